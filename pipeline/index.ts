@@ -56,6 +56,7 @@ export { type RebasedLedger, rebaseLedger } from "./ledger/rebase-ledger.ts";
 export { decideReinstate, decideRetract, type RetractOptions, reinstate, retract } from "./ledger/retract.ts";
 export { type ChangedMetadata, changedMetadata, settledMetadata } from "./ledger/settled-metadata.ts";
 export { decideUncut, uncut } from "./ledger/uncut.ts";
+export { unmergedMetadata } from "./ledger/unmerged-metadata.ts";
 export { type CutRequest, cut } from "./plan/cut.ts";
 export { type FeedGap, feedGaps } from "./plan/feed-gaps.ts";
 export { type ListedRecord, listRecords } from "./plan/list-records.ts";

@@ -6,13 +6,13 @@ import {
   isShallowInCi,
   type Ledger,
   type LedgerBase,
-  loadCatalog,
   loadConfiguration,
   lostLines,
   type Problem,
   settledMetadata,
   shallowWarning,
   throwErrors,
+  unmergedMetadata,
   whyNotCompared,
 } from "../../pipeline/index.ts";
 import { type Host, say } from "../terminal/host.ts";
@@ -65,13 +65,9 @@ export class LedgerGuard {
   readonly proveRelease = async (ledger: Ledger): Promise<void> =>
     throwErrors([...(await this.lostLines(ledger)), ...(await this.unmergedMetadata())]);
 
-  /** A branch proves changed metadata in `check --artifacts`; other commands accept it after the merge. */
   async unmergedMetadata(): Promise<Problem[]> {
     const base = await this.#found();
-    const settled = base ? await settledMetadata(this.#host.releases, base) : [];
-    if (settled.length === 0) return [];
-    const { releases } = await loadCatalog(this.#host.releases);
-    return changedMetadata(releases, settled).map(({ problem }) => ({ ...problem, hint: mergeFirst }));
+    return base ? unmergedMetadata(this.#host.releases, base) : [];
   }
 
   /** Problems of the CI setup that only `check` reports. */
@@ -108,9 +104,6 @@ export class LedgerGuard {
     await this.sayUnproved(ledger);
   }
 }
-
-const mergeFirst =
-  "Prove it on a branch with relcat check --artifacts FOLDER and merge that first; or restore what was there.";
 
 /** A new project that has not been pushed anywhere. */
 const isNew = (base: LedgerBase | undefined): boolean =>

@@ -1,9 +1,10 @@
 import type { Config } from "../documents/config.ts";
 import type { TrustProfile } from "../documents/trust.ts";
-import { RelcatError } from "../errors.ts";
+import { RelcatError, throwErrors } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { findLedgerBase, refuseUnpushed } from "../ledger/ledger-base.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
+import { unmergedMetadata } from "../ledger/unmerged-metadata.ts";
 import { loadConfiguration } from "../project/configuration.ts";
 import { siteNamed } from "../project/site-named.ts";
 import { headOf, isBefore } from "../system/git/git-head.ts";
@@ -59,6 +60,9 @@ export async function publishSite(
     }
     if (site.settles) refuseStaleBuild(local.document, ledger);
     const pushed = site.settles ? await provePushed(releases, config, ledger, options) : {};
+    // sign compared a signed build; an older commit and a stated exception are not compared.
+    if (site.settles && local.signed === null && local.document.at === undefined && !options.allowUnpushed)
+      await refuseUnmerged(releases, config);
     const publisher = thisPublisher(options.environment, surroundings.pid);
     const settlingSites = site.settles ? [] : settlingSitesOf(config, options.environment, surroundings.pid);
     const occasion: Occasion = {
@@ -104,6 +108,12 @@ export async function provePushed(
     if (!isAllowed) throw error;
     return { allowed: allowUnpushed };
   }
+}
+
+/** @throws RelcatError metadata-changed */
+async function refuseUnmerged(releases: string, { ledgerBase }: Config): Promise<void> {
+  const base = await findLedgerBase(releases, ledgerBase);
+  if (base) throwErrors(await unmergedMetadata(releases, base));
 }
 
 const settlingSitesOf = (

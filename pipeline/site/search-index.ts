@@ -1,5 +1,6 @@
 import type { OutputFile, PublishedRelease, RenderedRelease, SearchSlice } from "../documents/published.ts";
 import { searchPaths } from "../documents/search-paths.ts";
+import type { RetractedRecord } from "../documents/site.ts";
 import { visible } from "./escape.ts";
 import { jsonFile } from "./output.ts";
 
@@ -32,16 +33,21 @@ const foundName = ({ name, file }: { name: string; file: string }): string =>
  * @param releases newest first
  */
 export function* searchFiles(releases: readonly RenderedRelease[]): Generator<OutputFile> {
-  const found = releases.map((release) => ({ ...release, ...release.slices.search() }));
-  const notes = notesByMonth(found.map(({ version, notes }) => [version, notes]));
-  for (const [part, rows] of notes) yield jsonFile(searchPaths.notes(part), { releases: rows });
-  const rows = found.flatMap(({ version, files, retracted }) => [
-    ...files.map(({ checksum, id, name }): HashRow => [checksum, version, id, name, 0]),
-    ...retracted.map((each): HashRow => [each.checksum, version, each.id, foundName(each), 1]),
+  const parts: string[] = [];
+  for (const [part, rows] of notesByMonth(releases)) {
+    parts.push(part);
+    yield jsonFile(searchPaths.notes(part), { releases: rows });
+  }
+  const files = releases.map(({ version, retracted, slices }) => {
+    return { version, listed: slices.search().files, withdrawn: retracted.map(withFoundName) };
+  });
+  const rows = files.flatMap(({ version, listed, withdrawn }) => [
+    ...listed.map(({ checksum, id, name }): HashRow => [checksum, version, id, name, 0]),
+    ...withdrawn.map(({ checksum, id, name }): HashRow => [checksum, version, id, name, 1]),
   ]);
-  for (const [prefix, files] of bucketsOf(rows, checksumDigits(rows.length)))
-    yield jsonFile(searchPaths.hashes(prefix), { files });
-  yield jsonFile(searchPaths.index, { schema_version: 1, ...directoryOf(found), notes: [...notes.keys()] });
+  for (const [prefix, bucket] of bucketsOf(rows, checksumDigits(rows.length)))
+    yield jsonFile(searchPaths.hashes(prefix), { files: bucket });
+  yield jsonFile(searchPaths.index, { schema_version: 1, ...directoryOf(files), notes: parts });
 }
 
 /** Files with checksums have about this many rows. */
@@ -73,11 +79,11 @@ const byChecksum = ([a, , id]: HashRow, [b, , other]: HashRow): number =>
  * place of the version; a file is two numbers: its name, and the difference of its id from the previous one.
  */
 function directoryOf(
-  releases: readonly (Pick<RenderedRelease, "version" | "retracted"> & Pick<SearchSlice, "files">)[],
+  releases: readonly { version: string; listed: readonly Named[]; withdrawn: readonly Named[] }[],
 ) {
   const names = new Map<string, number>();
   let last = 0;
-  const packed = (version: string, files: readonly { id: number; name: string }[]): number[] =>
+  const packed = (version: string, files: readonly Named[]): number[] =>
     files.flatMap(({ id, name }) => {
       const pattern = name.replaceAll(version, "\0");
       const number = names.get(pattern) ?? names.size;
@@ -86,30 +92,40 @@ function directoryOf(
       last = id;
       return [number, step];
     });
-  const rows = releases.map(({ version, files, retracted }) => {
-    const [listed, withdrawn] = [packed(version, files), packed(version, retracted.map(withFoundName))];
-    return withdrawn.length > 0 ? [version, listed, withdrawn] : [version, listed];
+  const rows = releases.map(({ version, listed, withdrawn }) => {
+    const row = [version, packed(version, listed)];
+    return withdrawn.length > 0 ? [...row, packed(version, withdrawn)] : row;
   });
   return { names: [...names.keys()], releases: rows };
 }
 
-const withFoundName = ({ id, name, file }: { id: number; name: string; file: string }) => {
-  return { id, name: foundName({ name, file }) };
+interface Named {
+  id: number;
+  name: string;
+}
+
+const withFoundName = ({ id, name, file, checksum }: RetractedRecord) => {
+  return { id, name: foundName({ name, file }), checksum };
 };
 
-/** Months of notes, newest first; a month with many has several parts. */
-function notesByMonth(rows: readonly NotesRow[]): Map<string, NotesRow[]> {
-  const parts = new Map<string, NotesRow[]>();
-  const months = Map.groupBy(rows, ([version]) => version.slice(0, 5));
-  for (const [month, releases] of months) {
-    let [number, size] = [0, mostNotes];
-    for (const row of releases.filter(([, texts]) => texts.length > 0)) {
-      const length = JSON.stringify(row).length;
-      if (size + length > mostNotes) [number, size] = [number + 1, 0];
-      const part = number === 1 ? month : `${month}-${number}`;
-      parts.set(part, [...(parts.get(part) ?? []), row]);
+/** Parts of months, newest first, one at a time; a month with many notes has several. */
+function* notesByMonth(releases: readonly RenderedRelease[]): Generator<[part: string, rows: NotesRow[]]> {
+  for (const [month, own] of Map.groupBy(releases, ({ version }) => version.slice(0, 5))) {
+    let number = 1;
+    let rows: NotesRow[] = [];
+    let size = 0;
+    const part = () => (number === 1 ? month : `${month}-${number}`);
+    for (const { version, slices } of own) {
+      const { notes } = slices.search();
+      if (notes.length === 0) continue;
+      const length = notes.reduce((sum, text) => sum + text.length, version.length);
+      if (rows.length > 0 && size + length > mostNotes) {
+        yield [part(), rows];
+        [number, rows, size] = [number + 1, [], 0];
+      }
+      rows.push([version, notes]);
       size += length;
     }
+    if (rows.length > 0) yield [part(), rows];
   }
-  return parts;
 }

@@ -118,6 +118,16 @@ describe("metadata that the settled revision has", () => {
     await made.git("push", "--quiet", "--force", "origin", "main:main");
   });
 
+  test("is compared by publish, too, if the site is not signed", async () => {
+    const made = changed(otherDependency);
+    made.write("releases/catalog.yaml", { require: {}, sites: { prod: { url: "dir:www" } } });
+    await made.succeed("build", "--site", "prod");
+    const { stderr, exitCode } = await made.run("publish", "prod");
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(differs)]);
+    const allowed = await made.run("publish", "prod", "--allow-unpushed", "Tried by hand");
+    expect(allowed.stderr).not.toMatch(differs);
+  });
+
   test("may be added", async () => {
     const made = changed((artifact) => delete artifact.package);
     await commit(made);
