@@ -120,7 +120,10 @@ describe("metadata that the settled revision has", () => {
 
   test("is compared by publish, too, if the site is not signed", async () => {
     const made = changed(otherDependency);
-    made.write("releases/catalog.yaml", { require: {}, sites: { prod: { url: "dir:www" } } });
+    made.write("releases/catalog.yaml", {
+      ...{ require: {}, base_url: "https://downloads.example.com" },
+      sites: { prod: { url: "dir:www" } },
+    });
     await made.succeed("build", "--site", "prod");
     const { stderr, exitCode } = await made.run("publish", "prod");
     expect([exitCode, stderr]).toEqual([1, expect.stringMatching(differs)]);
