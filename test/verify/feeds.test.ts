@@ -345,8 +345,8 @@ describe("a site that was signed but contradicts itself is refused if", () => {
       ({ edit }) =>
         edit("streams/v1/images.json", (text) => text.replaceAll("files/26.08.001/", "files/26.07.001/")),
       [
-        "streams/v1/images.json lists files/26.07.001/agent-1.0.incus.tar.xz, which is not the file of a live record",
-        "streams/v1/images.json lists files/26.07.001/agent-1.0.incus.tar.xz, which is not the file of a live record",
+        "streams/v1/images.json lists files/26.07.001/agent-1.0.incus.tar.xz, expected only files of live records; build, sign and publish again",
+        "streams/v1/images.json lists files/26.07.001/agent-1.0.incus.tar.xz, expected only files of live records; build, sign and publish again",
         /^api\/v1\/feeds\.json gives no reason for package 3 \(agent-1\.0\.incus\.tar\.xz\)/,
       ],
     ],

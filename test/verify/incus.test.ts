@@ -89,34 +89,48 @@ describe("the lists of images", () => {
       ({ artifacts }) => void artifacts.shift(),
       {
         path: images,
-        what: `lists files/${version[0]}/vm a-amd64.qcow2, which is not the file of a live record`,
+        what: `lists files/${version[0]}/vm a-amd64.qcow2, expected only files of live records; build, sign and publish again`,
       },
     ],
     [
       "have another digest of an image",
       ({ images }) => void Object.assign(itemOf(images, "disk-kvm.img"), { sha256: other }),
-      { path: images, what: `lists files/${version[0]}/vm a-amd64.qcow2 with another SHA-256 than it has` },
+      {
+        path: images,
+        what: expect.stringMatching(
+          `vm a-amd64.qcow2 with the SHA-256 ${other}, expected [0-9a-f]{64}; build, sign and publish again$`,
+        ),
+      },
     ],
     [
       "have another size of an image",
       ({ images }) => void Object.assign(itemOf(images, "disk-kvm.img"), { size: 1 }),
-      { path: images, what: `lists files/${version[0]}/vm a-amd64.qcow2 with another size than it has` },
+      {
+        path: images,
+        what: expect.stringMatching(/vm a-amd64\.qcow2 with 1 bytes, expected \d+; build, sign/),
+      },
     ],
     [
       "name a tarball that is not there",
       ({ images }) =>
         void Object.assign(itemOf(images, "lxd.tar.xz"), { path: `streams/${other}.incus.tar.xz` }),
-      { path: images, what: `lists streams/${other}.incus.tar.xz, which is not in the build` },
+      {
+        path: images,
+        what: `lists streams/${other}.incus.tar.xz, expected only files of the build; build, sign and publish again`,
+      },
     ],
     [
       "differ in the images that they name",
       ({ index }) => void index.index.images.products.pop(),
-      { path: "streams/v1/index.json", what: "names other images than streams/v1/images.json" },
+      {
+        path: "streams/v1/index.json",
+        what: "names other images than streams/v1/images.json, expected the same; build, sign and publish again",
+      },
     ],
     [
       "have another form",
       ({ images }) => void Object.assign(images, { products: [] }),
-      { path: images, what: "is not a list of images" },
+      { path: images, what: "is not a list of images; build, sign and publish again" },
     ],
   ])("are refused if they %s", (_, change, finding) => {
     expect(serverWith(change)).toEqual([finding]);

@@ -28,6 +28,8 @@ interface Verifying extends FeedsToVerify {
   certificates: readonly FeedCertificate[];
 }
 
+const publishAgain = "; sign and publish again";
+
 /** Clocks may differ by this, in milliseconds. */
 const clockSkew = 300_000;
 
@@ -56,7 +58,7 @@ async function certificatesOf(
     if (text === undefined) continue;
     const certificate = await readCertificate(text).catch(() => undefined);
     if (certificate?.fingerprint === fingerprint) certificates.push(certificate);
-    else faults.push({ path, what: "is not the certificate with this fingerprint" });
+    else faults.push({ path, what: `is not the certificate with this fingerprint${publishAgain}` });
   }
   return { certificates, faults };
 }
@@ -65,7 +67,7 @@ async function suiteFaults(suite: string, site: Verifying): Promise<FeedFault[]>
   const path = (name: string) => `dists/${suite}/${name}`;
   const lacking = [path("InRelease"), path("Release"), path("Release.gpg"), releaseBody(suite, true)]
     .filter((name) => !Object.hasOwn(site.listed, name))
-    .map((name) => ({ path: name, what: "is missing from the suite" }));
+    .map((name) => ({ path: name, what: `is missing from the suite${publishAgain}` }));
   if (lacking.length > 0) return lacking;
   const [inRelease, release, detached, body] = await Promise.all(
     ["InRelease", "Release", "Release.gpg", "Release.undated"].map((name) => textOf(site, path(name))),
@@ -73,11 +75,21 @@ async function suiteFaults(suite: string, site: Verifying): Promise<FeedFault[]>
   if (inRelease === undefined || release === undefined || detached === undefined) return [];
   const read = await readClearsigned(inRelease);
   const dated = readDatedRelease(release);
-  if (!read) return [{ path: path("InRelease"), what: "is not a clear-signed file as relcat writes it" }];
+  if (!read)
+    return [
+      { path: path("InRelease"), what: `is not a clear-signed file as relcat writes it${publishAgain}` },
+    ];
   const faults: FeedFault[] = [];
-  if (read.text !== release) faults.push({ path: path("Release"), what: "differs from InRelease" });
+  if (read.text !== release)
+    faults.push({
+      path: path("Release"),
+      what: `differs from InRelease, expected the same text${publishAgain}`,
+    });
   if (body !== undefined && dated?.body !== body)
-    faults.push({ path: path("Release"), what: "differs from Release.undated in more than dates" });
+    faults.push({
+      path: path("Release"),
+      what: `differs from Release.undated in more than dates${publishAgain}`,
+    });
   const { certificates, now } = site;
   const at = now + clockSkew;
   faults.push(
@@ -89,11 +101,14 @@ async function suiteFaults(suite: string, site: Verifying): Promise<FeedFault[]>
     ),
   );
   if (dated && dated.date > at)
-    faults.push({ path: path("Release"), what: `is dated ${timeText(dated.date)}, in the future` });
+    faults.push({
+      path: path("Release"),
+      what: `is dated ${timeText(dated.date)}, which is in the future; correct the clock of the machine that signs, or of this one`,
+    });
   if (dated && dated.validUntil <= now)
     faults.push({
       path: path("Release"),
-      what: `has ended on ${timeText(dated.validUntil)}, and apt refuses it`,
+      what: `expired on ${timeText(dated.validUntil)}, so apt refuses it; renew it with relcat publish SITE --refresh`,
       hasEnded: true,
     });
   return faults;
@@ -104,7 +119,7 @@ async function repoFaults(repo: string, site: Verifying): Promise<FeedFault[]> {
   const path = repomdPath(repo);
   const lacking = [`${path}.asc`, mirrorlistPath(repo)]
     .filter((name) => !Object.hasOwn(listed, name))
-    .map((name) => ({ path: name, what: "is missing from the repository" }));
+    .map((name) => ({ path: name, what: `is missing from the repository${publishAgain}` }));
   if (lacking.length > 0) return lacking;
   const [repomd, signature, mirrorlist] = await Promise.all([
     site.read(path),
@@ -122,12 +137,15 @@ async function repoFaults(repo: string, site: Verifying): Promise<FeedFault[]> {
   const folder = yumFolder(sha256(Buffer.concat([repomd, signature])));
   const faults = signerFaults(`${path}.asc`, by, site);
   if (!mirrorlist.endsWith(`/${folder}/\n`))
-    faults.push({ path: mirrorlistPath(repo), what: `does not name ${folder}, the folder of this index` });
+    faults.push({
+      path: mirrorlistPath(repo),
+      what: `does not name ${folder}, the folder of this index${publishAgain}`,
+    });
   const own = `yum/${repo}/`;
   for (const name of Object.keys(listed).filter((each) => each.startsWith(own))) {
     const copy = `${folder}/${name.slice(own.length)}`;
     if (listed[copy]?.sha256 !== listed[name]?.sha256)
-      faults.push({ path: copy, what: `is not the same as ${name}` });
+      faults.push({ path: copy, what: `is not the same as ${name}${publishAgain}` });
   }
   return faults;
 }
@@ -138,13 +156,13 @@ function signerFaults(
   by: readonly (string | undefined)[],
   { certificates, now }: Verifying,
 ): FeedFault[] {
-  if (by.length === 0) return [{ path, what: "has no signature" }];
+  if (by.length === 0) return [{ path, what: `has no signature${publishAgain}` }];
   if (by.includes(undefined))
-    return [{ path, what: "has a signature that none of the certificates in keys/ made" }];
+    return [{ path, what: `has a signature that none of the certificates in keys/ made${publishAgain}` }];
   const ended = certificates.filter(({ fingerprint, ends }) => by.includes(fingerprint) && ends <= now);
   return ended.map(({ fingerprint, ends }) => ({
     path,
-    what: `is signed by ${fingerprint}, which has ended on ${dateText(ends)}`,
+    what: `is signed by ${fingerprint}, which expired on ${dateText(ends)}; extend or replace that key, then sign and publish again`,
     hasEnded: true,
   }));
 }

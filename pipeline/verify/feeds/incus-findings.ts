@@ -2,7 +2,7 @@ import { z } from "zod";
 import { pathBelow } from "../../documents/relative-path.ts";
 import type { Artifact } from "../artifact.ts";
 import type { Finding, Listed } from "../finding.ts";
-import { addressBelow, type FeedReport, type FeedSite, newReport, textOf } from "./feed-site.ts";
+import { addressBelow, type FeedReport, type FeedSite, newReport, rebuild, textOf } from "./feed-site.ts";
 
 const indexPath = "streams/v1/index.json";
 const imagesPath = "streams/v1/images.json";
@@ -38,8 +38,8 @@ export interface ImageServer {
 export function imageServerFaults({ index, images, listed, artifacts, baseUrl }: ImageServer): Finding[] {
   if (index === undefined || images === undefined) return [];
   const [read, described] = [indexSchema.safeParse(index), imagesSchema.safeParse(images)];
-  if (!read.success) return [{ path: indexPath, what: "is not an index of images" }];
-  if (!described.success) return [{ path: imagesPath, what: "is not a list of images" }];
+  if (!read.success) return [{ path: indexPath, what: `is not an index of images${rebuild}` }];
+  if (!described.success) return [{ path: imagesPath, what: `is not a list of images${rebuild}` }];
   const live = new Map<string | undefined, { sha256: string; size: number }>(
     Array.from(artifacts, ({ url, sha256, size }) => [
       pathBelow(baseUrl, url),
@@ -50,7 +50,10 @@ export function imageServerFaults({ index, images, listed, artifacts, baseUrl }:
   const named = Object.values(read.data.index).flatMap((entry) => entry.products);
   const findings: Finding[] = [];
   if (named.toSorted().join("\n") !== Object.keys(products).sort().join("\n"))
-    findings.push({ path: indexPath, what: `names other images than ${imagesPath}` });
+    findings.push({
+      path: indexPath,
+      what: `names other images than ${imagesPath}, expected the same${rebuild}`,
+    });
   for (const item of itemsIn(described.data)) {
     const isOwn = item.path.startsWith("streams/");
     const known = isOwn ? own(listed, item.path) : live.get(item.path);
@@ -67,9 +70,13 @@ function faultOf(
   known: { sha256: string; size: number } | undefined,
   isOwn: boolean,
 ): string | undefined {
-  if (!known) return `lists ${path}, which is not ${isOwn ? "in the build" : "the file of a live record"}`;
-  if (known.sha256 !== digest) return `lists ${path} with another SHA-256 than it has`;
-  return known.size === size ? undefined : `lists ${path} with another size than it has`;
+  if (!known)
+    return `lists ${path}, expected only files ${isOwn ? "of the build" : "of live records"}${rebuild}`;
+  if (known.sha256 !== digest)
+    return `lists ${path} with the SHA-256 ${digest}, expected ${known.sha256}${rebuild}`;
+  return known.size === size
+    ? undefined
+    : `lists ${path} with ${size} bytes, expected ${known.size}${rebuild}`;
 }
 
 /** Compares the lists of images with the records. */
@@ -80,7 +87,7 @@ export async function incusReport(site: FeedSite): Promise<FeedReport> {
   const read = async (path: string): Promise<unknown> => {
     if (!Object.hasOwn(listed, path)) return null;
     const text = await textOf(site, path);
-    return text === undefined ? undefined : JSON.parse(text);
+    return text === undefined ? undefined : parsed(text);
   };
   const [index, images] = [await read(indexPath), await read(imagesPath)];
   const artifacts = Array.from(live, ([url, { sha256, size }]) => ({ url, sha256, size }));
@@ -90,6 +97,15 @@ export async function incusReport(site: FeedSite): Promise<FeedReport> {
     if (known) report.ids.add(known.id);
   }
   return report;
+}
+
+/** @returns null, which no schema accepts, for a text that is not JSON */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 const itemsIn = (images: z.infer<typeof imagesSchema> | undefined): z.infer<typeof itemSchema>[] =>

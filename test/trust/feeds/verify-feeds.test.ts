@@ -35,7 +35,12 @@ async function faultsOf(files: Tree, now = signedAt): Promise<string[]> {
     [...files].map(([path, bytes]) => [path, { sha256: createHash("sha256").update(bytes).digest("hex") }]),
   );
   const faults = await feedFaults({ listed, read: async (path) => files.get(path), now });
-  return faults.map(({ path, what, hasEnded }) => `${path} ${what}${hasEnded ? " (ended)" : ""}`);
+  // Each fault ends with what to do about it; most with the same words.
+  for (const { what } of faults)
+    expect(what).toMatch(/; (?:sign and publish|renew it|correct the clock|extend or replace)/);
+  return faults.map(({ path, what, hasEnded }) => {
+    return `${path} ${what.replace(/; sign and publish again$/, "")}${hasEnded ? " (ended)" : ""}`;
+  });
 }
 
 const changed = (path: string, change: (text: string) => string): Tree => {
@@ -53,7 +58,9 @@ test("a site as it was signed has no faults, and half of its life later neither"
 
 test("an index that was not renewed, and a key that ended, are named", async () => {
   const [late] = await faultsOf(signed, signedAt + 14 * day);
-  expect(late).toMatch(/^dists\/jammy\/Release has ended on \S+Z, and apt refuses it \(ended\)$/);
+  expect(late).toMatch(
+    /^dists\/jammy\/Release expired on \S+Z, so apt refuses it; renew it with relcat publish SITE --refresh \(ended\)$/,
+  );
   const ended = await faultsOf(signed, signedAt + 101 * day);
   for (const path of [
     "dists/jammy/InRelease",
@@ -63,7 +70,7 @@ test("an index that was not renewed, and a key that ended, are named", async () 
     expect(ended).toContainEqual(
       expect.stringMatching(
         new RegExp(
-          `^${path} is signed by ${fingerprintOf(key)}, which has ended on \\d{4}-\\d\\d-\\d\\d \\(ended\\)$`,
+          `^${path} is signed by ${fingerprintOf(key)}, which expired on \\d{4}-\\d\\d-\\d\\d; extend or replace that key, then sign and publish again \\(ended\\)$`,
         ),
       ),
     );
@@ -77,7 +84,10 @@ describe("a fault is named:", () => {
     [
       "another text in InRelease",
       () => changed("dists/jammy/InRelease", (text) => text.replace("Origin: Acme", "Origin: Evil")),
-      () => ["dists/jammy/Release differs from InRelease", `dists/jammy/InRelease ${none}`],
+      () => [
+        "dists/jammy/Release differs from InRelease, expected the same text",
+        `dists/jammy/InRelease ${none}`,
+      ],
     ],
     [
       "text after its signature",
@@ -88,7 +98,7 @@ describe("a fault is named:", () => {
       "another Release",
       () => changed("dists/jammy/Release", (text) => text.replace("Suite: jammy", "Suite: noble")),
       () => [
-        "dists/jammy/Release differs from InRelease",
+        "dists/jammy/Release differs from InRelease, expected the same text",
         "dists/jammy/Release differs from Release.undated in more than dates",
         `dists/jammy/Release.gpg ${none}`,
       ],
@@ -149,7 +159,9 @@ describe("a fault is named:", () => {
 
   test("a date in the future", async () => {
     expect(await faultsOf(signed, signedAt - day)).toContainEqual(
-      expect.stringMatching(/^dists\/jammy\/Release is dated \S+Z, in the future$/),
+      expect.stringMatching(
+        /^dists\/jammy\/Release is dated \S+Z, which is in the future; correct the clock of the machine that signs, or of this one$/,
+      ),
     );
   });
 });
