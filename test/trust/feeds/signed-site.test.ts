@@ -58,7 +58,7 @@ describe("a signed site with package repositories", () => {
       7,
       expect.stringContaining("1 index of its package repositories expired"),
     ]);
-    expect(stderr).toMatch(/dists\/jammy\/Release has ended on .+, and apt refuses it/);
+    expect(stderr).toMatch(/dists\/jammy\/Release expired on .+, so apt refuses it/);
     expect(stderr).toContain("Next: renew the signatures: relcat publish SITE --refresh");
   });
 
