@@ -8,10 +8,10 @@ import { freePort } from "../support/port.ts";
 import { project } from "../support/project.ts";
 import { buildRpm } from "../support/rpm-builds.ts";
 import { relcat, repository, temporaryFolder } from "../support/run.ts";
-import { dnfClient, type YumClient } from "../support/yum-clients.ts";
+import { dnfClient, type YumClient, zypperClient, zypperRoot } from "../support/yum-clients.ts";
 import { serveFiles } from "../trust/support.ts";
 
-/** The lines of docs/feeds.md and of pages, pasted on machines with Debian's apt and dnf, at a signed site. */
+/** The lines of docs/feeds.md and of pages, pasted on machines with Debian's apt, dnf and zypper, at a signed site. */
 
 const guide = readFileSync(join(repository, "docs/feeds.md"), "utf8");
 const address = "https://downloads.example.com";
@@ -157,3 +157,14 @@ describe("on a machine with dnf", () => {
     expect(others).toEqual([]);
   });
 });
+
+test("the guide's lines for SUSE install the newest version", async () => {
+  const client = zypperClient(await zypperRoot());
+  const lines = blockOf("sh", "# SUSE").trim().split("\n");
+  expect(lines.map((line) => line.split(" ", 2).join(" "))).toEqual(["zypper addrepo", "zypper install"]);
+  for (const line of lines) {
+    const [, ...words] = line.replaceAll(address, url).split(" ");
+    await client.succeed(...words);
+  }
+  expect(await client.installed()).toEqual(["acme-client-26.9.1.x86_64"]);
+}, 120_000);
