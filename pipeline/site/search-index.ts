@@ -33,14 +33,12 @@ const foundName = ({ name, file }: { name: string; file: string }): string =>
  * @param releases newest first
  */
 export function* searchFiles(releases: readonly RenderedRelease[]): Generator<OutputFile> {
+  const files: FilesOfRelease[] = [];
   const parts: string[] = [];
-  for (const [part, rows] of notesByMonth(releases)) {
+  for (const [part, rows] of notesByMonth(readNotes(releases, files))) {
     parts.push(part);
     yield jsonFile(searchPaths.notes(part), { releases: rows });
   }
-  const files = releases.map(({ version, retracted, slices }) => {
-    return { version, listed: slices.search().files, withdrawn: retracted.map(withFoundName) };
-  });
   const rows = files.flatMap(({ version, listed, withdrawn }) => [
     ...listed.map(({ checksum, id, name }): HashRow => [checksum, version, id, name, 0]),
     ...withdrawn.map(({ checksum, id, name }): HashRow => [checksum, version, id, name, 1]),
@@ -48,6 +46,21 @@ export function* searchFiles(releases: readonly RenderedRelease[]): Generator<Ou
   for (const [prefix, bucket] of bucketsOf(rows, checksumDigits(rows.length)))
     yield jsonFile(searchPaths.hashes(prefix), { files: bucket });
   yield jsonFile(searchPaths.index, { schema_version: 1, ...directoryOf(files), notes: parts });
+}
+
+interface FilesOfRelease {
+  version: string;
+  listed: SearchSlice["files"];
+  withdrawn: SearchSlice["files"];
+}
+
+/** Reads each release once: its notes are forgotten after their file, and its files are added to `files`. */
+function* readNotes(releases: readonly RenderedRelease[], files: FilesOfRelease[]): Generator<NotesRow> {
+  for (const { version, retracted, slices } of releases) {
+    const { files: listed, notes } = slices.search();
+    files.push({ version, listed, withdrawn: retracted.map(withFoundName) });
+    yield [version, notes];
+  }
 }
 
 /** Files with checksums have about this many rows. */
@@ -78,9 +91,7 @@ const byChecksum = ([a, , id]: HashRow, [b, , other]: HashRow): number =>
  * Versions with their files. Names repeat from version to version, so the index has each once, with a null character in
  * place of the version; a file is two numbers: its name, and the difference of its id from the previous one.
  */
-function directoryOf(
-  releases: readonly { version: string; listed: readonly Named[]; withdrawn: readonly Named[] }[],
-) {
+function directoryOf(releases: readonly FilesOfRelease[]) {
   const names = new Map<string, number>();
   let last = 0;
   const packed = (version: string, files: readonly Named[]): number[] =>
@@ -109,23 +120,22 @@ const withFoundName = ({ id, name, file, checksum }: RetractedRecord) => {
 };
 
 /** Parts of months, newest first, one at a time; a month with many notes has several. */
-function* notesByMonth(releases: readonly RenderedRelease[]): Generator<[part: string, rows: NotesRow[]]> {
-  for (const [month, own] of Map.groupBy(releases, ({ version }) => version.slice(0, 5))) {
-    let number = 1;
-    let rows: NotesRow[] = [];
-    let size = 0;
-    const part = () => (number === 1 ? month : `${month}-${number}`);
-    for (const { version, slices } of own) {
-      const { notes } = slices.search();
-      if (notes.length === 0) continue;
-      const length = notes.reduce((sum, text) => sum + text.length, version.length);
-      if (rows.length > 0 && size + length > mostNotes) {
-        yield [part(), rows];
-        [number, rows, size] = [number + 1, [], 0];
-      }
-      rows.push([version, notes]);
-      size += length;
+function* notesByMonth(releases: Iterable<NotesRow>): Generator<[part: string, rows: NotesRow[]]> {
+  let [month, number, size] = ["", 1, 0];
+  let rows: NotesRow[] = [];
+  const part = (): [string, NotesRow[]][] =>
+    rows.length === 0 ? [] : [[number === 1 ? month : `${month}-${number}`, rows]];
+  for (const row of releases) {
+    const [version, notes] = row;
+    if (notes.length === 0) continue;
+    const length = notes.reduce((sum, text) => sum + text.length, version.length);
+    const isNewMonth = version.slice(0, 5) !== month;
+    if (isNewMonth || size + length > mostNotes) {
+      yield* part();
+      [month, number, size, rows] = [version.slice(0, 5), isNewMonth ? 1 : number + 1, 0, []];
     }
-    if (rows.length > 0) yield [part(), rows];
+    rows.push(row);
+    size += length;
   }
+  yield* part();
 }
