@@ -5,7 +5,7 @@ import { type BuildReport, showBuild, unchangedReport } from "./build-report.ts"
 
 /**
  * Prints the report of the last build again if nothing changed since.
- * @param reporting creates the host for the report, only if there is one
+ * @param reporting creates the host for the report; called only if there is a report
  * @returns false if there may be something to build
  */
 export async function reportUnchangedBuild(host: Host, reporting: () => Host): Promise<boolean> {

@@ -11,7 +11,7 @@ export interface Branch {
   command: CommandWords;
 }
 
-/** Branches of "command words", one per command with subcommands, to recognize it word by word. */
+/** Pattern that matches each command path, so that a shell can recognize a command word by word. */
 export const knownCommands = (commands: readonly CommandWords[]): string =>
   commands
     .filter(({ path }) => path.length > 0)
@@ -41,6 +41,6 @@ export const openValues = (commands: readonly CommandWords[]): string =>
     .map(({ pattern }) => pattern)
     .join(" | ");
 
-/** Branches of "command" for all other words after it. */
+/** One branch per command, for its remaining words. */
 export const commandBranches = (commands: readonly CommandWords[]): Branch[] =>
   commands.map((command) => ({ pattern: quoted(command.path.join(" ")), option: undefined, command }));

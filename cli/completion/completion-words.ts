@@ -41,7 +41,7 @@ const ofCommand: Readonly<Record<string, Values>> = {
   schema: "schemas",
 };
 
-/** Project values by option, then by placeholder. */
+/** Values from the project that an option suggests; for other options, the placeholder decides. */
 const ofOption: Readonly<Record<string, Values>> = {
   "--site": "sites",
   "--component": "components",

@@ -45,7 +45,7 @@ export function asGiven(text: string, given: Given): string {
         const value = given[name];
         return value === undefined || rest.includes(`--${name} `) ? [] : [` --${name} ${shellWord(value)}`];
       });
-      // A new project is created where its argument says, so -C is not repeated.
+      // The argument of `init` already names the new project's folder, so -C is not repeated.
       return `relcat${verb === "init" ? "" : folder} ${verb}${options.join("")}${rest}`;
     });
 }

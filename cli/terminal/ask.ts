@@ -49,7 +49,7 @@ function nextChunk(input: Input): Promise<string | undefined> {
 
 const [controlC, controlD, backspace, erase] = ["\u0003", "\u0004", "\u007f", "\b"];
 
-/** Raw mode shows nothing and leaves editing keys to us. */
+/** Raw mode does not echo input, so editing keys must be handled here. */
 async function unseenLine({ input, messages, interrupt }: Dialogue): Promise<string | undefined> {
   let line = "";
   try {

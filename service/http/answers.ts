@@ -10,7 +10,7 @@ export const caching = cacheControl;
 
 export type Headers = Record<string, string>;
 
-/** An answer with Content-Length, for GET and HEAD alike. */
+/** An answer with Content-Length, for both GET and HEAD. */
 export function answer(status: number, headers: Headers, body: string | Uint8Array | null): ServerAnswer {
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : (body ?? undefined);
   return { status, headers: allHeaders(headers, bytes?.length), body: bytes };
@@ -23,7 +23,7 @@ export const allHeaders = (headers: Headers, length: number | undefined): Header
   ...headers,
 });
 
-/** A JSON answer; not cacheable unless `headers` say so. */
+/** A JSON answer; not cacheable unless `headers` allow it. */
 export const json = (status: number, value: unknown, headers: Headers = {}): ServerAnswer =>
   answer(
     status,

@@ -30,7 +30,7 @@ export function chooseType<T extends string>(header: string | null, offered: rea
   return liked[0]?.type;
 }
 
-/** The most precise range decides, whatever its weight, so that a client can exclude one type. */
+/** The most precise range decides, regardless of its weight, so that a client can exclude one type. */
 function bestRange(ranges: readonly Range[], type: string): { quality: number; precision: number } {
   const precisions = ["*/*", `${type.split("/")[0]}/*`, type];
   let best = { quality: 0, precision: -1 };

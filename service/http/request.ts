@@ -56,7 +56,7 @@ export function jsonBody(
   };
 }
 
-/** True if the headers say that there is no body. */
+/** True if the headers declare that there is no body. */
 export const saysNoBody = (request: Pick<ServerRequest, "header">): boolean =>
   request.header("transfer-encoding") === null && Number(request.header("content-length") ?? 0) === 0;
 

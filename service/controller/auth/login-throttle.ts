@@ -7,8 +7,8 @@ import { digestOf, type Pepper } from "./secrets.ts";
 
 const window = 300_000;
 /**
- * Login throttle: failures in five minutes per name and address, and per address. Never per name alone, which
- * would let anyone lock a user out.
+ * Login throttle: failures in five minutes per name and address, and per address.
+ * Failures are never counted per name alone, because anyone could then lock a user out.
  */
 const maxFailures = { pair: 5, address: 50 };
 /** Audit rows per minute for failures; further failures are counted, not recorded. */

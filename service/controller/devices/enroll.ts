@@ -126,7 +126,7 @@ async function useNonce(
     .execute();
 }
 
-/** A known device keeps its state, whatever it reports. */
+/** A known device keeps its state, regardless of what it reports. */
 async function greet(call: Call<Request>, writing: Writing, device: DeviceRow): Promise<Answer> {
   const { version = null } = call.body;
   await writing.transaction

@@ -18,7 +18,7 @@ interface Taken {
   spent: number;
   /** The window's limit is reached for all processes. */
   isExhausted: boolean;
-  /** Concurrent requests wait for the same reservation; one each would give the whole limit to a few. */
+  /** Concurrent requests share a reservation. With one each, a few requests would reserve the whole limit. */
   more: Promise<void> | undefined;
 }
 

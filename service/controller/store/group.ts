@@ -43,7 +43,7 @@ export function grouped(
     });
 }
 
-/** @param group grows while writers arrive */
+/** @param group writers of this transaction; writers that arrive in time are added */
 async function inOne(
   transact: (work: Work<void>) => Promise<void>,
   group: Writer[],
