@@ -6,7 +6,7 @@ export interface ObjectHeaders {
   metadata?: Readonly<Record<string, string>>;
 }
 
-/** Only if the object still has this ETag, or only if it does not exist. */
+/** Write only if the object still has this ETag, or only if it does not exist. */
 export type PutCondition = { ifMatch: string } | { ifNoneMatch: "*" };
 
 export interface ListedObject {

@@ -136,7 +136,7 @@ export interface SiteStore {
   /**
    * Removes data that the history does not need, and long unreferenced public files, but nothing younger than
    * a lease.
-   * @param isOver whether a file unreferenced since then may be removed
+   * @param isOver whether a file that has been unreferenced since that time may be removed
    * @throws RelcatError site-taken
    */
   prune(turn: PublishTurn, isOver: (since: string) => boolean): Promise<number>;

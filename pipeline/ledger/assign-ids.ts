@@ -52,7 +52,7 @@ export interface Identified extends AssignedIds {
   releases: IdentifiedRelease[];
 }
 
-/** True if artifacts of the version may get new ids and revisions; false: they keep what the ledger says. */
+/** True if artifacts of the version may get new ids and revisions; false: they keep those in the ledger. */
 export type Allocate = (version: string) => boolean;
 
 /** Assigns ids to releases one after another, so that no release stays in memory. */

@@ -87,7 +87,7 @@ function mixedSuite(
   };
 }
 
-/** Published files stay; `status` says which of them is listed. */
+/** Published files stay; `status` shows which of them is listed. */
 function duplicates(listed: readonly Listed[], feeds: FeedSettings): Problem[] {
   return listed.flatMap((entry, index) => {
     if (!entry.isNew) return [];

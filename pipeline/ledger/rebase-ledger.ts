@@ -8,7 +8,6 @@ import { deliverLedger } from "./ledger-file.ts";
 import { decideRebase, type Rebase, type Side } from "./rebase.ts";
 import { findSides } from "./rebase-sides.ts";
 
-/** Result of merging two ledgers. */
 export interface RebasedLedger {
   rebase: Rebase;
   /** The side whose lines stayed. */
@@ -20,7 +19,7 @@ export interface RebasedLedger {
 }
 
 /**
- * Merges the ledger with the diverged one; during a git merge or rebase, its two sides.
+ * Merges the ledger with the diverged one. During a git merge or rebase, merges the two sides of the conflict.
  * @param onto git revision whose lines stay; "none": nothing is settled
  * @throws RelcatError git-missing, git-revision, rebase-conflict; see decideRebase
  */

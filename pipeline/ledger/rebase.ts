@@ -19,7 +19,7 @@ export interface Sides {
   onto: Side;
   /** The ledger whose new lines are appended. */
   ours: Side;
-  /** Text of the common ancestor. A line of it that `onto` removed must not come back. */
+  /** Text of the common ancestor. If `onto` removed one of its lines, that line must not come back. */
   shared: string;
 }
 

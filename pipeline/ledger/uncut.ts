@@ -28,7 +28,7 @@ export async function uncut(
 }
 
 /**
- * Decides a ledger without the lines of a version, which must be the last one and not settled.
+ * Removes the lines of a version from the ledger. The version must be the last one and not settled.
  * @param settled text of the ledger at the settled revision; its lines stay
  * @throws RelcatError version-unknown, version-settled, version-not-last
  */

@@ -9,7 +9,7 @@ import { type Decided, type PlanRequest, planCatalog } from "./plan.ts";
 import { throwRefused } from "./refused.ts";
 import { refuseOtherLedger, refuseStale } from "./stale.ts";
 
-/** Options of a cut; a plan determines versions and date. */
+/** Options of a cut. With a plan, the versions and the date come from the plan. */
 export interface CutRequest extends CutOptions {
   commit?: boolean;
   /** Folder with the artifacts to inspect again; default: the results recorded at ingest. */

@@ -47,7 +47,7 @@ export interface Decided {
 
 /**
  * Plans what publishing would change and which lines a cut would write. Writes nothing.
- * @throws RelcatError with every problem, if one of them cannot be part of a plan
+ * @throws RelcatError with every problem, if a plan cannot contain one of them
  */
 export async function planCatalog(
   folder: string,

@@ -18,7 +18,7 @@ export interface ListedRecord {
   json: string;
   /** Address and size of its file; undefined if only a list is known. */
   download?: { url: string; size: number | null };
-  /** Digests of what the manifests say apart from the record; undefined if no manifest is known. */
+  /** Digests of the manifest data that records do not contain; undefined if no manifest is known. */
   facts?: { package: string | null; documents: string | null };
 }
 

@@ -85,7 +85,7 @@ function wordsOf(code: Code | undefined, text: string, offset: number): Words {
 const near = (text: string, offset: number) => ({
   /** The last character that is not white space. */
   before: text.slice(0, offset).trimEnd().at(-1),
-  /** The character right before. */
+  /** The character right before the error, including white space. */
   touching: text.charAt(offset - 1),
   here: text.charAt(offset),
   rest: text.slice(offset, offset + 80),

@@ -52,7 +52,7 @@ export async function readLiveSite(
 }
 
 /**
- * Live signatures that are valid for the newest root, and live metadata that is not.
+ * Finds the live signatures that the newest root accepts, and the live metadata that it does not accept.
  * @param root undefined: the site is not signed
  */
 export async function liveSignatures(

@@ -36,7 +36,7 @@ export interface Artifact extends ArtifactOutline {
   verbatim?: Verbatim | undefined;
   /** Metadata that the package contains; not part of the record. */
   metadata?: PackageMetadata | undefined;
-  /** Files next to it that say something about it; not part of the record. */
+  /** Files next to the artifact that describe it; not part of the record. */
   documents?: readonly ArtifactDocument[] | undefined;
   /** Results of the inspection at ingest; not part of the record. */
   inspected?: Inspected | undefined;

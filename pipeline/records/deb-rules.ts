@@ -39,7 +39,7 @@ function hasLike(deb: WrittenArtifact, { manifests }: ParsedRelease): boolean {
   );
 }
 
-/** apt installs packages with different names side by side. Manifests without metadata do not say the name. */
+/** apt installs packages with different names side by side. Manifests without metadata do not contain the name. */
 function areOtherPackages(one: WrittenArtifact, other: WrittenArtifact): boolean {
   const [own, its] = [packageName(one), packageName(other)];
   return own !== undefined && its !== undefined && own !== its;

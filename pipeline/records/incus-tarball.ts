@@ -1,7 +1,7 @@
 import type { Architecture, IncusImage } from "../documents/feeds/package-metadata.ts";
 import { storedXz } from "./stored-xz.ts";
 
-/** Everything that the metadata tarball of an image says. */
+/** Content of an image's metadata tarball. */
 export type IncusStatement = Pick<IncusImage, "os" | "release" | "variant" | "description"> & {
   arch: Architecture;
 };

@@ -30,7 +30,7 @@ const flags = Buffer.from([0, 1]);
 const streamHeader = Buffer.concat([Buffer.from("\xfd7zXZ\0", "latin1"), withChecksum(flags)]);
 
 const lzma2 = 0x21;
-/** 64 KiB, as much as a chunk has. */
+/** 64 KiB, the size of a chunk. */
 const dictionary = 8;
 const blockHeader = withChecksum(Buffer.from([2, 0, lzma2, 1, dictionary, 0, 0, 0]));
 

@@ -20,7 +20,7 @@ export function splitArchitecture(parameters: Iterable<readonly [string, string]
   return { architectures: arch === undefined ? [] : [arch], others: [...values] };
 }
 
-/** A choice among records that may differ in their architecture alone. */
+/** A choice among records that may differ only in architecture. */
 export interface ArchitectureChoice {
   choice: LatestChoice;
   /** Architectures of the chosen records, if these differ in them; null: not known. */

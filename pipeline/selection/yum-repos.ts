@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import type { RpmMetadata } from "../documents/feeds/package-metadata.ts";
 import type { YumSettings } from "../documents/feeds/settings.ts";
 
-/** Names of the repositories that take an rpm. */
+/** Names of the repositories that list an rpm. */
 export const yumReposOf = (file: string, { repos }: YumSettings): string[] =>
   repos.filter(({ match }) => match === undefined || posix.matchesGlob(file, match)).map(({ name }) => name);
 

@@ -1,4 +1,4 @@
-/** Key of a prebuilt list: a system, or a type with its bounds. */
+/** Key of a prebuilt list: a system, or a package type and a range of versions of the system. */
 export interface FacetKey {
   system?: string | undefined;
   type?: string | undefined;

@@ -19,7 +19,7 @@ export function inProject(folder: string): InProject {
     });
 }
 
-/** @throws RelcatError file-access for a file below a releases folder that a link leads out of the project */
+/** @throws RelcatError file-access if a link takes the path outside the project */
 export function refuseForeignLink(folder: string, path: string): void {
   const file = `${folder}/${path}`;
   // A missing file is reported by the caller.

@@ -115,7 +115,7 @@ export function verified<T extends Online | Root>(
     root.metadata.verifyDelegate(key, document.metadata as Metadata<T>);
     return document;
   } catch {
-    // Invalid metadata and a wrong signature are treated alike.
+    // Invalid metadata is treated like a wrong signature.
     return undefined;
   }
 }
@@ -133,7 +133,7 @@ async function earlierTimestamp(source: MetadataSource, root: SignedRoot): Promi
   return newest === 0 ? 0 : newest + leftOverBound;
 }
 
-/** Highest version of each role that a signature or a file name uses. */
+/** Finds the highest version of each role that is already in use, in signed metadata or a file name. */
 async function takenVersions(
   source: MetadataSource,
   names: readonly string[],

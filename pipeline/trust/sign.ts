@@ -18,7 +18,7 @@ export interface SignRequest extends BuiltFiles, RolesRequest {
   feeds: readonly SignedFile[];
   /** Identity in signatures of checksum files, such as releases@example.com. */
   principal: string;
-  /** Identity that vouches for the builds; without it, there is no provenance. */
+  /** Identity of the builder in the provenance; undefined: no provenance is written. */
   builder: Builder | undefined;
   /** Key in `data` that holds the source revision. */
   vendor: string;

@@ -121,7 +121,7 @@ export function whyNone(
   );
 }
 
-/** Withdrawn files are never offered, whatever the reason of the withdrawal. */
+/** Withdrawn files are never offered, regardless of the reason for the withdrawal. */
 function withdrawn(
   entry: RetractedRecord,
   list: readonly PackageRecord[],

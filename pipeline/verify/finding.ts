@@ -7,7 +7,7 @@ export interface Finding {
   instead?: string;
   /** The bytes of another signed build: an outdated cache rather than tampering. */
   stale?: true;
-  /** A signature or index of a package repository that was valid and has ended. */
+  /** A signature or index of a package repository that was valid and has expired. */
   ended?: true;
   /** Correctly signed, but violates a policy. */
   refused?: true;

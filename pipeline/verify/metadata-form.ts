@@ -60,7 +60,7 @@ function timestampFindings({ answered, timestamp, root }: TrustedSite): Finding[
   return formFindings(path, bytes, timestamp.metadata, [root.metadata], "timestamp");
 }
 
-/** The encoding must be that of signing, and each signature must be from an allowed key. */
+/** The encoding must be the one that `sign` writes, and each signature must be from an allowed key. */
 function formFindings(
   path: string,
   bytes: Uint8Array,

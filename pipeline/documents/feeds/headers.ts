@@ -1,9 +1,9 @@
-/** Header of every answer of a registry, and the name of the one that names a manifest. */
+/** Header that every registry response has, and the name of the header with a manifest's digest. */
 export const registryVersion = { "Docker-Distribution-API-Version": "registry/2.0" } as const;
 export const registryDigest = "Docker-Content-Digest";
 
 /**
- * Headers that clients of an OCI registry need: they resolve a tag by the header of an answer to HEAD.
+ * Headers that clients of an OCI registry need: they resolve a tag by a header of the response to HEAD.
  * @param sha256 of the file's bytes
  */
 export const registryHeaders = (path: string, sha256: string): Record<string, string> => ({

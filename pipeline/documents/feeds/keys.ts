@@ -32,7 +32,7 @@ export interface FeedKey {
   /** The certificate in ASCII armor. */
   armored: string;
   state: FeedKeyState;
-  /** Time to the second at which the state began. */
+  /** Time at which the key entered this state, to the second. */
   since: string;
 }
 

@@ -146,7 +146,7 @@ const pkgSchema = object({
 /** A file that states no more than its architecture. */
 const plainSchema = object({ type: z.literal("archive"), arch });
 
-/** A disk image for Incus and LXD: all that its metadata tarball says, and the digests that clients compare. */
+/** A disk image for Incus and LXD: the content of its metadata tarball, and the digests that clients compare. */
 const incusImageSchema = object({
   os: line,
   release: version.meta({ description: "Version of the release that the image belongs to." }),
@@ -187,7 +187,7 @@ export const packageMetadataSchema = z.discriminatedUnion(
   expects("package-metadata", "one of deb, rpm, helm, msi, pkg, archive, image"),
 );
 
-/** A file next to an artifact that says something about it. */
+/** A file next to an artifact that describes it. */
 export const documentSchema = object({
   kind: z.enum(
     ["sbom", "attestation", "signature", "provenance"],

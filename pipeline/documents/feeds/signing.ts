@@ -1,8 +1,8 @@
 import type { Config } from "../config.ts";
 
 /**
- * Whether `sign` signs a build's package feeds. If not, `build` writes them complete, and tells clients to expect no
- * signature: `Trusted: yes` for apt, `repo_gpgcheck=0` for yum.
+ * Whether `sign` signs a build's package feeds. If not, `build` writes complete files, and those
+ * that configure clients switch the check off: `Trusted: yes` for apt, `repo_gpgcheck=0` for yum.
  * @param isProvisional whether anything in the build is not permanent
  */
 export const areFeedsSigned = (

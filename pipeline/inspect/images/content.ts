@@ -13,7 +13,7 @@ export interface ImageFindings {
   finder?: SelfCheckFinder;
 }
 
-/** Content that streams past once. */
+/** Receives content in one pass; it cannot be read again. */
 export interface Content {
   write(chunk: Uint8Array): void;
   end(): Verdict | Promise<Verdict>;

@@ -21,7 +21,7 @@ function readDiskFacts(source: Bytes, format: DiskFormat, findings: ImageFinding
   return { format: format.name, variant: disk.variant, virtual_size: disk.virtualSize, boot };
 }
 
-/** @throws Fault; unsupported-format, if it is no known disk format */
+/** @throws Fault; unsupported-format, if the disk format is not known */
 export function recordDisk(source: Bytes, findings: ImageFindings): void {
   const format = formatOf(source) ?? rawDisk(source);
   findings.type = format.name;

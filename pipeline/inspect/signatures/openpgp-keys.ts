@@ -26,7 +26,7 @@ export interface OpenPgpCertificate {
   signing: readonly SigningKey[];
 }
 
-/** Later than any revocation, so that revocations count whatever their date. */
+/** Later than any revocation, so that a revocation counts regardless of its date. */
 const ever = new Date(8.64e15);
 
 /**

@@ -16,7 +16,7 @@ export interface Certificate {
   usages: readonly string[] | undefined;
   maySign: boolean;
   mayIssue: boolean;
-  /** Number of CAs allowed between it and a leaf. */
+  /** Number of CAs allowed between this certificate and a leaf. */
   pathLength: number;
   subjectKeyId: Uint8Array | undefined;
   signatureAlgorithm: string;

@@ -83,7 +83,7 @@ interface Found {
   fault?: string;
 }
 
-/** Two files cannot have the same address: it is a login or error page. */
+/** An address that several files share is a login or error page, not a file. */
 function sharedAddresses(
   records: readonly LiveRecord[],
   found: ReadonlyMap<number, Found>,

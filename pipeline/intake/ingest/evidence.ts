@@ -43,7 +43,7 @@ export interface Build {
   drv: string | undefined;
   /** Store path by output name. */
   outputs: Readonly<Record<string, string>>;
-  /** True if the input says that it was built for the release; false if it only describes a recipe. */
+  /** True if the input declares that it was built for the release; false if it only describes a recipe. */
   wanted: boolean;
   at: At;
 }

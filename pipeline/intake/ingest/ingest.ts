@@ -131,7 +131,7 @@ async function inspectorFor(
   return policyInspector(config, catalogFile(folder, request.config), manifest, now);
 }
 
-/** Inspects a file if its package type has a policy, and reads what its package states. */
+/** Inspects a file if its package type has a policy, and reads the package's metadata. */
 function factReader(
   { manifest, statements }: { manifest: Manifest; statements: ReadonlyMap<string, IncusStatement> },
   config: Config,

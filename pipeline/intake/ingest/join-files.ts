@@ -61,7 +61,7 @@ function claims<T>(parts: readonly FoundFile[], value: (part: FoundFile) => T | 
   });
 }
 
-/** Outside /nix/store, the inputs name the whole path. */
+/** Inputs name the full path of a store outside /nix/store. */
 function storeOf({ paths, store }: FoundFile, stores: readonly string[]): string | undefined {
   if (store !== undefined) return stores.find((path) => baseOf(path) === baseOf(store)) ?? store;
   return stores.find((around) => paths.some((path) => path === around || path.startsWith(`${around}/`)));

@@ -15,7 +15,7 @@ export interface PackageClaims {
   kind: Kind;
   /** Read from the bytes. */
   read: PackageMetadata | undefined;
-  /** unread: not yet; absent: they are not here; unreadable: their metadata cannot be read. */
+  /** unread: not read yet; absent: not available here; unreadable: the metadata cannot be read. */
   bytes: "unread" | "absent" | "read" | "unreadable";
   /** Stated by a finished manifest. */
   stated: PackageMetadata | undefined;

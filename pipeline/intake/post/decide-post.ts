@@ -82,10 +82,7 @@ function changesOfCut(version: string, packages: readonly Package[], { versions 
     );
 }
 
-/**
- * Metadata that the replaced manifest has and the posted one lacks is kept: a job that posts again need not
- * know it.
- */
+/** Keeps metadata that only the replaced manifest has, because a job that posts again may not know it. */
 function withKnownMetadata(manifest: Located<Manifest>, release: ParsedRelease): Located<Manifest> {
   const known = artifactsOf(replacedBy(manifest.value, release));
   const artifacts = manifest.value.artifacts.map((artifact) => {
@@ -145,7 +142,7 @@ async function readRelease(folder: string, version: string): Promise<ParsedRelea
 }
 
 /**
- * @param told problems found so far
+ * @param told problems that were already found
  * @throws PostRefused with these and every rule that an artifact breaks
  */
 function ownRelease(

@@ -83,7 +83,7 @@ function rowOf(entry: PublishedPackage, config: SiteConfig): AptRow | string {
 const rowsOf = (suite: string, rows: readonly AptRow[]): AptRow[] =>
   rows.filter(({ suites }) => suites.includes(suite));
 
-/** apt cannot tell files with one identity apart, so the newest record is listed. */
+/** apt cannot distinguish files with the same identity, so only the newest record is listed. */
 function newestOf(rows: readonly AptRow[]): ReadonlyMap<string, AptRow> {
   const newest = new Map<string, AptRow>();
   for (const row of rows) {
@@ -124,7 +124,7 @@ function suiteGroup(
   };
 }
 
-/** A package for every machine does not say which machines there are. */
+/** A package for all architectures does not reveal which architectures the suite needs. */
 function architecturesOf(rows: readonly AptRow[], { feeds }: SiteConfig): readonly string[] {
   const own = new Set(rows.map(({ architecture }) => architecture));
   own.delete("all");

@@ -89,7 +89,7 @@ export function feedLocation(entry: PublishedPackage, baseUrl: string): FeedLoca
   return { path, size, sha256: record.checksum };
 }
 
-/** Manifests may contain any URL: queries, and text that is no path when it is decoded, are in no index. */
+/** Manifests may contain any URL. Those with a query, or that do not decode to a path, are in no index. */
 function decodedPath(encoded: string): string | undefined {
   if (/[?#]/.test(encoded)) return undefined;
   try {

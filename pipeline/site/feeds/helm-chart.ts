@@ -48,7 +48,7 @@ const chartSchema = z.object({
 /** Chart.yaml as Helm's indexes and registries repeat it. */
 export type Chart = z.infer<typeof chartSchema>;
 
-/** @returns a reason for a chart that an index cannot carry */
+/** @returns the entry, or the reason why an index cannot contain the chart */
 export function indexedChart({ chart }: ChartMetadata): Chart | string {
   const { data, error } = chartSchema.safeParse(withoutEmpty(chart));
   if (data) return data;

@@ -136,7 +136,7 @@ const productOf = (image: { os: string; release: string; variant: string; arch: 
 
 const imagesIn = (rows: readonly IncusRow[]): ListedImage[] => rows.flatMap(({ images }) => images);
 
-/** Clients cannot tell images of one product and serial apart, so the newest record is listed. */
+/** Clients cannot distinguish images of one product and serial, so only the newest record is listed. */
 function highestIds(rows: readonly IncusRow[]): ReadonlyMap<string, number> {
   const highest = new Map<string, number>();
   for (const { product, id } of imagesIn(rows)) highest.set(product, Math.max(id, highest.get(product) ?? 0));

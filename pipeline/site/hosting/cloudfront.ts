@@ -117,7 +117,7 @@ const responseSite = (feeds: readonly FeedRule[]) => ({
   packages: /^[/](?:api[/]v1[/]package[/]|facets[/])/,
   list: /^[/]api[/]v1[/]package[/](?:index[.]|ordering=)|^[/]facets[/]/,
   feed: anyOf(feeds),
-  // A tag leads to the file that is named by its digest, which the tag may not have tomorrow.
+  // A tag resolves to a file that is named by its digest; tomorrow the tag may resolve to another one.
   hashed: anyOf(feeds.filter((rule) => rule.isImmutable && !rule.contentType.startsWith("application/vnd."))),
   upload: caching.upload,
   registry: feeds.some(({ isRegistry }) => isRegistry) ? lowerCase(registryVersion) : {},

@@ -1,7 +1,7 @@
 import { type FeedPath, feedPaths } from "../../documents/feeds/paths.ts";
 import type { FeedSettings } from "../../documents/feeds/settings.ts";
 
-/** Files of package feeds that a host answers alike. */
+/** Files of package feeds that a host serves with the same headers. */
 export interface FeedRule {
   /** Matches paths relative to the site's root. It has braces, so it needs quotes in nginx. */
   pattern: string;

@@ -83,7 +83,7 @@ const nullRules: readonly Rule[] = [
   [exactly("null"), "null"],
 ];
 
-/** Raw forms of a field's values; a value that is invalid in a path is known, but has no file. */
+/** Raw forms of a field's values. A value that is invalid in a path matches a rule, but has no file. */
 function valueRules(rows: readonly Row[], field: string, first: readonly Rule[]): Rule[] {
   const values = [...new Set(rows.map((row) => row[field]))]
     .filter((value) => typeof value === "string")

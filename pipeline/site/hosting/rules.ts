@@ -1,7 +1,7 @@
 import { filterFields } from "../../selection/fields.ts";
 import { facetParameters } from "../facets.ts";
 
-/** A pattern that PCRE, RE2 and JavaScript read alike, without braces and backslashes, and its meaning. */
+/** A pattern that means the same in PCRE, RE2 and JavaScript, without braces and backslashes. */
 export type Rule = readonly [pattern: string, result: string];
 
 /** Represents a missing parameter; no raw value can contain it. */

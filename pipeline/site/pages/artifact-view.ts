@@ -54,7 +54,7 @@ export function artifactView(entry: PublishedPackage, config: SiteConfig): Artif
   };
 }
 
-/** Whom a file is for, in short: platform, versions of the system, variant. The group's name says the system. */
+/** Target of a file, in short: platform, versions of the system, variant. The group's name has the system. */
 function factsOf(record: WireRecord, config: SiteConfig): string[] {
   const platform = platformName(record.platform, config);
   const system = boundsText(record);

@@ -42,7 +42,10 @@ const unpackers: readonly [RegExp, string][] = [
 /** Tools of platforms split arguments at commas and equals signs, and take a leading dash for an option. */
 const isPlain = (file: string): boolean => /^[0-9A-Za-z_][\w.+~ -]*$/.test(file);
 
-/** Values of the lines that download an image, compare its checksum and import it into its platform; none or one. */
+/**
+ * Values for the commands that download an image, compare its checksum and import it into its platform.
+ * @returns at most one; none if a value cannot be part of a command
+ */
 export function importView(
   { record, file, url }: PublishedPackage,
   { product, platforms }: Pick<SiteConfig, "product" | "platforms">,

@@ -10,7 +10,7 @@ export interface VerifyCommand {
 }
 
 /**
- * One command per system, for any file name, including spaces, quotes and a leading dash; none without a
+ * One command per system, for any file name, including spaces, quotes and a leading dash; [] without a
  * checksum.
  */
 export function verifyCommands(file: string, checksum: string): VerifyCommand[] {

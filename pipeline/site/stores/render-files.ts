@@ -29,7 +29,7 @@ export interface RenderedFile {
   path: string;
   sha256: string;
   size: number;
-  /** Path of its bytes; undefined: the file in place is identical. */
+  /** Path of the rendered file; undefined: the file in the output folder is identical. */
   temporary: string | undefined;
   /** Siblings that must be compressed again. */
   siblings: readonly EncodedSibling[];

@@ -14,7 +14,7 @@ import {
 export interface RetryPolicy {
   /** Milliseconds without data. */
   silence: number;
-  /** Number of requests, if the server fails or cannot be reached. */
+  /** Maximum number of requests while the server fails or cannot be reached. */
   attempts: number;
   /** Milliseconds before the first retry; doubled for each further one. */
   pause: number;

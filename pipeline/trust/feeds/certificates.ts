@@ -82,7 +82,7 @@ export function refuseTufKeys(
   const taken = new Set(tufKeys.map((key) => Buffer.from(key).toString("hex")));
   for (const { key, fingerprint } of certificates) {
     const points = key.getKeys().map(({ keyPacket }) => (keyPacket.publicParams as { Q?: Uint8Array }).Q);
-    // The first octet says that the point is in its native form.
+    // The first octet means that the point is in its native form.
     if (points.some((point) => point && taken.has(Buffer.from(point.subarray(1)).toString("hex"))))
       throw unusable(
         { fingerprint },

@@ -2,7 +2,7 @@ import type { SignaturePacket } from "openpgp";
 import { armored, dearmored } from "../../documents/feeds/openpgp-armor.ts";
 import type { FeedCertificate } from "./certificates.ts";
 
-/** The line ends of a `text` count as CRLF, whatever it has (RFC 9580, section 5.2.1). */
+/** The line ends of a `text` signature count as CRLF, regardless of the actual ones (RFC 9580, section 5.2.1). */
 export type SignatureKind = "binary" | "text";
 
 /** Signs for package repositories with an OpenPGP key, which may be stored anywhere. */

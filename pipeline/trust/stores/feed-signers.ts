@@ -8,7 +8,7 @@ import { noFeedKey } from "../feeds/sign-feeds.ts";
 import { type FeedSigner, type SignatureKind, signatureTitle, signersOf } from "../feeds/signatures.ts";
 import { readSecret } from "./signer.ts";
 
-/** The program's argument that stands for the kind of signature. */
+/** Placeholder in the program's arguments for the kind of signature. */
 const kindPlaceholder = "{textmode}";
 
 type Sign = FeedSigner["sign"];
@@ -144,7 +144,7 @@ const verifiedBy =
 /** The clock of a signing program may be ahead of ours, in milliseconds. */
 const clockSkew = 60_000;
 
-/** A key that the project does not know was confused with another one. Announced and retired ones are known. */
+/** A key that keys.json does not list is probably the wrong file. Announced and retired keys are in the list. */
 function refuseUnknown(secrets: readonly Secret[], feedKeys: readonly FeedKey[]): void {
   const known = new Set(feedKeys.map(({ fingerprint }) => fingerprint));
   const unknown = secrets.find(({ fingerprint }) => !known.has(fingerprint));

@@ -74,7 +74,7 @@ const siteIn = (given: string): SiteReader => {
   };
 };
 
-/** Retries once at once, because the server may have closed a kept-alive connection. */
+/** Retries once, immediately, because the server may have closed a kept-alive connection. */
 async function fetchAgain(...request: Parameters<typeof fetchFile>): Promise<Answer> {
   try {
     return await fetchFile(...request);

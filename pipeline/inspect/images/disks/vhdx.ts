@@ -10,7 +10,7 @@ const mebibyte = 2 ** 20;
 const full = 6;
 const partial = 7;
 
-/** Hyper-V disks (MS-VHDX). @throws Fault malformed; refuse, for a parent or a log that was not replayed */
+/** Hyper-V disks (MS-VHDX). @throws Fault malformed; refuse, if it has a parent or an unreplayed log */
 export function readVhdx(source: Bytes): Disk {
   const { layout, notes } = readLayout(source);
   refuseSize(source.name, layout.virtualSize);

@@ -26,7 +26,7 @@ export async function readMsiContents(root: Storage, tables: MsiTables, into: In
     current = names.get(file.name) ?? file.name;
     return fileSink(current, file.size, into, signatures);
   };
-  // A broken cabinet means that the current file differs from the packed one, whatever the cause.
+  // A broken cabinet means that the current file differs from the packed one, regardless of the cause.
   const broken = ({ verdict }: Fault) => {
     if (current !== "") signatures.push({ name: current, signature: null, verdict });
   };

@@ -21,7 +21,7 @@ export async function pkgMetadata(source: ByteSource): Promise<PkgMetadata> {
   return { type: "pkg", identifier, version, ...(arch && { arch }), ...(minOs && { min_os: minOs }) };
 }
 
-/** Undefined: it installs on both architectures, or does not say. */
+/** Undefined: the package installs on both architectures, or does not declare any. */
 function soleArchitecture(distribution: XmlElement | undefined) {
   const hosts = distribution?.first("options")?.attributes.hostArchitectures?.split(",") ?? [];
   const [host, ...others] = hosts.map((name) => name.trim()).filter((name) => name !== "");

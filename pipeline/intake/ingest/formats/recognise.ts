@@ -46,7 +46,7 @@ export type Recognised =
   | { known: Partial<Evidence> }
   /** A checksum file, which belongs to --sums. */
   | { sums: true }
-  /** An unsupported document: a description of it, or the reading error. */
+  /** For an unsupported document: a description of it, or the error that reading it caused. */
   | { seen: string }
   | { problem: Problem };
 
