@@ -55,7 +55,7 @@ export async function buildSite(request: BuildRequest, journal: Journal): Promis
 
     for (const group of site.acrossReleases(releases)) {
       const kept = journal.group(group.name, group.key);
-      if (kept) target.keep(kept);
+      if (kept) await target.keep(kept);
       else await target.render(group);
     }
     const head = {
@@ -91,7 +91,7 @@ async function addRelease(
   const kept = await journal.release(input);
   if (kept) {
     const identified = catalog.identify(kept.read);
-    target.keep(kept.group);
+    await target.keep(kept.group);
     return rendered(identified, kept.key, building);
   }
   const { contents, keyOf } = await journal.read(input);

@@ -43,9 +43,9 @@ export interface RenderedGroup {
 
 export interface Rendering {
   file(file: OutputFile): RenderedFile;
-  group(group: OutputGroup): RenderedGroup;
+  group(group: OutputGroup): Promise<RenderedGroup>;
   /** A group whose files in place are unchanged since an earlier build. */
-  kept(group: MadeGroup): RenderedGroup;
+  kept(group: MadeGroup): Promise<RenderedGroup>;
 }
 
 /** Writes files into a temporary folder; a file whose bytes equal the one in place is discarded. */
@@ -83,10 +83,11 @@ export function rendering(
     utimesSync(temporary, time, time);
     return same;
   };
-  const encoded = (file: RenderedFile): RenderedFile => {
+  const encoded = async (file: RenderedFile): Promise<RenderedFile> => {
     if (!hasSiblings(file)) return file;
     const { path, temporary } = file;
     const missing = temporary ? encodings : missingSiblings(folder, file, encodings, untouched);
+    await encoder.room();
     return { ...file, siblings: encoder.encode(file, temporary ?? inPlace(path), missing) };
   };
   const render = (file: OutputFile, same?: RenderedFile): RenderedFile => {
@@ -100,21 +101,20 @@ export function rendering(
   };
   return {
     file: (file) => render(file),
-    group({ name, key, files }) {
+    async group({ name, key, files }) {
       const byPath = new Map<string, RenderedFile>();
       for (const file of files) {
         const same = file.sameAs === undefined ? undefined : byPath.get(file.sameAs);
-        byPath.set(file.path, encoded(render(file, same)));
+        byPath.set(file.path, await encoded(render(file, same)));
       }
       return { name, key, files: [...byPath.values()] };
     },
-    kept: ({ name, key, files }) => ({
-      name,
-      key,
-      files: files.map(({ path, sha256, size }) =>
-        encoded({ path, sha256, size, temporary: undefined, siblings: [] }),
-      ),
-    }),
+    async kept({ name, key, files }) {
+      const kept: RenderedFile[] = [];
+      for (const { path, sha256, size } of files)
+        kept.push(await encoded({ path, sha256, size, temporary: undefined, siblings: [] }));
+      return { name, key, files: kept };
+    },
   };
 }
 

@@ -33,7 +33,7 @@ export interface SiteFolder {
   /** Renders a group's files into the temporary folder. */
   render(group: OutputGroup): Promise<void>;
   /** Keeps an unchanged group of an earlier build. */
-  keep(group: MadeGroup): void;
+  keep(group: MadeGroup): Promise<void>;
   /**
    * Moves all files into place in the order in which they were rendered, then removes files that this build
    * no longer generates.
@@ -69,10 +69,11 @@ export function openSiteFolder(folder: string, now: number, siblings: SiblingOpt
   return {
     work,
     async render(group) {
-      rendered.push(render.group(group));
-      await encoding.room();
+      rendered.push(await render.group(group));
     },
-    keep: (group) => rendered.push(render.kept(group)),
+    async keep(group) {
+      rendered.push(await render.kept(group));
+    },
     async place(buildDocument) {
       await encoding.finish();
       notePaths(work, rendered, previous);
