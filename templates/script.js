@@ -194,5 +194,28 @@ function startFilter(filter) {
   filter.classList.add("on");
 }
 
+/** Filters the list of all releases, and opens the months in which something was found. */
+function startFind(find) {
+  const [input, output] = [find.querySelector("input"), find.querySelector("output")];
+  const rows = [...document.querySelectorAll(".month :is(tbody tr, .chips li)")];
+  const months = [...document.querySelectorAll(".month")];
+  const opened = months.filter(({ open }) => open);
+  input.addEventListener("input", () => {
+    const words = input.value.toLowerCase().split(/\s+/);
+    for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+    const all = input.value.trim() === "";
+    const left = rows.filter(({ hidden }) => !hidden);
+    for (const month of months) {
+      month.hidden = !all && !left.some((row) => month.contains(row));
+      month.open = all ? opened.includes(month) : !month.hidden;
+    }
+    for (const year of document.querySelectorAll("section.release"))
+      year.hidden = !all && !year.querySelector(".month:not([hidden])");
+    output.value = all ? "" : `${left.length || "None"} of ${rows.length} releases on this page`;
+  });
+  find.classList.add("on");
+}
+
 const filter = document.querySelector(".filter");
-if (filter) startFilter(filter);
+if (filter?.matches(".find")) startFind(filter);
+else if (filter) startFilter(filter);

@@ -23,6 +23,7 @@ export const mediaTypes: Readonly<Record<string, string>> = {
   md: "text/markdown; charset=utf-8",
   svg: "image/svg+xml",
   txt: "text/plain; charset=utf-8",
+  xml: "application/xml",
 };
 
 /** Media type of a site's file, by its path. */

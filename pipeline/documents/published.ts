@@ -84,6 +84,8 @@ export interface ReleaseSlices {
   rows(): readonly string[];
   /** Lines that install each record from a feed, as HTML; empty if no feed lists it. */
   installs(): readonly string[];
+  /** Release notes as HTML, for a page two folders deep. */
+  notes(): string;
   /** Each record as browsable JSON. */
   browsable(): readonly string[];
   facts(): ReleaseFacts;

@@ -12,6 +12,7 @@ const ownFolders = new Set([
   "releases",
   "schemas",
   "search",
+  "changes",
   "state",
   "targets",
   ...feedFolders,

@@ -17,7 +17,14 @@ export const hasSlices = (store: SliceStore, key: string): boolean =>
 
 /** @param key digest of everything that the slices are generated from */
 export function storeSlices(store: SliceStore, key: string, slices: ReleaseSlices): void {
-  const pages = [slices.facts(), slices.rows(), slices.browsable(), slices.feeds(), slices.installs()];
+  const pages = [
+    slices.facts(),
+    slices.rows(),
+    slices.browsable(),
+    slices.feeds(),
+    slices.installs(),
+    slices.notes(),
+  ];
   store.put(recordsEntry(key), encoder.encode(slices.records().join("\n")));
   store.put(searchEntry(key), encoder.encode(JSON.stringify(slices.search())));
   store.put(pagesEntry(key), encoder.encode(pages.map((part) => JSON.stringify(part)).join("\n")));
@@ -42,6 +49,7 @@ export function storedSlices(store: SliceStore, key: string, count: number): Rel
     facts: () => page<ReleaseFacts>(0),
     feeds: () => page<FeedParts>(3),
     installs: () => whole(page<string[]>(4)),
+    notes: () => page<string>(5),
     search: () => JSON.parse(linesOf(searchEntry(key))[0] ?? ""),
   };
 }

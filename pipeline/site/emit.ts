@@ -116,7 +116,7 @@ export const siteCopies = (
   );
 
 function* constantFiles(config: Config, templates: Templates, { schemas }: Sources): Generator<OutputFile> {
-  yield* assetFiles(templates);
+  yield* assetFiles(templates, config.baseUrl);
   yield* schemaFiles(schemas, config.wire);
   yield openApiFile(schemas, config);
 }

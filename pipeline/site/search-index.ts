@@ -24,7 +24,7 @@ export const searchSlice = ({ packages, summary, notes }: PublishedRelease): Sea
 });
 
 /** With the name of the file, if the record has another name. */
-const foundName = ({ name, file }: { name: string; file: string }): string =>
+export const foundName = ({ name, file }: { name: string; file: string }): string =>
   visible(file === name ? name : `${name} (${file})`);
 
 /**

@@ -13,6 +13,7 @@ import { rowView } from "./pages/artifact-view.ts";
 import { browsableRecord } from "./pages/browsable-json.ts";
 import { feedLines } from "./pages/install-view.ts";
 import type { Templates } from "./pages/templates.ts";
+import { notesHtml } from "./release-notes.ts";
 import { searchSlice } from "./search-index.ts";
 
 /**
@@ -31,6 +32,7 @@ export function slicesOf(
   return {
     records: () => packages.map(({ json }) => json),
     rows: () => packages.map((entry) => templates.render("row", { artifact: rowView(entry, path, config) })),
+    notes: () => notesHtml(release, config, { base: path }),
     installs: () => packages.map((entry) => installLines(entry, config, templates)),
     // The browsable list of a month is five folders deep, two below the newest one.
     browsable: () =>

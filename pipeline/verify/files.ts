@@ -105,6 +105,7 @@ const broken = ({ headers, damage }: Answer, when: string): string =>
 /** Accepted aliases of media types. */
 const also: Readonly<Record<string, readonly string[]>> = {
   "application/atom+xml": ["application/xml", "text/xml"],
+  "application/xml": ["text/xml"],
   "text/javascript": ["application/javascript"],
   "text/markdown": ["text/plain"],
 };

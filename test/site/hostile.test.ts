@@ -79,7 +79,9 @@ test("hostile names and texts are text in every output", async () => {
       for (const name of ["href", "src"])
         expect(attribute(element, name) ?? "", path).not.toMatch(/^\s*(javascript|data|vbscript):/i);
       if (element.tagName === "script")
-        expect(attribute(element, "src"), path).toMatch(/assets\/(?:script|search)\.[0-9a-f]{8}\.js$/);
+        expect(attribute(element, "src"), path).toMatch(
+          /assets\/(?:script|search|changes)\.[0-9a-f]{8}\.js$/,
+        );
       expect(["img", "blink", "iframe", "object"], path).not.toContain(element.tagName);
     }
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there

@@ -30,7 +30,7 @@ test("a page of 25 records has less than 30 kB, with style and script", async ()
   const tree = readTree(`${made.folder}/dist`);
   const cost = (path: string) => brotliCompressSync(tree.get(path) ?? "").length;
   const loaded = [...tree.keys()].filter((path) => /^assets\/.*\.(css|js)$/.test(path));
-  expect(loaded).toHaveLength(3);
+  expect(loaded).toHaveLength(4);
   const assets = loaded.reduce((sum, path) => sum + cost(path), 0);
   for (const path of ["index.html", "page/26.08/index.html", `releases/${version}/index.html`]) {
     expect(tree.get(path)?.toString().split(".deb</bdi>").length, path).toBeGreaterThan(25);

@@ -96,6 +96,16 @@ describe.each(visitors)("%s", (_, options) => {
       options.javaScriptEnabled ? site.url : served,
     ));
 
+  test("a visitor reads what changed since the version before", () =>
+    task(async (visitor) => {
+      await visitor.click("26.09.001");
+      await visitor.click("Changes since the previous release");
+      const text = await visitor.page.locator("main").innerText();
+      expect(text).toContain("after 26.08.002");
+      expect(text).toContain("shows its tray icon again");
+      expect(text).toContain("No file was removed.");
+    }));
+
   // The files of this site are below its base URL, as a package repository needs it.
   test("a visitor gets the lines for apt", () =>
     task(async (visitor) => {

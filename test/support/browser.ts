@@ -51,6 +51,8 @@ export const onePageOfEachKind = [
   "page/26.08/",
   "releases/",
   "releases/26.08.001/",
+  "changes/26.08.001/",
+  "changes/?from=26.05.001&to=26.09.001",
   "platforms/",
   "platforms/Debian-and-Ubuntu/",
   "api/v1/package/",

@@ -1,12 +1,13 @@
 import type { OutputFile } from "../../documents/published.ts";
 import { textFile } from "../output.ts";
-import type { AssetName, Templates } from "./templates.ts";
+import { assets, type Templates } from "./templates.ts";
 
 /** Paths of assets, relative to the site's root. */
 export interface AssetNames {
   style: string;
   script: string;
   search: string;
+  changes: string;
   icon: string;
 }
 
@@ -14,14 +15,14 @@ export const assetNames = (templates: Templates): AssetNames => ({
   style: templates.assetPath("style.css"),
   script: templates.assetPath("script.js"),
   search: templates.assetPath("search.js"),
+  changes: templates.assetPath("changes.js"),
   icon: templates.assetPath("favicon.svg"),
 });
 
-/** Style sheet, script, icon and robots.txt. */
-export function assetFiles(templates: Templates): OutputFile[] {
-  const names: readonly AssetName[] = ["style.css", "script.js", "search.js", "favicon.svg"];
+/** Style sheet, scripts, icon and robots.txt. */
+export function assetFiles(templates: Templates, baseUrl: string): OutputFile[] {
   return [
-    ...names.map((name) => textFile(templates.assetPath(name), templates.asset(name))),
-    textFile("robots.txt", "User-agent: *\nAllow: /\n"),
+    ...assets.map((name) => textFile(templates.assetPath(name), templates.asset(name))),
+    textFile("robots.txt", `User-agent: *\nAllow: /\nSitemap: ${baseUrl}/sitemap.xml\n`),
   ];
 }

@@ -2,13 +2,15 @@ import type { OutputFile, OutputGroup, SiteConfig } from "../../documents/publis
 import { searchPaths } from "../../documents/search-paths.ts";
 import { digestOf } from "../../journal/digest.ts";
 import { checksumDigits } from "../search-index.ts";
-import { artifactsUnit } from "./artifact-view.ts";
 import { browsablePages } from "./browsable-pages.ts";
+import { changesPage, comparePage } from "./changes-pages.ts";
 import { filesPerPage, type ListPart, listParts, type ReleaseSlice, recordsPerPage } from "./list-parts.ts";
 import { page, pageLayout, rootOf } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
 import { type PagePieces, relinked } from "./page-pieces.ts";
 import { newestGroups, platformPages } from "./platform-pages.ts";
+import { releasesPage, shownOf } from "./releases-page.ts";
+import { siteMap } from "./site-map.ts";
 import type { Templates } from "./templates.ts";
 
 export { type PagePieces, releasePieces } from "./page-pieces.ts";
@@ -37,9 +39,16 @@ export function* pageGroups(
     const key = digestOf(basis, part && slicesOf(part), others.map(slicesOf));
     yield { name: `browsable ${file.path}`, key, files: [file] };
   }
+  for (const [index, piece] of pieces.entries()) {
+    const previous = pieces[index + 1];
+    const key = digestOf(basis, piece.key, previous?.key);
+    yield { name: `changes ${piece.version}`, key, files: [changesPage(piece, previous, config, templates)] };
+  }
   const files = [
     latestRedirect(pieces, config, templates),
-    releasesIndex(pieces, config, templates),
+    releasesPage(pieces, config, templates),
+    comparePage(config, templates),
+    siteMap(pieces, parts, config),
     notFound(config, templates),
     searchPage(pieces, config, templates),
     home(pieces, parts, config, templates),
@@ -112,20 +121,6 @@ function monthPage(
   }));
 }
 
-function releasesIndex(pieces: readonly PagePieces[], config: SiteConfig, templates: Templates): OutputFile {
-  const path = "releases/index.html";
-  const head = { title: "Releases", provisional: provisionalVersions(pieces) };
-  return page(path, "releases", templates, () => ({
-    layout: pageLayout(path, head, config, templates),
-    releases: pieces.map((piece) => ({
-      ...shownOf(piece, "../"),
-      href: `${piece.version}/`,
-      count: piece.packageCount,
-      unit: artifactsUnit(piece.packageCount),
-    })),
-  }));
-}
-
 function latestRedirect(pieces: readonly PagePieces[], config: SiteConfig, templates: Templates): OutputFile {
   const path = "releases/latest/index.html";
   const newest = pieces[0] && { version: pieces[0].version, href: `../${pieces[0].version}/` };
@@ -142,7 +137,7 @@ function searchPage(pieces: readonly PagePieces[], config: SiteConfig, templates
     0,
   );
   return page(searchPaths.page, "search", templates, () => ({
-    layout: pageLayout(searchPaths.page, { title: "Search", searches: true }, config, templates),
+    layout: pageLayout(searchPaths.page, { title: "Search", script: "search" }, config, templates),
     all: "../releases/",
     digits: String(checksumDigits(count)),
   }));
@@ -159,14 +154,6 @@ function notFound(config: SiteConfig, templates: Templates): OutputFile {
     platforms: `${root}platforms/`,
   }));
 }
-
-const shownOf = ({ version, date, provisional, retractedCount, summaryHtml }: PagePieces, root: string) => ({
-  version,
-  date,
-  provisional,
-  withdrawn: retractedCount,
-  summaryHtml: relinked(summaryHtml(), root),
-});
 
 /** @param root the path from the page to the site's root */
 const listed = (

@@ -10,7 +10,10 @@ export interface PageHead {
   /** Provisional versions on the page. */
   provisional?: readonly string[];
   filtered?: boolean;
-  searches?: boolean;
+  /** Sentence for search engines and link previews; default: made from the title. */
+  description?: string;
+  /** The page's own script. */
+  script?: "search" | "changes";
   /** Target of an immediate redirect. */
   refresh?: string | undefined;
   /** Path to the site's root; default: relative to the page's path. */
@@ -35,16 +38,18 @@ export function pageLayout(
   templates: Templates,
 ): LayoutView {
   const root = head.root ?? rootOf(path);
-  const { style, script, search, icon } = assetNames(templates);
+  const { style, script, icon, ...own } = assetNames(templates);
   return {
     title: head.title,
+    description: head.description ?? descriptionOf(head.title, config.product),
+    address: `${config.baseUrl}/${path.replace(/index\.html$/, "")}`,
     product: config.product,
     filtered: head.filtered ?? false,
     refresh: head.refresh ?? "",
     home: root || "./",
     style: root + style,
     script: root + script,
-    searchScript: head.searches ? root + search : "",
+    pageScript: head.script ? root + own[head.script] : "",
     search: `${root}search/`,
     policy: pagePolicy,
     icon: root + icon,
@@ -62,6 +67,9 @@ export function pageLayout(
     provisional: [...(head.provisional ?? [])],
   };
 }
+
+const descriptionOf = (title: string, product: string): string =>
+  `${title === "" ? "R" : `${title}: r`}eleases of ${product} with downloads, checksums and notes.`;
 
 /** Names the format explicitly, because pages negotiated by Accept are not cacheable. */
 const linked = (target: string): string => (target === "api/v1/package/" ? `${target}?format=api` : target);

@@ -14,6 +14,9 @@ const href = z.string().regex(/^(?:https?:\/\/[^\s/\\]\S*|(?!\/\/)(?![^/?#]*:)[^
 const layout = z.strictObject({
   title: text,
   product: text,
+  description: text,
+  /** The page's whole address. */
+  address: href,
   /**
    * True if the page has filters, which the address may set: content is hidden until they are applied, so
    * that the layout does not jump.
@@ -24,8 +27,8 @@ const layout = z.strictObject({
   home: href,
   style: href,
   script: href,
-  /** Script of the search page; empty on all others. */
-  searchScript: href,
+  /** Script of this page alone; empty on most. */
+  pageScript: href,
   search: href,
   policy: text,
   icon: href,
@@ -185,6 +188,8 @@ const release = z.strictObject({
   provisional: flag,
   summaryHtml: html,
   notesHtml: html,
+  /** Page of the changes since the previous release. */
+  changes: href,
   count,
   unit: text,
   /** How much of the release was withdrawn; empty if nothing was. */
@@ -232,6 +237,9 @@ const listedRelease = z.strictObject({
 
 const link = z.strictObject({ href, text });
 
+/** A file that only one of two releases has. */
+const changedFile = z.strictObject({ name: text, href, withdrawn: flag });
+
 /** Model of each page template. A page is rendered only with a matching model. */
 export const pageModels = {
   release,
@@ -268,8 +276,50 @@ export const pageModels = {
   }),
   releases: z.strictObject({
     layout,
-    releases: z.array(listedRelease.omit({ continued: true, rowsHtml: true }).extend({ unit: text })),
+    total: count,
+    unit: text,
+    changes: href,
+    search: href,
+    years: z.array(
+      z.strictObject({
+        year: text,
+        count,
+        unit: text,
+        months: z.array(
+          z.strictObject({
+            month: text,
+            count,
+            unit: text,
+            /** Page with the files of the month. */
+            href,
+            open: flag,
+            /** The newest releases, with all that is known. */
+            releases: z.array(listedRelease.omit({ continued: true, rowsHtml: true }).extend({ unit: text })),
+            /** Older releases. */
+            versions: z.array(z.strictObject({ version, href, withdrawn: count, provisional: flag })),
+          }),
+        ),
+      }),
+    ),
   }),
+  changes: z.strictObject({
+    layout,
+    version,
+    date,
+    href,
+    provisional: flag,
+    /** null: it is the first release. */
+    previous: z.strictObject({ version, href, changes: href }).nullable(),
+    added: z.array(changedFile),
+    removed: z.array(changedFile),
+    /** Number of files that both releases have, apart from the version in their names. */
+    same: count,
+    unit: text,
+    summaryHtml: html,
+    notesHtml: html,
+    compare: href,
+  }),
+  compare: z.strictObject({ layout, all: href }),
   latest: z.strictObject({ layout, newest: z.strictObject({ version, href }).nullable(), all: href }),
   platforms: z.strictObject({
     layout,

@@ -1,5 +1,6 @@
 import type { RenderedRelease, SiteConfig } from "../../documents/published.ts";
 import { renderMarkdown } from "../markdown.ts";
+import { foundName } from "../search-index.ts";
 
 /**
  * A release's part of the pages that span releases: plain data that depends on this release alone. Links in
@@ -18,6 +19,9 @@ export interface PagePieces {
   /** Platform and type of each artifact, in the release's order. */
   artifacts: readonly { platform: number; packageType: string }[];
   summaryHtml(): string;
+  notesHtml(): string;
+  /** Names of its files, withdrawn ones last. */
+  files(): readonly { id: number; name: string; withdrawn: boolean }[];
   /** One table row per artifact, in the same order. */
   rows(): readonly string[];
   /** Lines that install each artifact from a feed, as HTML, in the same order. */
@@ -42,6 +46,11 @@ export function releasePieces(release: RenderedRelease, config: SiteConfig): Pag
     artifacts: packages,
     summaryHtml: () =>
       summary === null ? "" : renderMarkdown(summary, { base: `../../releases/${version}/` }),
+    notesHtml: slices.notes,
+    files: () => [
+      ...slices.search().files.map(({ id, name }) => ({ id, name, withdrawn: false })),
+      ...retracted.map(({ id, name, file }) => ({ id, name: foundName({ name, file }), withdrawn: true })),
+    ],
     rows: slices.rows,
     installs: slices.installs,
     records: slices.browsable,

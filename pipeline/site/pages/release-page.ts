@@ -28,7 +28,12 @@ function releaseModel(
 ): PageModel<"release"> {
   const { version, date, provisional, packages } = release;
   const root = rootOf(path);
-  const head = { title: version, provisional: provisional ? [version] : [] };
+  const count = packages.length;
+  const head = {
+    title: version,
+    description: `${config.product} ${version} of ${date}: ${count} ${artifactsUnit(count)} to download, with checksums and release notes.`,
+    provisional: provisional ? [version] : [],
+  };
   return {
     layout: pageLayout(path, head, config, templates),
     version,
@@ -36,8 +41,9 @@ function releaseModel(
     provisional,
     summaryHtml: release.summary === null ? "" : renderMarkdown(release.summary),
     notesHtml: notesHtml(release, config),
-    count: packages.length,
-    unit: artifactsUnit(packages.length),
+    changes: `${root}changes/${version}/`,
+    count,
+    unit: artifactsUnit(count),
     withdrawal: withdrawalText(packages.length, release.retracted.length),
     isGone: packages.length === 0,
     withdrawn: release.retracted.map((record) => withdrawnView(record, release)),

@@ -5,7 +5,7 @@ import { visible } from "../escape.ts";
 import { type PageModel, type PageName, pageModels } from "./page-models.ts";
 
 /** Assets in the templates folder. */
-export type AssetName = "style.css" | "script.js" | "search.js" | "favicon.svg";
+export type AssetName = "style.css" | "script.js" | "search.js" | "changes.js" | "favicon.svg";
 
 /** The site's templates, compiled once. */
 export interface Templates {
@@ -20,7 +20,13 @@ export interface Templates {
 }
 
 const pages = Object.keys(pageModels) as PageName[];
-const assets: readonly AssetName[] = ["style.css", "script.js", "search.js", "favicon.svg"];
+export const assets: readonly AssetName[] = [
+  "style.css",
+  "script.js",
+  "search.js",
+  "changes.js",
+  "favicon.svg",
+];
 
 const options: CompileOptions = {
   strict: true,

@@ -17,6 +17,8 @@ const piece = (version: string, count: number): PagePieces => ({
   artifacts: Array.from({ length: count }, () => ({ platform: 1, packageType: "deb" })),
   summaryHtml: () => "",
   installs: () => [],
+  notesHtml: () => "",
+  files: () => [],
   rows: () => Array.from({ length: count }, (_, index) => `${version} row ${index}`),
   records: () => [],
 });

@@ -137,8 +137,8 @@ test("a record has a date of revision only if it was revised", () => {
 test("a release has the number of its artifacts", () => {
   const words = (packages: ReturnType<typeof packageOf>[]) =>
     wordsOf(sectionOf(pageOf(releaseOf("26.08.002", { packages })), "main"));
-  expect(words([packageOf(1)])).toMatch(/· 1 artifact\n/);
-  expect(words([packageOf(1), packageOf(2)])).toMatch(/· 2 artifacts\n/);
+  expect(words([packageOf(1)])).toMatch(/· 1 artifact ·/);
+  expect(words([packageOf(1), packageOf(2)])).toMatch(/· 2 artifacts ·/);
 });
 
 test("an unknown size is named, and zero is a size", () => {

@@ -1,6 +1,6 @@
 import type { OutputFile, PublishedRelease, RenderedRelease } from "../../../pipeline/documents/published.ts";
 import { digestOf } from "../../../pipeline/journal/digest.ts";
-import { pageGroups, releasePieces } from "../../../pipeline/site/pages/list-pages.ts";
+import { type PagePieces, pageGroups, releasePieces } from "../../../pipeline/site/pages/list-pages.ts";
 import type { Templates } from "../../../pipeline/site/pages/templates.ts";
 import { slicesOf } from "../../../pipeline/site/slices.ts";
 import {
@@ -24,8 +24,19 @@ export function pagesOf(
   using: Templates = templates,
 ): OutputFile[] {
   const pieces = of.map((release) => releasePieces(renderedOf(release, changed, using), changed));
-  return [...pageGroups(pieces, digestOf(changed), changed, using)].flatMap(({ files }) => [...files]);
+  return groupsOf(pieces, changed, using).filter(({ path }) => path.endsWith(".html"));
 }
+
+const groupsOf = (pieces: readonly PagePieces[], changed: typeof config, using: Templates) =>
+  [...pageGroups(pieces, digestOf(changed), changed, using)].flatMap(({ files }) => [...files]);
+
+/** `sitemap.xml` of these releases. */
+export const siteMapOf = (of: readonly PublishedRelease[]): string => {
+  const pieces = of.map((release) => releasePieces(renderedOf(release, config, templates), config));
+  const file = groupsOf(pieces, config, templates).find(({ path }) => path === "sitemap.xml");
+  if (!file) throw new Error("no sitemap.xml");
+  return textOf(file);
+};
 
 const renderedOf = (release: PublishedRelease, changed: typeof config, using: Templates): RenderedRelease => {
   const { version, date, summary, provisional, packages, retracted } = release;

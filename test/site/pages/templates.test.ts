@@ -96,16 +96,21 @@ test("an asset's name changes with its content, and pages use that name", () => 
   expect(assetNames(changed).style).not.toBe(assetNames(templates).style);
   expect(assetNames(changed).script).toBe(assetNames(templates).script);
   expect(renderAll(changed).every((html) => html.includes(assetNames(changed).style))).toBe(true);
-  const files = new Map(assetFiles(templates).map((file) => [file.path, textOf(file)]));
+  const files = new Map(
+    assetFiles(templates, "https://downloads.example.com").map((file) => [file.path, textOf(file)]),
+  );
   expect([...files.keys()]).toEqual([
     assetNames(templates).style,
     assetNames(templates).script,
     assetNames(templates).search,
+    assetNames(templates).changes,
     "favicon.svg",
     "robots.txt",
   ]);
   expect(files.get(assetNames(templates).style)).toBe(templateSources.get("style.css"));
-  expect(files.get("robots.txt")).toBe("User-agent: *\nAllow: /\n");
+  expect(files.get("robots.txt")).toBe(
+    "User-agent: *\nAllow: /\nSitemap: https://downloads.example.com/sitemap.xml\n",
+  );
 });
 
 test("the style sheet is small and loads nothing", () => {

@@ -1,0 +1,76 @@
+import type { OutputFile, SiteConfig } from "../../documents/published.ts";
+import { artifactsUnit } from "./artifact-view.ts";
+import { page, pageLayout } from "./page-layout.ts";
+import type { PageModel } from "./page-models.ts";
+import { type PagePieces, relinked } from "./page-pieces.ts";
+import type { Templates } from "./templates.ts";
+
+/** Releases with date, counts and summary. Older ones are a link each, so that the page stays under 100 KB. */
+const fullReleases = 50;
+
+/** Releases with a link. Months of older ones are only a link to the month's page. */
+const linkedReleases = 1000;
+
+/** `releases/`: all releases by year and month. @param pieces newest first */
+export function releasesPage(
+  pieces: readonly PagePieces[],
+  config: SiteConfig,
+  templates: Templates,
+): OutputFile {
+  const path = "releases/index.html";
+  const provisional = pieces.filter((piece) => piece.provisional).map(({ version }) => version);
+  const description = `All releases of ${config.product} by year and month.`;
+  return page(path, "releases", templates, () => ({
+    layout: pageLayout(path, { title: "Releases", description, provisional }, config, templates),
+    total: pieces.length,
+    unit: releasesUnit(pieces.length),
+    changes: "../changes/",
+    search: "../search/",
+    years: yearsOf(pieces),
+  }));
+}
+
+type Years = PageModel<"releases">["years"];
+
+const yearsOf = (pieces: readonly PagePieces[]): Years => {
+  const places = pieces.map((piece, place) => ({ piece, place }));
+  return [...Map.groupBy(places, ({ piece }) => piece.version.slice(0, 2))].map(([year, ofYear]) => ({
+    year: `20${year}`,
+    count: ofYear.length,
+    unit: releasesUnit(ofYear.length),
+    months: [...Map.groupBy(ofYear, ({ piece }) => piece.version.slice(0, 5))].map(([month, ofMonth]) => ({
+      month,
+      count: ofMonth.length,
+      unit: releasesUnit(ofMonth.length),
+      href: `../page/${month}/`,
+      open: ofMonth.some(({ place }) => place === 0),
+      releases: ofMonth.filter(({ place }) => place < fullReleases).map(({ piece }) => fullRow(piece)),
+      versions: ofMonth
+        .filter(({ place }) => place >= fullReleases && place < linkedReleases)
+        .map(({ piece: { version, retractedCount: withdrawn, provisional } }) => {
+          return { version, href: `${version}/`, withdrawn, provisional };
+        }),
+    })),
+  }));
+};
+
+const fullRow = (piece: PagePieces): Years[number]["months"][number]["releases"][number] => ({
+  ...shownOf(piece, "../"),
+  href: `${piece.version}/`,
+  count: piece.packageCount,
+  unit: artifactsUnit(piece.packageCount),
+});
+
+/** @param root the path from the page to the site's root */
+export const shownOf = (
+  { version, date, provisional, retractedCount, summaryHtml }: PagePieces,
+  root: string,
+) => ({
+  version,
+  date,
+  provisional,
+  withdrawn: retractedCount,
+  summaryHtml: relinked(summaryHtml(), root),
+});
+
+const releasesUnit = (count: number): string => (count === 1 ? "release" : "releases");
