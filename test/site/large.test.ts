@@ -21,7 +21,7 @@ test("10,000 records are one JSON document", { tags: ["long"] }, () => {
 });
 
 test("no page of a list has over 100 artifacts, 50 records or 100 KB", { tags: ["long"] }, () => {
-  const lists = ["index.html", ...pagesBelow("page/"), ...pagesBelow("platforms/")];
+  const lists = ["index.html", "releases/index.html", ...pagesBelow("page/"), ...pagesBelow("platforms/")];
   for (const path of lists) {
     const html = textOf(tree, path);
     expect(count(html, /<tr data-version/g), path).toBeLessThanOrEqual(100);
