@@ -5,6 +5,7 @@ const ownFolders = new Set([
   "api",
   "assets",
   "facets",
+  "feeds",
   "hosting",
   "metadata",
   "page",

@@ -160,6 +160,7 @@ export const goneSchema = opened(
   object({
     detail: line,
     id,
+    name: line,
     reason: line,
     replaced_by: id.nullable(),
   }).meta({ title: "Retracted record" }),

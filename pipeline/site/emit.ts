@@ -16,11 +16,13 @@ import { latestFiles, type NewestPackage } from "./latest.ts";
 import { feedFiles, feedLength } from "./news-feeds.ts";
 import { jsonFile } from "./output.ts";
 import { assetFiles } from "./pages/assets.ts";
+import { feedsPage } from "./pages/feeds-page.ts";
 import { pageGroups, releasePieces } from "./pages/list-pages.ts";
+import { referencePage } from "./pages/reference-page.ts";
 import { compileTemplates, type Templates } from "./pages/templates.ts";
 import { releaseIndexRow } from "./release-document.ts";
 import { releaseFiles } from "./release-files.ts";
-import { openApiFile, schemaFiles } from "./schemas.ts";
+import { openApiDocument, schemaFiles } from "./schemas.ts";
 import { searchFiles } from "./search-index.ts";
 import { slicesOf } from "./slices.ts";
 
@@ -118,7 +120,10 @@ export const siteCopies = (
 function* constantFiles(config: Config, templates: Templates, { schemas }: Sources): Generator<OutputFile> {
   yield* assetFiles(templates, config.baseUrl);
   yield* schemaFiles(schemas, config.wire);
-  yield openApiFile(schemas, config);
+  const api = openApiDocument(schemas, config);
+  yield jsonFile("openapi.json", api);
+  yield referencePage(api, config, templates);
+  yield feedsPage(config, templates);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { OutputFile, SiteConfig } from "../documents/published.ts";
-import { jsonFile, textFile } from "./output.ts";
+import { textFile } from "./output.ts";
 
 const apiDescription = "catalog.openapi.json";
 
@@ -19,16 +19,16 @@ export function schemaFiles(sources: ReadonlyMap<string, string>, wire: SiteConf
   });
 }
 
-/** `openapi.json`: the HTTP API with its published address. */
-export function openApiFile(
+/** The HTTP API with its published address. */
+export function openApiDocument(
   sources: ReadonlyMap<string, string>,
   { wire, baseUrl }: Pick<SiteConfig, "wire" | "baseUrl">,
-): OutputFile {
+) {
   const document = JSON.parse(sources.get(apiDescription) ?? "{}");
   const schemas = document.components?.schemas;
   // Posted manifests keep the neutral names.
   if (schemas) schemas.Package = JSON.parse(inWireNames(JSON.stringify(schemas.Package), wire));
-  return jsonFile("openapi.json", { ...document, servers: [{ url: baseUrl }] });
+  return { ...document, servers: [{ url: baseUrl }] };
 }
 
 function inWireNames(text: string, wire: SiteConfig["wire"]): string {

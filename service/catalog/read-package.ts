@@ -1,5 +1,5 @@
 import type { ReleaseDocument } from "../../pipeline/documents/site.ts";
-import { escapeHtml } from "../../pipeline/site/escape.ts";
+import { bdi, escapeHtml, visible } from "../../pipeline/site/escape.ts";
 import { answer, caching, contentSecurityPolicy, notFound, redirect } from "../http/answers.ts";
 import type { ServerAnswer } from "../http/request.ts";
 import { exchangeParts } from "./answered-page.ts";
@@ -28,6 +28,7 @@ async function pageOf({ site, id, format, headers }: Exchange): Promise<ServerAn
   const gone = await readJson<Gone>(site, places.gone(id));
   const shell = await site.read(places.notFound);
   if (!gone || !shell) return notFound(headers);
+  const replacement = await replacementOf(site, gone);
   return answer(
     410,
     {
@@ -36,25 +37,35 @@ async function pageOf({ site, id, format, headers }: Exchange): Promise<ServerAn
       "Content-Type": "text/html; charset=utf-8",
       "Content-Security-Policy": contentSecurityPolicy,
     },
-    withdrawnPage(new TextDecoder().decode(shell), gone, site.base),
+    withdrawnPage(new TextDecoder().decode(shell), gone, replacement),
   );
+}
+
+/** Link to the replacement on its release's page, as HTML; empty if there is none. */
+async function replacementOf(site: CatalogSite, { replaced_by: id }: Gone): Promise<string> {
+  const record =
+    id === null
+      ? undefined
+      : await readJson<{ name: string; version: string }>(site, places.record(String(id)));
+  if (!record) return "";
+  const href = escapeHtml(`${site.base}/releases/${record.version}/#p${id}`);
+  return `<a href="${href}">${bdi(visible(record.name))}</a> of ${escapeHtml(record.version)}`;
 }
 
 interface Gone {
   id: number;
+  /** Absent in sites that an earlier version built. */
+  name?: string;
   reason: string;
   replaced_by: number | null;
 }
 
-function withdrawnPage(shell: string, { id, reason, replaced_by }: Gone, base: string): string {
-  const replacement = `${base}/api/v1/package/${replaced_by}/?format=api`;
-  const instead =
-    replaced_by === null
-      ? ""
-      : ` Use <a href="${escapeHtml(replacement)}">package ${replaced_by}</a> instead.`;
-  const title = `Package ${id} was withdrawn`;
-  const page = shell.replace(/<title>[^<·]*/, () => `<title>${title} `);
-  return exchangeParts(page, { title, message: `${escapeHtml(reason)}${instead}` });
+function withdrawnPage(shell: string, { id, name, reason }: Gone, replacement: string): string {
+  const file = visible(name ?? `Package ${id}`);
+  const instead = replacement === "" ? "There is no replacement." : `Use ${replacement} instead.`;
+  const page = shell.replace(/<title>[^<·]*/, () => `<title>${escapeHtml(file)} was withdrawn `);
+  const parts = { title: `${bdi(file)} was withdrawn`, message: `${escapeHtml(visible(reason))} ${instead}` };
+  return exchangeParts(page, parts);
 }
 
 /** `GET /api/v1/package/{id}/download/`: redirects to the file. */

@@ -50,6 +50,7 @@ test("retract-within-minutes: the package leaves the list, and its page has the 
   const gone = {
     detail: "This package was withdrawn.",
     id: 4,
+    name: "tool-26.09.001.rpm",
     reason: "Does not start on ARM.",
     replaced_by: 2,
   };

@@ -49,6 +49,7 @@ test("the body of the 410 has the reason and the replacement", () => {
   expect(jsonOf(tree, "api/v1/package/4/gone.json")).toEqual({
     detail: "This package was withdrawn.",
     id: 4,
+    name: file,
     reason,
     replaced_by: 6,
   });

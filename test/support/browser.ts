@@ -57,6 +57,8 @@ export const onePageOfEachKind = [
   "platforms/Debian-and-Ubuntu/",
   "api/v1/package/",
   "search/?q=client",
+  "api/reference/",
+  "feeds/",
   "404.html",
 ];
 

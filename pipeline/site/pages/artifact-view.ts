@@ -4,8 +4,8 @@ import type { PublishedPackage, PublishedRelease, SiteConfig } from "../../docum
 import type { RetractedRecord } from "../../documents/site.ts";
 import { installView } from "./install-view.ts";
 import type { ArtifactView, RowView, WithdrawnView } from "./page-models.ts";
-import { provenanceOf } from "./provenance.ts";
-import { verifyCommands } from "./verify-commands.ts";
+import { provenanceOf, signingKeyOf } from "./provenance.ts";
+import { signatureCommand, verifyCommands } from "./verify-commands.ts";
 
 /**
  * An artifact's row in a list.
@@ -50,8 +50,15 @@ export function artifactView(entry: PublishedPackage, config: SiteConfig): Artif
     provenance: provenanceOf(record, config),
     url,
     commands: verifyCommands(file, record.checksum),
+    signature: signatureView(file, record),
     install: installView(entry, config),
   };
+}
+
+/** Only for records that state the key, because a signature by any other key proves nothing. */
+function signatureView(file: string, record: WireRecord): ArtifactView["signature"] {
+  const [command, key] = [signatureCommand(file), signingKeyOf(record)];
+  return command && key ? { command, key } : null;
 }
 
 /** Target of a file, in short: platform, versions of the system, variant. The group's name has the system. */

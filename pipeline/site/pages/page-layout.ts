@@ -23,8 +23,8 @@ export interface PageHead {
 const navigation = [
   { path: "releases/", text: "Releases" },
   { path: "platforms/", text: "Platforms" },
-  { path: "api/v1/package/", text: "API" },
-  { path: "feed.atom", text: "Feed" },
+  { path: "api/reference/", text: "API" },
+  { path: "feeds/", text: "Feeds" },
 ];
 
 /** Relative path from a page to the site's root, so that links work under any base path. */
@@ -60,9 +60,10 @@ export function pageLayout(
     releaseIndex: `${root}api/v1/release/index.json`,
     openapi: `${root}openapi.json`,
     nav: navigation.map(({ path: target, text }) => ({
-      href: root + linked(target),
+      href: root + target,
       text,
-      current: path.startsWith(target),
+      // The browsable list is in the same section as the reference.
+      current: path.startsWith(target.replace(/(?<=\/).*$/, "")),
     })),
     provisional: [...(head.provisional ?? [])],
   };
@@ -70,9 +71,6 @@ export function pageLayout(
 
 const descriptionOf = (title: string, product: string): string =>
   `${title === "" ? "R" : `${title}: r`}eleases of ${product} with downloads, checksums and notes.`;
-
-/** Names the format explicitly, because pages negotiated by Accept are not cacheable. */
-const linked = (target: string): string => (target === "api/v1/package/" ? `${target}?format=api` : target);
 
 /** Renders lazily, when its bytes are requested. */
 export const page = <Name extends PageName>(

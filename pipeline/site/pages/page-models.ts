@@ -166,6 +166,8 @@ const artifact = z.strictObject({
   provenance: z.array(statement),
   url: href,
   commands: z.array(command),
+  /** Command that shows the signature inside the file, and the expected key; null: the record states none. */
+  signature: z.strictObject({ command, key: text }).nullable(),
   /** null: nothing installs or imports it. */
   install: install.nullable(),
 });
@@ -320,6 +322,42 @@ export const pageModels = {
     compare: href,
   }),
   compare: z.strictObject({ layout, all: href }),
+  reference: z.strictObject({
+    layout,
+    description: text,
+    browse: href,
+    openapi: href,
+    operations: z.array(
+      z.strictObject({
+        anchor: text,
+        method: text,
+        path: text,
+        summary: text,
+        description: text,
+        curl: text,
+        /** Link that sends the request; empty if it needs input. */
+        example: href,
+        parameters: z.array(
+          z.strictObject({
+            place: text,
+            name: text,
+            description: text,
+            required: flag,
+            values: z.array(text),
+          }),
+        ),
+        answers: z.array(z.strictObject({ status: text, description: text })),
+      }),
+    ),
+  }),
+  feeds: z.strictObject({
+    layout,
+    atom: href,
+    json: href,
+    /** Package repositories of the site, with their addresses. */
+    repositories: z.array(z.strictObject({ name: text, use: text, addresses: z.array(href) })),
+    platforms: href,
+  }),
   latest: z.strictObject({ layout, newest: z.strictObject({ version, href }).nullable(), all: href }),
   platforms: z.strictObject({
     layout,

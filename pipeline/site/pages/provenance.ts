@@ -6,6 +6,10 @@ import type { ArtifactView } from "./page-models.ts";
 type Statement = ArtifactView["provenance"][number];
 type Fields = Readonly<Record<string, unknown>>;
 
+/** The key that signed the file itself, as its record states it. */
+export const signingKeyOf = ({ data }: WireRecord): string | undefined =>
+  textIn(objectIn(data.attestation).key_id);
+
 /** Signer and sources of an artifact according to its record. */
 export function provenanceOf({ data }: WireRecord, config: SiteConfig): Statement[] {
   const attestation = objectIn(data.attestation);

@@ -15,18 +15,48 @@ export interface VerifyCommand {
  */
 export function verifyCommands(file: string, checksum: string): VerifyCommand[] {
   if (checksum === "unknown") return [];
-  // A name `-` would mean standard input, and other leading dashes an option.
-  const path = file.startsWith("-") ? `./${file}` : file;
-  const posix = { start: `echo '${checksum}  `, file: path.replaceAll("'", "'\\''") };
+  const posix = { start: `echo '${checksum}  `, file: posixPath(file) };
   return [
     { system: "Linux", ...posix, end: "' | sha256sum -c" },
     { system: "macOS", ...posix, end: "' | shasum -a 256 -c" },
     {
       system: "PowerShell",
       start: "if ((Get-FileHash -Algorithm SHA256 -LiteralPath '",
-      // PowerShell treats typographic quotes like straight ones.
-      file: path.replace(/['\u2018-\u201B]/g, "$&$&"),
+      file: powerShellPath(file),
       end: `').Hash -eq '${checksum}') { 'OK' } else { 'DO NOT RUN' }`,
     },
   ];
 }
+
+/** How the own tool of a package's format shows the signature inside the file. */
+const signatureTools: readonly (VerifyCommand & { format: RegExp })[] = [
+  { format: /\.rpm$/i, system: "Linux", start: "rpm -Kv '", file: "", end: "'" },
+  { format: /\.deb$/i, system: "Linux", start: "debsig-verify '", file: "", end: "'" },
+  { format: /\.pkg$/i, system: "macOS", start: "pkgutil --check-signature '", file: "", end: "'" },
+  {
+    format: /\.(?:msi|exe)$/i,
+    system: "PowerShell",
+    start: "Get-AuthenticodeSignature -LiteralPath '",
+    file: "",
+    end: "' | Select-Object Status, {$_.SignerCertificate.Thumbprint}",
+  },
+];
+
+/**
+ * The command that shows the signature inside a file and its key.
+ * @returns undefined for formats without a signature inside, or without a common tool for it
+ */
+export function signatureCommand(file: string): VerifyCommand | undefined {
+  const tool = signatureTools.find(({ format }) => format.test(file));
+  if (!tool) return undefined;
+  const { system, start, end } = tool;
+  return { system, start, file: system === "PowerShell" ? powerShellPath(file) : posixPath(file), end };
+}
+
+/** A name `-` would mean standard input, and other leading dashes an option. */
+const withoutDash = (file: string): string => (file.startsWith("-") ? `./${file}` : file);
+
+const posixPath = (file: string): string => withoutDash(file).replaceAll("'", "'\\''");
+
+/** PowerShell treats typographic quotes like straight ones. */
+const powerShellPath = (file: string): string => withoutDash(file).replace(/['\u2018-\u201B]/g, "$&$&");

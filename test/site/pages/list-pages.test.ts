@@ -73,7 +73,7 @@ test("every page has one h1, no gap in its headings, no script and no id twice",
 
 test("every link but those of 404.html is relative and stays below the base path", () => {
   const known =
-    /^(assets\/\w+\.[0-9a-f]{8}\.(css|js)|favicon\.svg|openapi\.json|feed\.(atom|json)|api\/v1\/(latest|index|package\/index|release\/index)\.json|releases\/[\d.]+\/(SHA256SUMS)?|)$/;
+    /^(assets\/\w+\.[0-9a-f]{8}\.(css|js)|favicon\.svg|openapi\.json|feed\.(atom|json)|api\/v1\/(latest|index|package\/index|release\/index)\.json|releases\/[\d.]+\/(SHA256SUMS)?|api\/reference\/|feeds\/|)$/;
   for (const [path, html] of site) {
     if (path === "404.html") continue;
     expect(

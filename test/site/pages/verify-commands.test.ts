@@ -78,3 +78,31 @@ test("PowerShell gets the name as one literal", () => {
   expect(quoted("-rf")).toBe("'./-rf'");
   expect(copied("a", "0".repeat(64), "PowerShell")).toMatch(/\{ 'OK' \} else \{ 'DO NOT RUN' \}$/);
 });
+
+const signatureLines = (file: string, attestation: Record<string, unknown> = { key_id: "ABCD1234" }) => {
+  const release = releaseOf("26.08.002", { packages: [packageOf(3, { file, data: { attestation } })] });
+  const html = textOf(releasePage(release, configOf(), templates)[0]);
+  const code = elementsOf(html, "code").find(
+    (each) => attributeOf(each, "data-copy") === "signature command",
+  );
+  return { line: code && wordsOf(code), text: wordsOf(elementsOf(html, "main")[0] as Element) };
+};
+
+test.each([
+  ["it's.rpm", "rpm -Kv 'it'\\''s.rpm'"],
+  ["-client.deb", "debsig-verify './-client.deb'"],
+  ["client.pkg", "pkgutil --check-signature 'client.pkg'"],
+  [
+    "it's.msi",
+    "Get-AuthenticodeSignature -LiteralPath 'it''s.msi' | Select-Object Status, {$_.SignerCertificate.Thumbprint}",
+  ],
+])("the signature inside %j is checked with the tool of its format and the expected key", (file, line) => {
+  const shown = signatureLines(file);
+  expect(shown.line).toBe(line);
+  expect(shown.text).toContain("its key must be ABCD1234");
+});
+
+test("a file without a known key or without a signature inside has no such line", () => {
+  expect(signatureLines("client.rpm", {}).line).toBeUndefined();
+  expect(signatureLines("client.tar.xz").line).toBeUndefined();
+});
