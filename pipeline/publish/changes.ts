@@ -53,6 +53,8 @@ function rank(path: string): readonly [number, number] {
   if (path === "build.json") return [9, 0];
   const feed = feedPath(path);
   if (feed) return [5, feedRanks[feed.role]];
+  // It names pages, and therefore follows them.
+  if (path === "sitemap.xml") return [8, 0];
   const isPage = path.endsWith(".html");
   // All other pages link to release pages, so these come first, deepest first.
   if (isPage && path.startsWith("releases/")) return [6, -path.split("/").length];
