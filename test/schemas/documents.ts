@@ -215,7 +215,7 @@ export const documents: Partial<Record<SchemaName, fc.Arbitrary<unknown>>> = {
   ),
   "package-record": record,
   "package-list": list(record),
-  gone: fc.record({ detail: line, id, reason: line, replaced_by: nullable(id) }),
+  gone: fc.record({ detail: line, id, name: line, reason: line, replaced_by: nullable(id) }),
   build: fc.record({
     schema_version: fc.constant(1),
     base_url: url,
