@@ -63,6 +63,7 @@ const described = (option: Option): string =>
 
 function addTools(program: CommandUnknownOpts, run: Run): void {
   program.commandsGroup("Other:").helpCommand("help [command]", "Show help for a command.");
+  addTemplates(program, run);
   row(program, "schema", "Print the JSON Schema of a document.", "relcat schema manifest")
     .argument("[name]", "name of the schema; for example manifest")
     .option("--list", "print the available names")
@@ -85,4 +86,27 @@ function addTools(program: CommandUnknownOpts, run: Run): void {
     .action((shell) =>
       run(async (host) => (await import("./completion/completion.ts")).completion(shell, program, host)),
     );
+}
+
+function addTemplates(program: CommandUnknownOpts, run: Run): void {
+  const templates = program
+    .command("templates")
+    .description("List the templates of pages, or replace them with your own.");
+  row(
+    templates,
+    "list",
+    "List the templates, and which of them the project replaces.",
+    "relcat templates list",
+  ).action(() => run(async (host) => (await import("./catalog/templates.ts")).listTemplates(host)));
+  row(templates, "show", "Print relcat's own template.", "relcat templates show home.hbs")
+    .argument("<name>", "name of the template, with its ending")
+    .action((name) => run(async (host) => (await import("./catalog/templates.ts")).showTemplate(name, host)));
+  row(
+    templates,
+    "eject",
+    "Copy a template into releases/templates/, to change it.",
+    "relcat templates eject home.hbs",
+  )
+    .argument("<name>", "name of the template, with its ending")
+    .action((name) => run(async (host) => (await import("./catalog/templates.ts")).ejectOne(name, host)));
 }

@@ -85,6 +85,7 @@ export const codes = {
   "config-platform": 1,
   "config-package-type": 1,
   "config-url": 1,
+  "config-brand": 1,
   "feed-key": 1,
   "feed-signer": 1,
   template: 1,

@@ -10,6 +10,7 @@ export type { LedgerEvent } from "./documents/ledger.ts";
 export type { Manifest, WrittenArtifact } from "./documents/manifest.ts";
 export type { Note } from "./documents/note.ts";
 export type { PackageRecord, WireRecord } from "./documents/package-record.ts";
+export { pageTemplates } from "./documents/page-templates.ts";
 export type { FieldChange, Plan, PlanRow } from "./documents/plan.ts";
 export type { OutputFile, PublishedPackage, PublishedRelease } from "./documents/published.ts";
 export type { BuildDocument, LatestDocument, ReleaseDocument, ReleaseIndex } from "./documents/site.ts";
@@ -24,6 +25,7 @@ export {
 } from "./errors.ts";
 export { artifactProblems, unprovedMetadata } from "./inspect/check-artifacts.ts";
 export { type InspectedFile, type InspectRequest, inspectFiles } from "./inspect/inspect-files.ts";
+export { ejectTemplate, replacedTemplates } from "./intake/authoring/eject-template.ts";
 export { addNote, init, openRelease } from "./intake/authoring/new-files.ts";
 export type { NewNote } from "./intake/authoring/note-fragment.ts";
 export type { Opening, OpenReleaseOptions } from "./intake/authoring/open-release.ts";

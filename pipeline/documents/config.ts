@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type Brand, brandSchema, type TemplateOverride } from "./brand.ts";
 import { type FeedKey, fingerprint } from "./feeds/keys.ts";
 import { architecture } from "./feeds/package-metadata.ts";
 import { type FeedSettings, feedsSchema, type RpmSigner } from "./feeds/settings.ts";
@@ -74,6 +75,7 @@ const profile = z.enum(trustProfiles, expects("option-value", `one of ${trustPro
 /** releases/catalog.yaml. Every field has a default, so an empty or missing file works. */
 export const configSchema = object({
   product: line.optional().meta({ description: "Product name in page titles." }),
+  brand: brandSchema.optional().meta({ description: "How pages look, and whom they name." }),
   base_url: baseUrl
     .optional()
     .meta({ description: "Public URL of the site; absolute URLs in feeds and the API start with it." }),
@@ -255,6 +257,9 @@ export interface Builder {
 /** The configuration with all defaults. */
 export interface Config {
   product: string;
+  brand: Brand;
+  /** The project's own templates, in the order of their names. */
+  templates: readonly TemplateOverride[];
   /** Without a final slash. */
   baseUrl: string;
   artifactUrl: string;

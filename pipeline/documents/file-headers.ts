@@ -21,6 +21,7 @@ export const mediaTypes: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",
   json: "application/json",
   md: "text/markdown; charset=utf-8",
+  png: "image/png",
   svg: "image/svg+xml",
   txt: "text/plain; charset=utf-8",
   xml: "application/xml",

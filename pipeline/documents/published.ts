@@ -143,6 +143,8 @@ interface Replacement {
 export type SiteConfig = Pick<
   Config,
   | "product"
+  | "brand"
+  | "templates"
   | "baseUrl"
   | "authority"
   | "platforms"

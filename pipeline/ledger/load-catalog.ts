@@ -3,6 +3,7 @@ import type { Config } from "../documents/config.ts";
 import { noteSchema } from "../documents/note.ts";
 import type { Problem } from "../errors.ts";
 import { type AuthoredFiles, filesIn } from "../project/authored-files.ts";
+import { readBrandPictures } from "../project/brand-pictures.ts";
 import { type Discovered, discover, type ReleaseFiles } from "../project/discover.ts";
 import { readFeedKeys } from "../project/feed-keys.ts";
 import { pathsOfRelease, readDocuments } from "../project/parse.ts";
@@ -10,6 +11,7 @@ import { configIn } from "../project/project-folder.ts";
 import { type ReadConfig, readConfig } from "../project/read-config.ts";
 import { readRpmSigners } from "../project/rpm-signers.ts";
 import { siteNamed } from "../project/site-named.ts";
+import { readTemplateOverrides } from "../project/template-overrides.ts";
 import type { OutlinedRelease } from "../records/normalize.ts";
 import { type ReadRelease, readRelease } from "../records/read-release.ts";
 import { checkFragment } from "../records/release-rules.ts";
@@ -118,7 +120,7 @@ export async function openCatalog(
  * @throws RelcatError site-unknown
  */
 async function readConfiguration(
-  { folder, config: path }: Discovered,
+  { folder, config: path, templates: names }: Discovered,
   files: AuthoredFiles,
   certificates: readonly string[],
   site: string | undefined,
@@ -128,11 +130,17 @@ async function readConfiguration(
   const { keys: feedKeys, problems: keyProblems } = readFeedKeys(folder, filesIn(folder), certificates);
   const { rpmSigners, problems: signerProblems } = await readRpmSigners(read.config, files, read.place);
   const trust = { ...read.config.trust, rootDigest: rootDigest(files) };
-  const config = configIn(folder, { ...read.config, feedKeys, rpmSigners, trust });
+  const { brand, problems: pictureProblems } = readBrandPictures(read.config.brand, files, read.place);
+  const { templates, problems: templateProblems } = await readTemplateOverrides(folder, names, files);
+  const pages = { brand, templates };
+  const config = configIn(folder, { ...read.config, ...pages, feedKeys, rpmSigners, trust });
   return {
     ...read,
     config: site === undefined ? config : { ...config, baseUrl: siteNamed(config, site).baseUrl },
-    problems: [...read.problems, ...keyProblems, ...signerProblems],
+    problems: [
+      ...[read.problems, keyProblems, signerProblems],
+      ...[pictureProblems, templateProblems],
+    ].flat(),
   };
 }
 

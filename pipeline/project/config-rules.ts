@@ -4,6 +4,7 @@ import { packageType as packageTypePattern, url as urlPattern } from "../documen
 import { defaultPackageTypes, defaultPlatforms, kinds, platformFolder } from "../documents/package-types.ts";
 import { isInOwnFolder } from "../documents/site-paths.ts";
 import type { ConfigRule } from "./config-rule.ts";
+import { type ColorScheme, contrastIn, isReadable, nearestReadable } from "./contrast.ts";
 import { display } from "./display.ts";
 import { expectedTypes, ingestTypes, policyTypes } from "./type-name-rules.ts";
 
@@ -252,6 +253,27 @@ const nixKeys: ConfigRule = (config, report) => {
   }
 };
 
+/** Links and buttons have this color, so that everyone must be able to read it. */
+const accentReadable: ConfigRule = ({ brand: { accent } = {} }, report) => {
+  const colors: { scheme: ColorScheme; color: string; path: string[] }[] =
+    accent === undefined
+      ? []
+      : typeof accent === "string"
+        ? [{ scheme: "light", color: accent, path: [] }]
+        : (["light", "dark"] as const).map((scheme) => ({ scheme, color: accent[scheme], path: [scheme] }));
+  for (const { scheme, color, path } of colors) {
+    if (isReadable(scheme, color)) continue;
+    const contrast = Math.floor(contrastIn(scheme, color) * 100) / 100;
+    report(
+      "config-brand",
+      ["brand", "accent", ...path],
+      `${color} on ${scheme} pages has a contrast of ${contrast} : 1, expected at least 4.5 : 1 (WCAG AA)`,
+      `The nearest color that passes is "${nearestReadable(scheme, color)}".`,
+      "value",
+    );
+  }
+};
+
 /** Names of other parts of `data`, which would overwrite each other. */
 export const takenWireNames = {
   vendor: ["store", "attestation"],
@@ -289,4 +311,5 @@ export const configRules: readonly ConfigRule[] = [
   policyTypes,
   nixKeys,
   wireNamesDistinct,
+  accentReadable,
 ];

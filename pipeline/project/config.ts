@@ -1,3 +1,4 @@
+import type { Accent, Brand, WrittenBrand } from "../documents/brand.ts";
 import type { Config, Expectation, WrittenConfig } from "../documents/config.ts";
 import { configSchema, usualKey, usualOpenPgpKey } from "../documents/config.ts";
 import { feedSettings } from "../documents/feeds/settings.ts";
@@ -7,6 +8,7 @@ import { siteSettings } from "../documents/sites.ts";
 import type { Code, Problem } from "../errors.ts";
 import type { ConfigReport } from "./config-rule.ts";
 import { configRules } from "./config-rules.ts";
+import { nearestReadable } from "./contrast.ts";
 import type { Located } from "./document.ts";
 import { packageTypes } from "./package-table.ts";
 
@@ -26,6 +28,8 @@ function normalizeConfig(written: WrittenConfig): Config {
   const product = written.product ?? "Releases";
   return {
     product,
+    brand: brandOf(written.brand ?? {}, product),
+    templates: [],
     baseUrl,
     artifactUrl: written.artifact_url ?? "{base_url}/files/{version}/{file}",
     authority: written.authority ?? new URL(baseUrl).hostname,
@@ -80,6 +84,26 @@ function orderedPlatforms({ platforms, platform_order: order = [] }: WrittenConf
   const numbers = Object.keys(names).map(Number);
   const known = new Set([...order, ...defaultPlatformOrder].filter((id) => String(id) in names));
   return new Map([...new Set([...known, ...numbers])].map((id) => [id, names[id] ?? ""]));
+}
+
+function brandOf(written: WrittenBrand, product: string): Brand {
+  const { name = product, logo = "", favicon = "", accent, home = "", support = "", footer = "" } = written;
+  return {
+    name,
+    accent: accent === undefined ? undefined : accentOf(accent),
+    home,
+    support,
+    footer,
+    files: { logo, favicon },
+    logo: undefined,
+    favicon: undefined,
+  };
+}
+
+function accentOf(written: NonNullable<WrittenBrand["accent"]>): Accent {
+  const { light, dark } =
+    typeof written === "string" ? { light: written, dark: nearestReadable("dark", written) } : written;
+  return { light: light.toLowerCase(), dark: dark.toLowerCase() };
 }
 
 const oneDay = 86_400_000;

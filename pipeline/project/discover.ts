@@ -1,4 +1,5 @@
 import { version as versionPattern } from "../documents/fields.ts";
+import { brandFolder, templateFolder } from "../documents/page-templates.ts";
 import type { Problem } from "../errors.ts";
 import { type AuthoredFiles, filesIn } from "./authored-files.ts";
 
@@ -23,6 +24,8 @@ export interface Discovered {
   next: string[];
   /** Fingerprints of OpenPGP certificates. */
   certificates: string[];
+  /** Names of the project's own templates. */
+  templates: string[];
   problems: Problem[];
 }
 
@@ -40,13 +43,15 @@ export async function discover(folder: string, files: AuthoredFiles = filesIn(fo
     releases: [],
     next: [],
     certificates: [],
+    templates: [],
     problems: [],
   };
   for (const path of await files.list()) {
     const [top = "", ...rest] = path.split("/");
-    if (isIgnored(path) || (top === "signers" && rest.length > 0)) continue;
+    if (isIgnored(path) || (ownFiles.has(top) && rest.length > 0)) continue;
     if (rest.length === 0) placeTopLevel(found, top);
     else if (top === "next") placeNext(found, path, rest);
+    else if (top === templateFolder && rest.length > 0) found.templates.push(rest.join("/"));
     else if (top === "trust") placeTrust(found, path, rest);
     else if (!releases.has(top) && !versionPattern.safeParse(top).success) reportFolder(found, top);
     else placeInRelease(found, releaseOf(releases, top), path, rest);
@@ -55,6 +60,9 @@ export async function discover(folder: string, files: AuthoredFiles = filesIn(fo
   found.releases = [...releases.values()];
   return found;
 }
+
+/** Folders whose files catalog.yaml names. */
+const ownFiles = new Set(["signers", brandFolder]);
 
 const fileNames = ["catalog.yaml", "exceptions.yaml", "ledger.jsonl"];
 
@@ -75,7 +83,7 @@ function placeTopLevel(found: Discovered, name: string): void {
     unexpected(
       found,
       name,
-      "catalog.yaml, ledger.jsonl, exceptions.yaml, next/, signers/, trust/ and one folder per version",
+      "catalog.yaml, ledger.jsonl, exceptions.yaml, brand/, next/, signers/, templates/, trust/ and one folder per version",
     );
 }
 

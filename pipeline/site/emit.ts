@@ -18,8 +18,9 @@ import { jsonFile } from "./output.ts";
 import { assetFiles } from "./pages/assets.ts";
 import { feedsPage } from "./pages/feeds-page.ts";
 import { pageGroups, releasePieces } from "./pages/list-pages.ts";
+import { projectTemplates } from "./pages/project-templates.ts";
 import { referencePage } from "./pages/reference-page.ts";
-import { compileTemplates, type Templates } from "./pages/templates.ts";
+import type { Templates } from "./pages/templates.ts";
 import { releaseIndexRow } from "./release-document.ts";
 import { releaseFiles } from "./release-files.ts";
 import { openApiDocument, schemaFiles } from "./schemas.ts";
@@ -56,7 +57,7 @@ export interface RenderedFiles {
 
 export function siteRenderer(ledger: Ledger, config: Config, sources: Sources): SiteRenderer {
   const basis = digestOf(config, [...sources.templates], [...sources.schemas]);
-  const templates = compileTemplates(sources.templates);
+  const templates = projectTemplates(sources.templates, config);
   return {
     basis,
     constants: () => ({ name: "constant", key: basis, files: constantFiles(config, templates, sources) }),
@@ -118,7 +119,7 @@ export const siteCopies = (
   );
 
 function* constantFiles(config: Config, templates: Templates, { schemas }: Sources): Generator<OutputFile> {
-  yield* assetFiles(templates, config.baseUrl);
+  yield* assetFiles(templates, config);
   yield* schemaFiles(schemas, config.wire);
   const api = openApiDocument(schemas, config);
   yield jsonFile("openapi.json", api);

@@ -58,7 +58,7 @@ function serverPart({ routing, encodings, feeds }: Pick<HostSources, "routing" |
   const outer = [
     "absolute_redirect off;",
     "types { application/json json; application/atom+xml atom; text/html html; text/css css; text/javascript js;",
-    "  text/markdown md; text/plain txt; image/svg+xml svg; application/xml xml; }",
+    "  text/markdown md; text/plain txt; image/svg+xml svg; image/png png; application/xml xml; }",
     "default_type application/octet-stream;",
     "charset utf-8;",
     "charset_types text/css text/javascript text/markdown text/plain;",

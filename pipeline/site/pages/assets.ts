@@ -1,4 +1,5 @@
-import type { OutputFile } from "../../documents/published.ts";
+import type { Picture } from "../../documents/brand.ts";
+import type { OutputFile, SiteConfig } from "../../documents/published.ts";
 import { textFile } from "../output.ts";
 import { assets, type Templates } from "./templates.ts";
 
@@ -19,10 +20,19 @@ export const assetNames = (templates: Templates): AssetNames => ({
   icon: templates.assetPath("favicon.svg"),
 });
 
-/** Style sheet, scripts, icon and robots.txt. */
-export function assetFiles(templates: Templates, baseUrl: string): OutputFile[] {
+/** Style sheet, scripts, icons, the logo and robots.txt. */
+export function assetFiles(
+  templates: Templates,
+  { baseUrl, brand }: Pick<SiteConfig, "baseUrl" | "brand">,
+): OutputFile[] {
   return [
     ...assets.map((name) => textFile(templates.assetPath(name), templates.asset(name))),
+    ...[brand.logo, brand.favicon].flatMap((picture) => (picture ? [pictureFile(picture)] : [])),
     textFile("robots.txt", `User-agent: *\nAllow: /\nSitemap: ${baseUrl}/sitemap.xml\n`),
   ];
 }
+
+const pictureFile = ({ path, base64 }: Picture): OutputFile => ({
+  path,
+  chunks: [Buffer.from(base64, "base64")],
+});

@@ -1,4 +1,5 @@
 import { pagePolicy } from "../../documents/content-security-policy.ts";
+import { mediaType } from "../../documents/file-headers.ts";
 import type { OutputFile, SiteConfig } from "../../documents/published.ts";
 import { joinedFile } from "../output.ts";
 import { assetNames } from "./assets.ts";
@@ -44,6 +45,7 @@ export function pageLayout(
     description: head.description ?? descriptionOf(head.title, config.product),
     address: `${config.baseUrl}/${path.replace(/index\.html$/, "")}`,
     product: config.product,
+    brand: brandView(root, config),
     filtered: head.filtered ?? false,
     refresh: head.refresh ?? "",
     home: root || "./",
@@ -52,7 +54,8 @@ export function pageLayout(
     pageScript: head.script ? root + own[head.script] : "",
     search: `${root}search/`,
     policy: pagePolicy,
-    icon: root + icon,
+    icon: root + (config.brand.favicon?.path ?? icon),
+    iconType: mediaType(config.brand.favicon?.path ?? icon),
     atom: `${root}feed.atom`,
     jsonFeed: `${root}feed.json`,
     packages: `${root}api/v1/package/index.json`,
@@ -66,6 +69,27 @@ export function pageLayout(
       current: path.startsWith(target.replace(/(?<=\/).*$/, "")),
     })),
     provisional: [...(head.provisional ?? [])],
+  };
+}
+
+/** A drawing keeps its ratio at the height of the header's line. */
+const logoHeight = 32;
+
+function brandView(root: string, { brand }: SiteConfig): LayoutView["brand"] {
+  const { name, logo, home, support, footer } = brand;
+  return {
+    name,
+    logo: logo
+      ? {
+          href: root + logo.path,
+          width: Math.max(1, Math.round((logo.width / logo.height) * logoHeight)),
+          height: logoHeight,
+        }
+      : null,
+    home,
+    homeHost: home === "" ? "" : new URL(home).hostname,
+    support,
+    footer,
   };
 }
 

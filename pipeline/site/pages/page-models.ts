@@ -11,9 +11,22 @@ const html = z.string();
 /** Relative or http(s); no other scheme from a manifest may become a link. */
 const href = z.string().regex(/^(?:https?:\/\/[^\s/\\]\S*|(?!\/\/)(?![^/?#]*:)[^\s\\]*)$/i);
 
+/** Where customers get help: a page, or an address of mail. */
+const contact = z.string().regex(/^(?:https?:\/\/|mailto:)[^\s/\\]\S*$|^$/);
+
 const layout = z.strictObject({
   title: text,
   product: text,
+  /** Empty texts are left out. */
+  brand: z.strictObject({
+    name: text,
+    /** Size in pixels. */
+    logo: z.strictObject({ href, width: count, height: count }).nullable(),
+    home: href,
+    homeHost: text,
+    support: contact,
+    footer: text,
+  }),
   description: text,
   /** The page's whole address. */
   address: href,
@@ -32,6 +45,7 @@ const layout = z.strictObject({
   search: href,
   policy: text,
   icon: href,
+  iconType: text,
   atom: href,
   jsonFeed: href,
   packages: href,

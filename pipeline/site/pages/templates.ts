@@ -40,9 +40,13 @@ const options: CompileOptions = {
  * Compiles templates/: one `.hbs` per page, every other `.hbs` a partial, and assets. Subfolders have other
  * uses.
  * @param sources file name and text
+ * @param shown path of a file for messages, unless it is relcat's own
  * @throws RelcatError `template` for a missing file or a syntax error
  */
-export function compileTemplates(sources: ReadonlyMap<string, string>): Templates {
+export function compileTemplates(
+  sources: ReadonlyMap<string, string>,
+  shown: ReadonlyMap<string, string> = new Map(),
+): Templates {
   const needed = [...pages.map((page) => `${page}.hbs`), ...assets];
   const missing = needed.filter((name) => !sources.has(name));
   if (missing.length > 0) {
@@ -54,24 +58,46 @@ export function compileTemplates(sources: ReadonlyMap<string, string>): Template
   }
   const environment = Handlebars.create();
   const compiled = new Map<string, Handlebars.TemplateDelegate>();
+  const files: string[] = [];
   for (const [file, source] of sources) {
     if (!file.endsWith(".hbs") || file.includes("/")) continue;
     const name = file.slice(0, -".hbs".length);
-    const template = inTemplate(file, () => environment.compile(parsed(source), options));
+    files.push(shown.get(file) ?? `templates/${file}`);
+    const program = inTemplate(files, files.length - 1, () => parsed(source, files.length - 1));
+    const template = environment.compile(program, options);
     if (name in pageModels) compiled.set(name, template);
     else environment.registerPartial(name, template);
   }
   const asset = (name: AssetName) => sources.get(name) ?? "";
   const paths = new Map(assets.map((name) => [name, publishedPath(name, asset(name))]));
   return {
-    render: (page, model) => render(page, compiled.get(page), model),
+    render: (page, model) =>
+      inTemplate(files, files.indexOf(shown.get(`${page}.hbs`) ?? `templates/${page}.hbs`), () =>
+        render(page, compiled.get(page), model),
+      ),
     asset,
     assetPath: (name) => paths.get(name) ?? name,
   };
 }
 
+/** Errors state a line and no file, so the lines of each file are counted from a multiple of this. */
+const linesPerFile = 1_000_000;
+
 /** Handlebars compiles lazily; parsing reports syntax errors before any page is rendered. */
-const parsed = (source: string) => Handlebars.parse(source);
+function parsed(source: string, file: number): hbs.AST.Program {
+  const program = Handlebars.parse(source);
+  countFrom(file * linesPerFile, program);
+  return program;
+}
+
+function countFrom(first: number, node: object): void {
+  if ("loc" in node) {
+    const { start } = node.loc as hbs.AST.SourceLocation;
+    start.line = first + (start.line % linesPerFile); // Some nodes share a location.
+  }
+  for (const below of Object.values(node))
+    if (below !== null && typeof below === "object") countFrom(first, below);
+}
 
 /** Tests validate the models; doing that here would take a tenth of a build. */
 function render<Name extends PageName>(
@@ -79,28 +105,39 @@ function render<Name extends PageName>(
   template: Handlebars.TemplateDelegate | undefined,
   model: PageModel<Name>,
 ): string {
-  return inTemplate(`${page}.hbs`, () => {
-    const html = template?.(model) ?? "";
-    // The page that contains such a piece is checked as a whole.
-    return page === "row" || page === "install-lines" ? html : visible(html);
-  });
+  const html = template?.(model) ?? "";
+  // The page that contains such a piece is checked as a whole.
+  return page === "row" || page === "install-lines" ? html : visible(html);
 }
 
-function inTemplate<Result>(file: string, work: () => Result): Result {
+/** @param file index of the file to name if the error has no line */
+function inTemplate<Result>(files: readonly string[], file: number, work: () => Result): Result {
   try {
     return work();
   } catch (cause) {
     if (cause instanceof RelcatError) throw cause;
     const message = cause instanceof Error ? cause.message : String(cause);
+    const [end, line = "0", column = "0"] = / - (\d+):(\d+)$/.exec(message) ?? [];
+    const counted = Number(line);
+    const at = {
+      file: files[counted < linesPerFile ? file : Math.floor(counted / linesPerFile)] ?? "",
+      line: Math.max(1, counted % linesPerFile),
+      column: Number(column) + 1,
+    };
+    const hint = "Compare it with relcat's own template: relcat templates show NAME.";
     throw failure(
       "template",
-      `templates/${file}: ${message}`,
-      "Compare it with relcat's own template.",
-      undefined,
+      plainly(message.slice(0, message.length - (end?.length ?? 0))),
+      hint,
+      at,
       cause,
     );
   }
 }
+
+/** Handlebars' words for a value that the model lacks say nothing of pages. */
+const plainly = (message: string): string =>
+  message.replace(/^("[^"]*") not defined in .*$/s, "the page has no value $1 here");
 
 function publishedPath(name: AssetName, text: string): string {
   if (name === "favicon.svg") return name;

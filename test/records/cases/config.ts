@@ -201,7 +201,7 @@ export const configCases: Case[] = [
     },
     problems: [
       'catalog.yaml:2:3 error[unknown-key] the key "colour" is not known' +
-        "\n  Known keys: product, base_url, artifact_url, authority, wire, require, platforms, platform_order, package_types, ingest, ignore, nix, expected, hosts, trust, builder, sites, feeds, signers, policy, version_map, precompress, ledger, notes.",
+        "\n  Known keys: product, brand, base_url, artifact_url, authority, wire, require, platforms, platform_order, package_types, ingest, ignore, nix, expected, hosts, trust, builder, sites, feeds, signers, policy, version_map, precompress, ledger, notes.",
       "26.08.001/manifests/client.json:4:5 error[attestation-required] attestation is missing, expected on every client from 26.08 on" +
         "\n  Let the build write it, or take client out of require.attestation in catalog.yaml.",
     ],
@@ -239,6 +239,57 @@ export const configCases: Case[] = [
         "\n  Write it with gpg --armor --export KEY, or correct signers: in catalog.yaml.",
       "catalog.yaml:16:15 error[feed-signer] signers/empty.asc does not contain a readable certificate, expected one for clients of the yum repositories" +
         "\n  Write it with gpg --armor --export KEY, or correct signers: in catalog.yaml.",
+    ],
+  },
+  {
+    behaviour: "an accent color that is hard to read is reported with the nearest one that is not",
+    files: config({ brand: { accent: "#ff7a1f" } }),
+    problems: [
+      "catalog.yaml:3:15 error[config-brand] #ff7a1f on light pages has a contrast of 2.39 : 1, expected at least 4.5 : 1 (WCAG AA)" +
+        '\n  The nearest color that passes is "#b45616".',
+    ],
+  },
+  {
+    behaviour: "each color of an accent is checked for its own pages",
+    files: config({ brand: { accent: { light: "#00656A", dark: "#00656a" } } }),
+    problems: [
+      "catalog.yaml:5:15 error[config-brand] #00656a on dark pages has a contrast of 2.45 : 1, expected at least 4.5 : 1 (WCAG AA)" +
+        '\n  The nearest color that passes is "#479093".',
+    ],
+  },
+  {
+    behaviour: "pictures that cannot be shown are reported",
+    files: {
+      ...config({ brand: { logo: "brand/lost.svg", favicon: "brand/program.svg" } }),
+      "brand/program.svg":
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><script>1</script></svg>',
+    },
+    problems: [
+      "catalog.yaml:3:13 error[config-brand] brand/lost.svg does not exist" +
+        "\n  Correct the picture, or the entry in catalog.yaml.",
+      "catalog.yaml:4:16 error[config-brand] brand/program.svg contains <script, expected a drawing without programs" +
+        "\n  Correct the picture, or the entry in catalog.yaml.",
+    ],
+  },
+  {
+    behaviour: "a picture must be what its name says, and have a size",
+    files: {
+      ...config({ brand: { logo: "brand/text.png", favicon: "brand/boundless.svg" } }),
+      "brand/text.png": "text",
+      "brand/boundless.svg": '<svg xmlns="http://www.w3.org/2000/svg"></svg>',
+    },
+    problems: [
+      "catalog.yaml:3:13 error[config-brand] brand/text.png is not a PNG file" +
+        "\n  Correct the picture, or the entry in catalog.yaml.",
+      "catalog.yaml:4:16 error[config-brand] brand/boundless.svg has no viewBox, expected one such as 0 0 120 40" +
+        "\n  Correct the picture, or the entry in catalog.yaml.",
+    ],
+  },
+  {
+    behaviour: "a picture outside of brand/ is reported",
+    files: config({ brand: { logo: "../logo.svg" } }),
+    problems: [
+      'catalog.yaml:3:13 error[path-format] brand.logo is "../logo.svg", expected an SVG or PNG file in brand/ next to catalog.yaml, such as brand/logo.svg',
     ],
   },
 ];

@@ -49,7 +49,7 @@ export const documentCases: Case[] = [
         "\n  Move, rename or remove it.",
       "26.08.001/notes/note.json:1:1 error[file-unexpected] the file has no place here, expected release.yaml, notes/*.yaml and manifests/*.json, *.yaml or *.yml" +
         "\n  Move, rename or remove it.",
-      "catalog.yml:1:1 error[file-unexpected] the file has no place here, expected catalog.yaml, ledger.jsonl, exceptions.yaml, next/, signers/, trust/ and one folder per version" +
+      "catalog.yml:1:1 error[file-unexpected] the file has no place here, expected catalog.yaml, ledger.jsonl, exceptions.yaml, brand/, next/, signers/, templates/, trust/ and one folder per version" +
         "\n  Move, rename or remove it.",
       "next/notes.yaml:1:1 error[file-unexpected] the file has no place here, expected next/notes/*.yaml" +
         "\n  Move, rename or remove it.",

@@ -27,8 +27,22 @@ export const templates: Templates = {
   },
 };
 
+/** No member of `brand:` is written. */
+const brand: SiteConfig["brand"] = {
+  name: "Example Controller",
+  accent: undefined,
+  home: "",
+  support: "",
+  footer: "",
+  files: { logo: "", favicon: "" },
+  logo: undefined,
+  favicon: undefined,
+};
+
 export const configOf = (changes: Partial<SiteConfig> = {}): SiteConfig => ({
   product: "Example Controller",
+  brand,
+  templates: [],
   baseUrl: "https://downloads.example.com/base",
   authority: "example.com",
   platforms: new Map(Object.entries(defaultPlatforms).map(([id, name]) => [Number(id), name])),

@@ -52,8 +52,18 @@ test("templates and their conditions use only members of their models", () => {
   expect(renderAll(strict)).toEqual(renderAll(templates));
 });
 
+/** File that the error of an action names. */
+function placeOf(action: () => unknown): string | undefined {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof RelcatError) return error.problems[0]?.at?.file;
+  }
+  return undefined;
+}
+
 test.each([
-  ["a missing name", "home.hbs", "{{nothing}}", '"nothing" not defined'],
+  ["a missing name", "home.hbs", "{{nothing}}", 'the page has no value "nothing" here'],
   ["a missing partial", "platforms.hbs", "{{> nothing}}", "nothing could not be found"],
   ["an unknown helper", "release.hbs", "{{shout version}}", "unknown helper shout"],
   ["a name that data would choose", "release.hbs", "{{lookup layout version}}", "unknown helper lookup"],
@@ -61,13 +71,11 @@ test.each([
   const broken = withSource(file, (source) => source + addition);
   expect(() => renderAll(broken)).toThrow(RelcatError);
   expect(() => renderAll(broken)).toThrow(message);
-  expect(() => renderAll(broken)).toThrow(`templates/${file}`);
+  expect(placeOf(() => renderAll(broken))).toBe(`templates/${file}`);
 });
 
 test("a syntax error and a missing file are found before any page is made", () => {
-  expect(() => withSource("api.hbs", (source) => `${source}{{#if`)).toThrow(
-    /template: templates\/api\.hbs: /,
-  );
+  expect(placeOf(() => withSource("api.hbs", (source) => `${source}{{#if`))).toBe("templates/api.hbs");
   const fewer = new Map(templateSources);
   fewer.delete("row.hbs");
   fewer.delete("style.css");
@@ -97,7 +105,10 @@ test("an asset's name changes with its content, and pages use that name", () => 
   expect(assetNames(changed).script).toBe(assetNames(templates).script);
   expect(renderAll(changed).every((html) => html.includes(assetNames(changed).style))).toBe(true);
   const files = new Map(
-    assetFiles(templates, "https://downloads.example.com").map((file) => [file.path, textOf(file)]),
+    assetFiles(templates, { ...config, baseUrl: "https://downloads.example.com" }).map((file) => [
+      file.path,
+      textOf(file),
+    ]),
   );
   expect([...files.keys()]).toEqual([
     assetNames(templates).style,

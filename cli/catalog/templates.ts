@@ -1,0 +1,51 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ejectTemplate, exitStatus, pageTemplates, replacedTemplates } from "../../pipeline/index.ts";
+import { answer, type Host, sayNext, surroundings } from "../terminal/host.ts";
+import { UsageError } from "../terminal/usage.ts";
+
+/** `relcat templates list`: the templates of pages, and which of them the project replaces. */
+export async function listTemplates(host: Host): Promise<number> {
+  const replaced = new Set(await replacedTemplates(host.releases));
+  const rows = Object.entries(pageTemplates).map(([name, { version, use }]) => ({
+    name,
+    version,
+    replaced: replaced.has(name),
+    use,
+  }));
+  answer(host, { templates: rows }, () => {
+    const width = Math.max(...rows.map(({ name }) => name.length));
+    return rows
+      .map(
+        (row) => `${row.name.padEnd(width)}  ${row.use}${row.replaced ? " (replaced by the project)" : ""}`,
+      )
+      .join("\n");
+  });
+  sayNext(host, "relcat templates eject NAME");
+  return exitStatus.done;
+}
+
+/** `relcat templates show`: prints relcat's own template. */
+export async function showTemplate(name: string, host: Host): Promise<number> {
+  const text = ownTemplate(name, host);
+  if (host.json) answer(host, { name, version: pageTemplates[name]?.version, text }, () => "");
+  else host.data.write(text);
+  return exitStatus.done;
+}
+
+/** `relcat templates eject`: copies relcat's own template into the project. */
+export async function ejectOne(name: string, host: Host): Promise<number> {
+  const text = ownTemplate(name, host);
+  const file = await ejectTemplate(host.releases, name, text, surroundings(host));
+  answer(host, { name, file }, () => `Wrote ${file}. It replaces relcat's own template.`);
+  sayNext(host, "edit it, then relcat build");
+  return exitStatus.done;
+}
+
+function ownTemplate(name: string, { own }: Host): string {
+  if (name in pageTemplates) return readFileSync(join(own.folder, "templates", name), "utf8");
+  throw new UsageError(
+    `there is no template ${JSON.stringify(name)}`,
+    `There are ${Object.keys(pageTemplates).join(", ")}.`,
+  );
+}

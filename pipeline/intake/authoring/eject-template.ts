@@ -1,0 +1,37 @@
+import { pageTemplates, templateFolder, templateMark } from "../../documents/page-templates.ts";
+import { failure } from "../../errors.ts";
+import { discover } from "../../project/discover.ts";
+import { createFile, exists, requireFolder } from "../../system/files.ts";
+import { withLock } from "../../system/lock.ts";
+import type { Surroundings } from "../../system/surroundings.ts";
+
+/** Names of the templates that a project replaces; none without a project. */
+export const replacedTemplates = async (folder: string): Promise<string[]> =>
+  exists(folder) ? (await discover(folder)).templates : [];
+
+/**
+ * Copies one of relcat's templates into a project, with the version of its values in the first line.
+ * @param text of relcat's own template
+ * @returns the new file's path
+ * @throws RelcatError file-exists; folder-missing
+ */
+export async function ejectTemplate(
+  folder: string,
+  name: string,
+  text: string,
+  surroundings: Surroundings,
+): Promise<string> {
+  requireFolder(folder);
+  if (!(name in pageTemplates)) throw new Error(`${name} is not a template`);
+  const path = `${folder}/${templateFolder}/${name}`;
+  return withLock(folder, surroundings.pid, surroundings.onWait, () => {
+    if (exists(path))
+      throw failure(
+        "file-exists",
+        `${path} exists already`,
+        "Nothing was written. Edit that file, or move it away first.",
+      );
+    createFile(path, `${templateMark(name)}${text}`);
+    return path;
+  });
+}

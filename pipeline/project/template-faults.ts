@@ -1,0 +1,144 @@
+import Handlebars from "handlebars";
+import { pageTemplates } from "../documents/page-templates.ts";
+import { placeAt } from "./source.ts";
+
+/** A problem of a template, with its location. */
+export interface Fault {
+  message: string;
+  hint: string;
+  line: number;
+  column: number;
+}
+
+const helpers = ["if", "unless", "each", "with"];
+
+/** Problems of a template that relcat's own templates cannot have: they were reviewed. */
+export function templateFaults(name: string, text: string): Fault[] {
+  const program = parsed(text);
+  if ("message" in program) return [program];
+  return [...syntaxFaults(program), ...markupFaults(text), ...policyFaults(name, text)];
+}
+
+function parsed(text: string): hbs.AST.Program | Fault {
+  try {
+    return Handlebars.parse(text);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const [, line = "1"] = /^Parse error on line (\d+)/.exec(message) ?? [];
+    const [, exactLine, exactColumn] = / - (\d+):(\d+)$/.exec(message) ?? [];
+    return {
+      message: `the template cannot be read: ${(message.split("\n").at(-1) ?? "").replace(/ - \d+:\d+$/, "")}`,
+      hint: "Correct the expression in braces on this line or the line before it.",
+      line: Number(exactLine ?? line),
+      column: Number(exactColumn ?? 0) + 1,
+    };
+  }
+}
+
+function syntaxFaults(program: hbs.AST.Program): Fault[] {
+  const nodes = nodesIn(program);
+  const inline = nodes.filter(isInline).map(({ params }) => params[0] as hbs.AST.StringLiteral | undefined);
+  const partials = new Set(["@partial-block", ...inline.map((name) => String(name?.value))]);
+  for (const file of Object.keys(pageTemplates))
+    if (file.endsWith(".hbs")) partials.add(file.slice(0, -".hbs".length));
+  return nodes.flatMap((node) => nodeFault(node, partials) ?? []);
+}
+
+function nodeFault(node: hbs.AST.Node, partials: ReadonlySet<string>): Fault | undefined {
+  const fault = (message: string, hint: string): Fault => ({
+    message,
+    hint,
+    line: node.loc.start.line,
+    column: node.loc.start.column + 1,
+  });
+  if (isPartial(node)) {
+    const name = "original" in node.name ? String(node.name.original) : "";
+    if (partials.has(name)) return undefined;
+    const known = [...partials].filter((each) => !each.startsWith("@")).join(", ");
+    return fault(`there is no partial ${name || "with a computed name"}`, `There are ${known}.`);
+  }
+  if (!isCall(node)) return undefined;
+  const name = "original" in node.path ? String(node.path.original) : "";
+  const isHelper = node.type !== "MustacheStatement" || node.params.length > 0;
+  if (isHelper && !helpers.includes(name))
+    return fault(`the helper ${name} is not known`, `There are ${helpers.join(", ")}.`);
+  if (node.type === "MustacheStatement" && !node.escaped && !name.endsWith("Html"))
+    return fault(
+      `${name} is written without escaping, but may contain any text`,
+      `Write {{${name}}}. Only values whose names end in Html are HTML.`,
+    );
+  return undefined;
+}
+
+type Call = hbs.AST.MustacheStatement | hbs.AST.BlockStatement | hbs.AST.SubExpression;
+type Partial = hbs.AST.PartialStatement | hbs.AST.PartialBlockStatement;
+
+const isCall = (node: hbs.AST.Node): node is Call =>
+  ["MustacheStatement", "BlockStatement", "SubExpression", "Decorator"].includes(node.type);
+const isPartial = (node: hbs.AST.Node): node is Partial => node.type.startsWith("Partial");
+const isInline = (node: hbs.AST.Node): node is hbs.AST.DecoratorBlock => node.type === "DecoratorBlock";
+
+function nodesIn(value: unknown): hbs.AST.Node[] {
+  if (Array.isArray(value)) return value.flatMap(nodesIn);
+  if (value === null || typeof value !== "object") return [];
+  const below = Object.values(value).flatMap(nodesIn);
+  return "type" in value && "loc" in value ? [value as hbs.AST.Node, ...below] : below;
+}
+
+/** Replaces an expression in braces, so that its characters are not read as HTML. */
+const filler = "\u0001";
+
+const markupRules = [
+  {
+    // Values cannot leave quotes, but a space ends an attribute without them.
+    pattern: new RegExp(`=\\s*${filler}`),
+    message: "an attribute's value has no quotes",
+    hint: 'Write it as name="{{value}}".',
+  },
+  {
+    pattern: /^<style\b|\sstyle\s*=/i,
+    message: "styles in a page are forbidden by its Content-Security-Policy",
+    hint: "Move them to style.css: relcat templates eject style.css.",
+  },
+  {
+    pattern: /^<script\b(?!.*\ssrc\s*=)|\son[a-z]+\s*=/is,
+    message: "scripts in a page are forbidden by its Content-Security-Policy",
+    hint: "Move them to script.js: relcat templates eject script.js.",
+  },
+];
+
+const ownOnly = {
+  message: "pages load nothing from other hosts, and their Content-Security-Policy forbids it",
+  hint: "Name pictures under brand: in catalog.yaml, or leave it out.",
+};
+const loads = /^<(?:script|img|iframe|video|audio|source|object|embed|link|form)\b/i;
+const foreign = /\s(?:src|srcset|data|href|action)\s*=\s*["']?\s*(?:[a-z][a-z0-9+.-]*:)?\/\//i;
+
+function markupFaults(text: string): Fault[] {
+  const html = text.replace(/\{\{[\s\S]*?\}\}+/g, (braces) => braces.replace(/[^\n]/g, filler));
+  const faults: Fault[] = [];
+  for (const match of html.matchAll(/<[a-z](?:"[^"]*"|'[^']*'|[^<>"'])*>/gi)) {
+    const [tag] = match;
+    const { line, column } = placeAt({ file: "", text }, match.index);
+    const unquoted = tag.replace(/"[^"]*"|'[^']*'/g, '""');
+    for (const { pattern, message, hint } of markupRules)
+      if (pattern.test(unquoted)) faults.push({ message, hint, line, column });
+    if (loads.test(tag) && foreign.test(tag)) faults.push({ ...ownOnly, line, column });
+  }
+  return faults;
+}
+
+const policy = '<meta http-equiv="Content-Security-Policy" content="{{layout.policy}}">';
+
+const policyFaults = (name: string, text: string): Fault[] =>
+  name !== "layout.hbs" || text.includes(policy)
+    ? []
+    : [
+        {
+          message:
+            "the layout has no Content-Security-Policy, which protects visitors from what data may contain",
+          hint: `Write ${policy} into its head.`,
+          line: 1,
+          column: 1,
+        },
+      ];
