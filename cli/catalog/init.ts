@@ -10,7 +10,7 @@ export async function init(folder: string, host: Host): Promise<number> {
     ({ path }) => path,
   );
   const place = folder === "." ? "this folder" : folderName(folder);
-  answer(host, { folder, files }, () =>
+  answer<"init">(host, { folder, files }, () =>
     [`Started a project in ${place}:`, ...files.map((path) => `  ${path}`)].join("\n"),
   );
   const there = folder === "." ? "" : ` -C ${shellWord(folder)}`;
