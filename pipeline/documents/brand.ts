@@ -16,7 +16,13 @@ export const brandSchema = object({
   favicon: picture.optional().meta({ description: "SVG or PNG file in brand/, for the browser's tab." }),
   accent: z
     .union(
-      [color, object({ light: color, dark: color })],
+      [
+        color,
+        object({
+          light: color.meta({ description: "Color on light pages." }),
+          dark: color.meta({ description: "Color on dark pages." }),
+        }),
+      ],
       expects("wrong-type", 'a color in quotes such as "#00656a", or an object {light, dark}'),
     )
     .optional()

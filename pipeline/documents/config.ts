@@ -30,10 +30,16 @@ const host = z.enum(hosts, expects("option-value", `one of ${hosts.join(", ")}`)
 const encoding = z.enum(encodings, expects("option-value", `one of ${encodings.join(", ")}`));
 
 const variant = {
-  min_os_version: osVersion.nullable().optional(),
-  max_os_version: osVersion.nullable().optional(),
-  gui_only: flag.optional(),
-  headless: flag.optional(),
+  min_os_version: osVersion
+    .nullable()
+    .optional()
+    .meta({ description: "Oldest version of the operating system, in quotes." }),
+  max_os_version: osVersion
+    .nullable()
+    .optional()
+    .meta({ description: "Newest version of the operating system, in quotes." }),
+  gui_only: flag.optional().meta({ description: "The artifact needs a graphical system." }),
+  headless: flag.optional().meta({ description: "The artifact is for systems without a screen." }),
 };
 
 const expectationSchema = object({
@@ -43,6 +49,8 @@ const expectationSchema = object({
   until: versionBound.optional().meta({ description: "Last month or version that must have it." }),
 });
 
+const wireName = text("option-value", /^[A-Za-z_][A-Za-z0-9_-]*$/, "a key name");
+
 const title = (example: string) => table(line, `an object such as ${example}`);
 
 /** Environment variable that holds the online key, unless configured otherwise. */
@@ -51,23 +59,41 @@ export const usualKey = "RELCAT_ONLINE_KEY";
 /** Environment variable that holds the OpenPGP keys, unless configured otherwise. */
 export const usualOpenPgpKey = "RELCAT_OPENPGP_KEY";
 
-const variable = object({ env: text("option-value", /^[A-Za-z_][A-Za-z0-9_]*$/, "a variable's name") });
-const keyFile = object({ file: line });
+const variable = object({
+  env: text("option-value", /^[A-Za-z_][A-Za-z0-9_]*$/, "a variable's name").meta({
+    description: "Environment variable that contains the key.",
+  }),
+});
+const keyFile = object({
+  file: line.meta({ description: "File that contains the key, from the project's folder." }),
+});
+const signingProgram = command.meta({
+  description: "Program and arguments: reads bytes on standard input, writes their signature.",
+});
 
 const signer = z.union(
   [
     variable,
     keyFile,
     object({
-      exec: command,
-      public: text("option-value", /^[A-Za-z0-9+/]{43}=$/, "the base64 of an Ed25519 key's 32 bytes"),
+      exec: signingProgram,
+      public: text("option-value", /^[A-Za-z0-9+/]{43}=$/, "the base64 of an Ed25519 key's 32 bytes").meta({
+        description: "Public key of the program's key.",
+      }),
     }),
   ],
   expects("wrong-type", "one of {env: NAME}, {file: PATH} and {exec: [PROGRAM, …], public: KEY}"),
 );
 
 const openPgpSigner = z.union(
-  [variable, keyFile, object({ exec: command, public: fingerprint })],
+  [
+    variable,
+    keyFile,
+    object({
+      exec: signingProgram,
+      public: fingerprint.meta({ description: "Fingerprint of the program's key." }),
+    }),
+  ],
   expects("wrong-type", "one of {env: NAME}, {file: PATH} and {exec: [PROGRAM, …], public: FINGERPRINT}"),
 );
 const profile = z.enum(trustProfiles, expects("option-value", `one of ${trustProfiles.join(", ")}`));
@@ -91,8 +117,8 @@ export const configSchema = object({
     .optional()
     .meta({ description: "Domain in the ids of feed entries (RFC 4151); default: base_url's host." }),
   wire: object({
-    vendor: text("option-value", /^[A-Za-z_][A-Za-z0-9_-]*$/, "a key name").optional(),
-    cryptolib_post: text("option-value", /^[A-Za-z_][A-Za-z0-9_-]*$/, "a key name").optional(),
+    vendor: wireName.optional().meta({ description: "Name of `vendor` there." }),
+    cryptolib_post: wireName.optional().meta({ description: "Name of `cryptolib_post` there." }),
   })
     .optional()
     .meta({ description: "Key names inside `data` in published JSON." }),
@@ -116,10 +142,10 @@ export const configSchema = object({
     .record(
       z.string(),
       object({
-        operating_system: line.optional(),
-        platform: id.optional(),
-        kind: kind.optional(),
-        description: freeText.optional(),
+        operating_system: line.optional().meta({ description: "Operating system of its records." }),
+        platform: id.optional().meta({ description: "Platform of its records; a number of platforms." }),
+        kind: kind.optional().meta({ description: "Which rules apply to its artifacts." }),
+        description: freeText.optional().meta({ description: "Description of artifacts without their own." }),
       }),
       expects("wrong-type", "an object of package_type: {operating_system, platform, kind, description}"),
     )
@@ -128,8 +154,8 @@ export const configSchema = object({
   ingest: list(
     object({
       match: line.meta({ description: "Glob over the file name; the first match wins." }),
-      package_type: packageType,
-      description: freeText.optional(),
+      package_type: packageType.meta({ description: "Package type of the files." }),
+      description: freeText.optional().meta({ description: "Their description on pages." }),
       ...variant,
       arch: architecture.optional().meta({ description: "Architecture of a file that does not state one." }),
     }),
@@ -147,7 +173,9 @@ export const configSchema = object({
       description:
         "Public keys name:base64; store paths that `relcat ingest` reads must be signed by one of them.",
     }),
-  }).optional(),
+  })
+    .optional()
+    .meta({ description: "How Nix store paths are checked." }),
   expected: z
     .array(
       z.union(
@@ -166,7 +194,9 @@ export const configSchema = object({
       [
         profile,
         object({
-          profile,
+          profile: profile.meta({
+            description: "none: no signatures. simple: one root key. full: two of three root keys.",
+          }),
           online: signer.optional().meta({
             description: `Where the online key is; default: the variable ${usualKey}, as PEM.`,
           }),
@@ -186,7 +216,9 @@ export const configSchema = object({
     .optional()
     .meta({ description: "Whether and how the site is signed; default: none." }),
   builder: object({
-    id: text("url-format", /^[a-z][a-z0-9+.-]*:\S+$/, "a URI that names the builder"),
+    id: text("url-format", /^[a-z][a-z0-9+.-]*:\S+$/, "a URI that names the builder").meta({
+      description: "URI of the builder in provenance statements.",
+    }),
     source: text("url-format", /^git\+[a-z]+:\/\/\S+$/, "a URI such as git+https://git.example.com/product")
       .optional()
       .meta({ description: "The repository that vendor.rev is a commit of." }),
@@ -219,13 +251,17 @@ export const configSchema = object({
   }),
   ledger: object({
     base: line.optional().meta({ description: "Git revision whose ledger lines are permanent." }),
-  }).optional(),
+  })
+    .optional()
+    .meta({ description: "Which lines of the ledger can no longer change." }),
   notes: object({
     components: title("{ server: Server }")
       .optional()
       .meta({ description: "key: title, in the order of the page." }),
     kinds: title("{ fix: Fixes }").optional().meta({ description: "key: title, in the order of a section." }),
-  }).optional(),
+  })
+    .optional()
+    .meta({ description: "Sections of the release notes." }),
 }).meta({ title: "Catalog configuration" });
 
 export { key as configKey };

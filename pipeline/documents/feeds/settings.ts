@@ -74,10 +74,10 @@ const incusSchema = object({
 
 /** Section `feeds` of catalog.yaml; a feed that is absent is off. */
 export const feedsSchema = object({
-  apt: aptSchema.optional(),
-  yum: yumSchema.optional(),
-  helm: helmSchema.optional(),
-  incus: incusSchema.optional(),
+  apt: aptSchema.optional().meta({ description: "The apt repository, from debs." }),
+  yum: yumSchema.optional().meta({ description: "The yum repositories, from rpms." }),
+  helm: helmSchema.optional().meta({ description: "The Helm repository, from charts." }),
+  incus: incusSchema.optional().meta({ description: "The image server for Incus, from disk images." }),
 });
 
 export interface AptSuite {
