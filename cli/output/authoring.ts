@@ -16,9 +16,13 @@ export const newRelease = document("A release that was opened.", {
   notes: texts("Names of the waiting notes that were moved into it."),
 });
 
-export const notesShow = notesDocumentSchema.meta({
-  description: "The notes of a release: relcat schema release-notes.",
-}) as typeof notesDocumentSchema;
+export const notesShow = notesDocumentSchema
+  .extend({
+    version: z.union([version, z.literal("next")]).meta({
+      description: "Version of the release; next for the waiting notes.",
+    }),
+  })
+  .meta({ description: "The notes of a release: relcat schema release-notes." });
 
 export const notesLint = document("Problems in notes. Exit status 1 if one of them is an error.", {
   errors: count("Number of errors."),

@@ -16,13 +16,16 @@ const counts = {
 
 const tally = { errors: count("Number of errors."), warnings: count("Number of warnings.") };
 
-export const check = document("Problems and amount of what was checked. Exit status 1 if there are errors.", {
-  ...tally,
-  releases: count("Number of releases."),
-  ...counts,
-  ledger_base: text("Git revision that --ledger-base names; null without it.").nullable(),
-  problems: list(problem, "All problems, in order of file, line and column."),
-});
+export const check = document(
+  "Problems, and the amount of checked content. Exit status 1 if there are errors.",
+  {
+    ...tally,
+    releases: count("Number of releases."),
+    ...counts,
+    ledger_base: text("Git revision that --ledger-base names; null without it.").nullable(),
+    problems: list(problem, "All problems, in order of file, line and column."),
+  },
+);
 
 const releaseStatus = object({
   version: member(version, "Version of the release."),
@@ -52,7 +55,7 @@ const siteStatus = object({
   name: text("Name of the site in catalog.yaml."),
   url: text("Where the site is stored."),
   unreachable: text("Why the site cannot be read; absent if it can.").optional(),
-  live: member(live.nullable(), "What is live, as in relcat history; null: nothing was published yet."),
+  live: member(live.nullable(), "The live build, as in relcat history; null: nothing was published yet."),
   unpublished: count(
     "Number of ledger lines that are not published there; null: the site has a different ledger.",
   ).nullable(),
@@ -87,7 +90,7 @@ export const status = document("State of releases and sites. Exit status 1 if th
   next: object({
     command: text("The usual next command; null: there is nothing to do.").nullable(),
     why: text("Why, for people."),
-  }).meta({ description: "What to do next." }),
+  }).meta({ description: "The usual next step." }),
   sites: list(siteStatus, "Sites of catalog.yaml; absent with --offline.").optional(),
 });
 
@@ -137,11 +140,11 @@ export const build = document("A site that was built.", {
       "Artifacts of cut releases that were left out because they are not cut.",
     ),
     private: count("Number of private artifacts that were left out."),
-  }).meta({ description: "What --released left out." }),
+  }).meta({ description: "Content that --released left out." }),
   warnings: count("Number of warnings that relcat check shows."),
 });
 
 export const plan = planSchema.meta({
   description:
-    "What publishing would change: relcat schema plan. Exit status 1 if a change is forbidden, 10 for changes with --detailed-exitcode.",
+    "Changes that publishing would make: relcat schema plan. Exit status 1 if a change is forbidden, 10 for changes with --detailed-exitcode.",
 }) as typeof planSchema;

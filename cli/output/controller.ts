@@ -67,7 +67,7 @@ export const devicesList = document("Devices that match.", {
   devices: list(deviceSchema, "Devices as the API answers them, in order of creation."),
 });
 export const devicesShow = document("A device, after the change if there was one.", { device });
-export const devicesHistory = document("What happened to a device.", { id: deviceId, audit_log: auditRows });
+export const devicesHistory = document("History of a device.", { id: deviceId, audit_log: auditRows });
 export const devicesDelete = document("Devices that were deleted.", {
   deleted: list(z.uuid(), "Ids of the devices."),
 });
@@ -91,7 +91,7 @@ export const devicesSerials = document(
   },
 );
 
-export const devicesImport = document("What an import set.", {
+export const devicesImport = document("Values that an import set.", {
   states: count("Number of states."),
   names: count("Number of names."),
   assignments: count("Number of assignments."),

@@ -7,7 +7,10 @@ import { warnings } from "./problems.ts";
 export const ingest = document("A manifest that was written. With --out - the manifest itself is printed.", {
   release: member(version, "Version of the artifacts."),
   file: text("The manifest."),
-  result: oneOf(["written", "replaced", "unchanged"], "What happened to it, or would happen in a dry run."),
+  result: oneOf(
+    ["written", "replaced", "unchanged"],
+    "Effect on the manifest; in a dry run, the effect that it would have.",
+  ),
   artifacts: list(
     object({
       package_type: text("Package type."),
@@ -134,7 +137,7 @@ export const inspect = document("Facts and signatures of files. Exit status 1 un
         ])
         .nullable()
         .meta({ description: "Hash that the product's self-check expects; null if there is none." }),
-      facts: table(z.unknown(), "What the file states about itself; the format decides which facts."),
+      facts: table(z.unknown(), "Statements of the file about itself; they depend on the format."),
       notes: texts("Remarks for people."),
       uncovered: list(
         object({

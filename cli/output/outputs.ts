@@ -101,7 +101,7 @@ type Frozen<T> = T extends readonly (infer Each)[]
     ? { readonly [Name in keyof T]: Frozen<T[Name]> }
     : T;
 
-/** What a command hands over to be printed; printing adds schema_version. */
+/** The document as a command hands it over: printing adds schema_version. */
 export type OutputDocument<Name extends DocumentName> = Omit<
   Frozen<z.infer<(typeof documents)[Name]>>,
   "schema_version"

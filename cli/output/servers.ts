@@ -34,5 +34,5 @@ export const siteReplaced = line("Another build is served now.", { time, event: 
 export const serverError = line("Something failed; the server continues.", {
   time,
   event: event("error"),
-  message: text("What failed, for people."),
+  message: text("The failure, for people."),
 });

@@ -38,9 +38,9 @@ const publication = {
   requests: count("Number of requests to the storage."),
 };
 
-export const publish = document("What publishing changed.", publication);
+export const publish = document("Changes of a publish.", publication);
 
-export const rollback = document("What the rollback changed.", {
+export const rollback = document("Changes of a rollback.", {
   ...publication,
   commit: text("Commit of the build that is live again; null if it is not known.").nullable(),
 });
@@ -120,7 +120,7 @@ export const verify = document(
       artifacts: count("Number of all artifacts; null without --artifacts.").nullable(),
     })
       .nullable()
-      .meta({ description: "Size of the whole, with --sample; null without it." }),
+      .meta({ description: "Size of the whole site, with --sample; null without it." }),
     stale: object({
       builds: count("Number of builds that the files are behind."),
       since: text("Time since which they are."),
@@ -134,7 +134,7 @@ export const verify = document(
     findings: list(
       object({
         path: text("Path at the site, or address of an artifact."),
-        what: text("What is wrong with it, for people."),
+        what: text("The difference, for people."),
         stale: flag("It is from an earlier signed build."),
         ended: flag("It is part of a package repository whose signature expired."),
         refused: flag("It is what was signed, but the policy refuses it."),
