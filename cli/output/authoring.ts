@@ -7,6 +7,9 @@ import { problem } from "./problems.ts";
 export const init = document("The files of a new project.", {
   folder: text("Folder of the project."),
   files: texts("The written files, relative to the folder."),
+  version: member(version, "Version of the first release."),
+  relcat: text("Version or package file of relcat that package.json names."),
+  locked: flag("Whether package-lock.json was written."),
 });
 
 export const newRelease = document("A release that was opened.", {
