@@ -40,6 +40,28 @@ const publication = {
 
 export const publish = document("Changes of a publish.", publication);
 
+export const release = document("The steps of a release, in their order.", {
+  site: text("Name of the site."),
+  dry_run: dryRun,
+  steps: list(
+    object({
+      step: oneOf(["cut", "build", "sign", "publish", "verify"], "The command of the step."),
+      result: oneOf(
+        ["done", "unchanged", "planned", "skipped", "refused", "not-reached"],
+        "unchanged: it was done already; planned: a dry run; not-reached: an earlier step was refused.",
+      ),
+      reason: text("Why the step was skipped.").nullable(),
+      output: z
+        .looseObject({})
+        .nullable()
+        .meta({ description: "The document that the command of this step prints; null: none." }),
+    }),
+    "Steps: cut, build, sign, publish, verify.",
+  ),
+  problems: list(problem, "Problems of the refused step."),
+  next: text("Commands that continue after a refusal; null: the release is done.").nullable(),
+});
+
 export const rollback = document("Changes of a rollback.", {
   ...publication,
   commit: text("Commit of the build that is live again; null if it is not known.").nullable(),

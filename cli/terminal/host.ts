@@ -55,6 +55,10 @@ export interface Host {
   own: OwnPackage;
   /** Options that hints and "Next" lines repeat. */
   given: Given;
+  /**
+   * Set while a command runs as a step of another, which gets the step's document and suggests what follows.
+   */
+  step?: { answered(document: Record<string, unknown>): void };
 }
 
 export function print(host: Host, text: string): void {
@@ -72,7 +76,7 @@ export function sayCommand(host: Host, text: string): void {
 
 /** Suggests the command that usually follows. */
 export function sayNext(host: Host, text: string): void {
-  if (!host.quiet) sayCommand(host, `${host.messages.style("dim", "Next:")} ${text}`);
+  if (!host.quiet && !host.step) sayCommand(host, `${host.messages.style("dim", "Next:")} ${text}`);
 }
 
 /** Ends a dry run with a hint at the real command. */
@@ -82,7 +86,7 @@ export const afterDryRun = (text: string, dryRun?: true): string =>
   dryRun ? `Dry run, nothing was written:\n${text}` : text;
 
 /**
- * Prints text for people, or one JSON document, depending on --json.
+ * Prints text for people, or one JSON document, depending on --json. A step of a longer command hands its document over.
  * @typeParam Name the document in cli/output/outputs.ts: without it, no document fits
  */
 export function answer<Name extends DocumentName = never>(
@@ -90,8 +94,9 @@ export function answer<Name extends DocumentName = never>(
   document: OutputDocument<Name>,
   text: () => string,
 ): void {
-  if (host.json) printDocument<Name>(host, document);
-  else print(host, text());
+  host.step?.answered(document);
+  if (!host.json) print(host, text());
+  else if (!host.step) printDocument<Name>(host, document);
 }
 
 const unsafe = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
