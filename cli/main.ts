@@ -60,7 +60,7 @@ export async function main(own: OwnPackage): Promise<void> {
 /** Options that hints for later commands must repeat. */
 function givenTo(action: CommandUnknownOpts): Given {
   const name = action.name();
-  if (!["build", "sign", "publish", "rollback"].includes(name)) return {};
+  if (!["build", "sign", "publish", "release", "rollback"].includes(name)) return {};
   const { site, out } = action.opts() as { site?: string; out?: string };
   // Options from the environment are not repeated, because the next command reads them there too.
   const isGiven = (option: string) => action.getOptionValueSource(option) === "cli";

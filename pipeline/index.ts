@@ -84,6 +84,13 @@ export { type PublishNotes, publishSite } from "./publish/publish.ts";
 export type { ChangedFile, PublishDelivery, PublishOptions } from "./publish/publish-build.ts";
 export { refreshSite } from "./publish/refresh.ts";
 export {
+  commandsToPush,
+  needsPush,
+  type ReleaseSteps,
+  releaseSteps,
+  requirePushed,
+} from "./publish/release.ts";
+export {
   holdAgainst,
   metadataAtSite,
   type RollbackOptions,
@@ -102,6 +109,7 @@ export { requireFolder } from "./system/files.ts";
 export { requireTarget, writeText } from "./system/folders.ts";
 export type { Surroundings } from "./system/surroundings.ts";
 export { watchFolder } from "./system/watch-folder.ts";
+export { withWorkFolder } from "./system/work-folder.ts";
 export { type FeedKeyEnd, feedKeyEnds } from "./trust/feeds/key-ends.ts";
 export type { RotationStep } from "./trust/feeds/key-states.ts";
 export {

@@ -84,6 +84,7 @@ function report(
     say(host, `Left out for lack of a ledger line: ${count(left_out.private, "private artifact")}.`);
   if (warnings > 0)
     sayCommand(host, `${count(warnings, "warning")}: relcat check shows ${warnings === 1 ? "it" : "them"}.`);
+  if (host.step) return;
   sayCommand(
     host,
     `To view it: ${serveCommand(out, host)}, then open http://127.0.0.1:8080${new URL(base_url).pathname.replace(/\/?$/, "/")}`,

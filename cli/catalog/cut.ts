@@ -1,6 +1,7 @@
 import {
   type Catalog,
   type Cut,
+  type CutRequest,
   cut,
   exitStatus,
   type LedgerEvent,
@@ -35,8 +36,10 @@ export interface CutOptions extends LedgerGuardOptions {
   commit?: true;
   artifacts?: string;
   body?: string;
-  dryRun?: true;
+  dryRun?: true | undefined;
   now?: string;
+  /** Asks in place of the usual question. */
+  confirm?: CutRequest["confirm"];
 }
 
 /** Result of a cut. Private records are counted but not named, because the output is often public. */
@@ -71,7 +74,7 @@ export async function cutReleases(
     throw new UsageError(`--all cuts every release, but ${other} selects some`, "Give one of them.");
   }
   const isChosen = chosen !== undefined || plan !== undefined || options.all === true || dryRun === true;
-  const confirm = isChosen ? undefined : confirmAll(commit, host);
+  const confirm = options.confirm ?? (isChosen ? undefined : confirmAll(commit ? " and commit" : "", host));
   const compare = body !== undefined;
   const guard = new LedgerGuard(options, host);
   const request = {
@@ -105,9 +108,12 @@ export async function cutReleases(
   return exitStatus.done;
 }
 
-/** Without versions, all open releases become permanent, so an accidental Enter must not suffice. */
-const confirmAll =
-  (commit: boolean, host: Host) =>
+/**
+ * Without versions, all open releases become permanent, so an accidental Enter must not suffice.
+ * @param andThen continues the question
+ */
+export const confirmAll =
+  (andThen: string, host: Host) =>
   async ({ events }: Cut, { ledger }: Catalog): Promise<void> => {
     const versions = events.map((event) =>
       event.event === "add" ? event.version : (ledger.byId.get(event.id)?.add.version ?? ""),
@@ -131,11 +137,7 @@ const confirmAll =
       host,
       `To be made permanent:\n${table(due.map(({ version, records }) => [`  ${version}`, records]))}`,
     );
-    await confirmOrRefuse(
-      `Cut ${due.length === 1 ? "it" : "them"}${commit ? " and commit" : ""}?`,
-      undefined,
-      host,
-    );
+    await confirmOrRefuse(`Cut ${due.length === 1 ? "it" : "them"}${andThen}?`, undefined, host);
   };
 
 /** The plan determines versions and date, so options must not repeat them. */

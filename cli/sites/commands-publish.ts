@@ -1,6 +1,13 @@
 import { Argument, type CommandUnknownOpts, Option } from "@commander-js/extra-typings";
-import { asBuild, asDuration, asSampleSize, asVersion, collected } from "../terminal/arguments.ts";
-import { noBase, type Run, row, siteArgument, siteOf, siteOption, yes } from "../terminal/rows.ts";
+import {
+  asBuild,
+  asDuration,
+  asSampleSize,
+  asVersion,
+  asVersions,
+  collected,
+} from "../terminal/arguments.ts";
+import { dryRun, noBase, type Run, row, siteArgument, siteOf, siteOption, yes } from "../terminal/rows.ts";
 
 const keysFolder = "folder with the private keys";
 const certificateOption = [
@@ -11,6 +18,7 @@ const certificateOption = [
 /** Commands for signing, publishing and withdrawing a site, in the order of their help. */
 export function addPublishing(program: CommandUnknownOpts, run: Run): void {
   program.commandsGroup("Publish:");
+  addRelease(program, run);
   addUpload(program, run);
   addTrust(program, run);
   addSign(program, run);
@@ -37,6 +45,33 @@ function addSign(program: CommandUnknownOpts, run: Run): void {
         (await import("./sign.ts")).signBuild({ ...options, ...(isMeant && { site }) }, host),
       );
     });
+}
+
+function addRelease(program: CommandUnknownOpts, run: Run): void {
+  row(
+    program,
+    "release",
+    "Cut, build, sign, publish and verify; run it again to continue after a refusal.",
+    "relcat release prod 26.09.001 --dry-run",
+  )
+    .argument(...siteArgument)
+    .argument("[version...]", "releases to cut, YY.MM.NNN; default: all, after a question", asVersions)
+    .option("--all", "cut every release that has something to cut, without asking")
+    .option("-y, --yes", "do not ask for confirmation; needs versions or --all")
+    .option("--allow-incomplete", "cut even if expected artifacts are missing")
+    .option(
+      "--allow-unpushed <reason>",
+      "publish ledger lines that ledger.base lacks; the history keeps the reason",
+    )
+    .option("-o, --out <folder>", "folder of the built site; default: dist of the project")
+    .option("--verify-at <place>", "verify this URL or folder instead of the address of the site")
+    .option("--wait <time>", "wait this long for the new build at that address; default: 1m", asDuration)
+    .option(...dryRun)
+    .action((site, versions, options) =>
+      run(async (host) =>
+        (await import("./release.ts")).release(siteOf(site, host), versions, options, host),
+      ),
+    );
 }
 
 const trustOptions = {

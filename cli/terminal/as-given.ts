@@ -15,10 +15,11 @@ const repeated: Readonly<Record<string, readonly ("site" | "out")[]>> = {
   build: ["site", "out"],
   sign: ["site", "out"],
   publish: ["out"],
+  release: ["out"],
 };
 
 const verbs =
-  "build|check|completion|controller|cut|devices|download|history|import|ingest|init|inspect|ledger|list|login|logout|new|notes|plan|publish|reinstate|retract|rollback|schema|serve|sign|status|trust|uncut|upload|verify";
+  "build|check|completion|controller|cut|devices|download|history|import|ingest|init|inspect|ledger|list|login|logout|new|notes|plan|publish|reinstate|release|retract|rollback|schema|serve|sign|status|templates|trust|uncut|upload|verify";
 
 /** A command in a sentence, up to the next part of the sentence. */
 const command = new RegExp(`\\brelcat (${verbs})(?![\\w-])((?:(?![,;:)]|\\.(?:\\s|$)|\\brelcat\\b).)*)`, "g");

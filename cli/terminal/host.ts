@@ -54,6 +54,10 @@ export interface Host {
   own: OwnPackage;
   /** Options that hints and "Next" lines repeat. */
   given: Given;
+  /**
+   * Set while a command runs as a step of another, which gets the step's document and suggests what follows.
+   */
+  step?: { answered(document: Record<string, unknown>): void };
 }
 
 export function print(host: Host, text: string): void {
@@ -71,7 +75,7 @@ export function sayCommand(host: Host, text: string): void {
 
 /** Suggests the command that usually follows. */
 export function sayNext(host: Host, text: string): void {
-  if (!host.quiet) sayCommand(host, `${host.messages.style("dim", "Next:")} ${text}`);
+  if (!host.quiet && !host.step) sayCommand(host, `${host.messages.style("dim", "Next:")} ${text}`);
 }
 
 /** Ends a dry run with a hint at the real command. */
@@ -82,8 +86,9 @@ export const afterDryRun = (text: string, dryRun?: true): string =>
 
 /** Prints text for people, or one JSON document, depending on --json. */
 export function answer(host: Host, document: Record<string, unknown>, text: () => string): void {
-  if (host.json) printDocument(host, document);
-  else print(host, text());
+  host.step?.answered(document);
+  if (!host.json) print(host, text());
+  else if (!host.step) printDocument(host, document);
 }
 
 const unsafe = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;

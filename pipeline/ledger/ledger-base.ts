@@ -144,6 +144,6 @@ export async function refuseUnpushed(
     `${name} does not have the last ${count === 1 ? "line" : `${count} lines`} of the ledger, so ${count === 1 ? "its id" : "their ids"} may still change`,
     kind === "behind"
       ? "Commit the ledger and git push (git fetch, where it is merged already), then publish. To publish anyway: --allow-unpushed REASON"
-      : `Ithas other lines there: git merge ${name}, relcat ledger rebase, git push, then build and publish again.`,
+      : `It has other lines there: git merge ${name}, relcat ledger rebase, git push, then build and publish again.`,
   );
 }

@@ -62,7 +62,7 @@ test("--allow-unpushed publishes them, and the history keeps the reason", async 
   expect([exitCode, stderr]).toEqual([2, expect.stringContaining("error[usage] the reason is empty")]);
 });
 
-test("publish reports if origin/mainhas other lines instead", async () => {
+test("publish reports if origin/main has other lines instead", async () => {
   await commitAll(project.folder);
   await git("checkout", "-q", "-b", "other", "HEAD~1");
   await project.succeed("retract", "1", "--reason", "Broken.", "--yes");
@@ -72,7 +72,7 @@ test("publish reports if origin/mainhas other lines instead", async () => {
   const { exitCode, stderr } = await project.run("publish", "prod");
   expect(exitCode).toBe(3);
   expect(stderr).toContain(
-    "hint: Ithas other lines there: git merge origin/main, relcat ledger rebase, git push, then build and publish again.",
+    "hint: It has other lines there: git merge origin/main, relcat ledger rebase, git push, then build and publish again.",
   );
 });
 

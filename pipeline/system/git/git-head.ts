@@ -27,3 +27,9 @@ export async function headOf(folder: string): Promise<Head | undefined> {
  */
 export const isBefore = async (folder: string, { commit: head }: Head, commit: string): Promise<boolean> =>
   /^[0-9a-f]{40,64}$/.test(commit) && commit !== head && (await isAncestor(folder, head, commit));
+
+/** Name of the checked-out branch; undefined: a commit is checked out, or there is no repository. */
+export async function branchOf(folder: string): Promise<string | undefined> {
+  const { exitCode, stdout } = await git(folder, ["symbolic-ref", "--quiet", "--short", "HEAD"]);
+  return exitCode === 0 ? stdout : undefined;
+}

@@ -1,0 +1,138 @@
+import {
+  type CutRequest,
+  type ReleaseSteps,
+  releaseSteps,
+  requirePushed,
+  withWorkFolder,
+} from "../../pipeline/index.ts";
+import { buildSite } from "../catalog/build.ts";
+import { confirmAll, cutReleases } from "../catalog/cut.ts";
+import { confirmOrRefuse } from "../terminal/confirm.ts";
+import type { Host } from "../terminal/host.ts";
+import { reasonOf } from "../terminal/reason.ts";
+import { shellWord } from "../terminal/words.ts";
+import { passing, publish } from "./publish.ts";
+import { rehearse } from "./release-rehearsal.ts";
+import { type Document, runSteps, type Step, withStep } from "./release-steps.ts";
+import { signBuild } from "./sign.ts";
+import { verify } from "./verify.ts";
+
+export interface ReleaseOptions {
+  all?: true;
+  yes?: true;
+  allowIncomplete?: true;
+  allowUnpushed?: string | undefined;
+  out?: string;
+  verifyAt?: string;
+  wait?: number;
+  dryRun?: true;
+}
+
+/** `relcat release`: all steps from the release files to a verified site, and again from where it stopped. */
+export async function release(
+  site: string,
+  versions: readonly string[],
+  options: ReleaseOptions,
+  host: Host,
+): Promise<number> {
+  const chosen = { ...options, allowUnpushed: unpushedReason(options) };
+  const surroundings = { environment: host.environment, pid: host.pid };
+  const way = await releaseSteps(host.releases, site, surroundings);
+  const again = repeated(site, versions, options, host);
+  if (!options.dryRun) return runSteps(site, realSteps(site, versions, chosen, way, host), again, host);
+  return withWorkFolder((work) =>
+    runSteps(site, rehearse(site, versions, chosen, way, work, host), `${again} --dry-run`, host),
+  );
+}
+
+const unpushedReason = ({ allowUnpushed }: ReleaseOptions) =>
+  allowUnpushed === undefined
+    ? undefined
+    : reasonOf(allowUnpushed, "Say in one line why: relcat history shows it.");
+
+function realSteps(
+  site: string,
+  versions: readonly string[],
+  options: ReleaseOptions,
+  way: ReleaseSteps,
+  host: Host,
+): Step[] {
+  const { out = host.dist, allowIncomplete, allowUnpushed, wait = 60_000, verifyAt = site } = options;
+  let build: string | undefined;
+  const cut = async (to: Host) => {
+    const status = await cutReleases(
+      versions,
+      {
+        ...(allowIncomplete && { allowIncomplete }),
+        ...(way.isCommitted && { commit: true as const }),
+        ...(options.all && { all: true as const }),
+        confirm: confirmRelease(site, versions, options, to),
+      },
+      to,
+    );
+    const { environment } = host;
+    await requirePushed(host.releases, site, { allowUnpushed, environment, now: passing(host) });
+    return status;
+  };
+  const published = (to: Host): Host => {
+    const answered = (document: Document) => {
+      build = String(document.build);
+      to.step?.answered(document);
+    };
+    return withStep(to, answered);
+  };
+  const root = `${host.releases}/trust/1.root.json`;
+  return [
+    { name: "cut", run: cut },
+    { name: "build", run: (to) => buildSite({ released: true, site, out }, to) },
+    { name: "sign", skipped: way.unsigned, run: (to) => signBuild({ site, out }, to) },
+    {
+      name: "publish",
+      run: (to) => publish(site, { out, ...(allowUnpushed && { allowUnpushed }) }, published(to)),
+    },
+    {
+      name: "verify",
+      skipped: way.unsigned && "nothing at the site is signed",
+      run: (to) =>
+        verify(
+          [verifyAt],
+          {
+            root,
+            ...(build !== undefined && { expect: build, wait }),
+          },
+          to,
+        ),
+    },
+  ];
+}
+
+/** A cut is permanent, so it needs --all, --yes with versions, or an answer at a terminal. */
+const confirmRelease =
+  (site: string, versions: readonly string[], { all, yes }: ReleaseOptions, host: Host) =>
+  async (...[due, catalog]: Parameters<NonNullable<CutRequest["confirm"]>>): Promise<void> => {
+    const isNamed = versions.length > 0;
+    if (due.events.length === 0 || all || (yes && isNamed)) return;
+    if (isNamed && !host.confirm) await confirmOrRefuse("", undefined, host);
+    // --yes alone would confirm releases that nobody named.
+    const asked: Host = yes ? Object.create(host, { confirm: { value: undefined } }) : host;
+    await confirmAll(` and publish to ${site}`, asked)(due, catalog);
+  };
+
+/** The command that continues, with the options that it needs again. */
+function repeated(
+  site: string,
+  versions: readonly string[],
+  { all, yes, allowIncomplete, allowUnpushed, verifyAt }: ReleaseOptions,
+  { given }: Host,
+): string {
+  const words = [
+    ...(given.site === undefined ? [] : [site]),
+    ...versions,
+    ...(all ? ["--all"] : []),
+    ...(yes ? ["--yes"] : []),
+    ...(allowIncomplete ? ["--allow-incomplete"] : []),
+    ...(allowUnpushed === undefined ? [] : ["--allow-unpushed", allowUnpushed]),
+    ...(verifyAt === undefined ? [] : ["--verify-at", verifyAt]),
+  ];
+  return ["relcat release", ...words.map(shellWord)].join(" ");
+}

@@ -1,0 +1,299 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { mediaType } from "../../pipeline/documents/file-headers.ts";
+import { localWeb } from "../docs/local-web.ts";
+import { type Files, type Project, project, release } from "../support/project.ts";
+import { relcat, spawnRelcat, temporaryFolder } from "../support/run.ts";
+import { atTerminal, hasTerminal } from "../support/terminal.ts";
+
+const version = "26.09.001";
+const rpm = {
+  name: "tool-26.09.001.rpm",
+  package_type: "rpm",
+  sha256: "9e7ab438597fee20e16e8e441bed0ce966bd59e0fb993fa7c94be31fb1384d88",
+  size: 3,
+};
+
+type Env = Record<string, string | undefined>;
+
+interface Releasing extends Project {
+  site: string;
+  env: Env;
+  /** Runs the command with the online key. */
+  at(...args: string[]): ReturnType<typeof relcat>;
+  /** Puts the artifact where the sites have it. */
+  upload(): void;
+}
+
+/** A project with one open release, and a site in a folder next to it. */
+async function releasing(trust: "none" | "simple", files: Files = {}): Promise<Releasing> {
+  const site = join(temporaryFolder(), "www");
+  const config = {
+    product: "Example",
+    require: {},
+    base_url: "https://downloads.example.com",
+    trust,
+    sites: { prod: { url: `dir:${site}` }, trial: { url: `dir:${site}-trial`, settles: false } },
+  };
+  const made = project({ "releases/catalog.yaml": config, ...release(version, [rpm]), ...files });
+  const env: Env = { RELCAT_ONLINE_KEY: undefined };
+  if (trust === "simple") {
+    const keys = join(temporaryFolder(), "keys");
+    await made.succeed("trust", "init", keys);
+    env.RELCAT_ONLINE_KEY = readFileSync(join(keys, "online.pem"), "utf8");
+  }
+  return {
+    ...made,
+    site,
+    env,
+    at: (...args) => relcat(made.folder, args, { env }),
+    upload() {
+      for (const place of [site, `${site}-trial`]) {
+        mkdirSync(join(place, "files", version), { recursive: true });
+        writeFileSync(join(place, "files", version, rpm.name), "rpm");
+      }
+    },
+  };
+}
+
+/** Every file below a folder with its content. */
+function everything(folder: string): Record<string, string> {
+  const paths = readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
+  return Object.fromEntries(
+    paths
+      .filter((path) => !path.startsWith(".git") && statSync(join(folder, path)).isFile())
+      .map((path) => [path, readFileSync(join(folder, path), "latin1")]),
+  );
+}
+
+interface ReleaseDocument {
+  steps: { step: string; result: string; reason: string | null; output: object | null }[];
+  problems?: { code: string }[];
+  next: string | null;
+}
+
+const resultsOf = ({ steps }: ReleaseDocument) =>
+  Object.fromEntries(steps.map(({ step, result }) => [step, result]));
+
+const done = { cut: "done", build: "done", sign: "done", publish: "done", verify: "done" };
+
+test("a release stops at each refusal with its status, and continues when it is run again", async () => {
+  const made = await releasing("simple");
+  const command = ["release", "prod", version, "--yes", "--verify-at", "copy", "--wait", "0s"];
+  const again = async (status: number, code: string | undefined, env: Env = made.env) => {
+    const { exitCode, stdout } = await relcat(made.folder, [...command, "--json"], { env });
+    const document: ReleaseDocument = JSON.parse(stdout);
+    expect([exitCode, document.problems?.[0]?.code]).toEqual([status, code]);
+    const line = `relcat ${command.slice(0, -2).join(" ")}`;
+    expect(document.next).toBe(status === 0 ? null : `${line}, when that is repaired`);
+    return resultsOf(document);
+  };
+  // cut: the release has no date.
+  const settings = made.read(`releases/${version}/release.yaml`);
+  made.write(`releases/${version}/release.yaml`, { version });
+  const nothing = {
+    build: "not-reached",
+    sign: "not-reached",
+    publish: "not-reached",
+    verify: "not-reached",
+  };
+  expect(await again(1, "missing-key")).toEqual({ cut: "refused", ...nothing });
+  expect(made.list("releases")).not.toContain("ledger.jsonl");
+  made.write(`releases/${version}/release.yaml`, settings);
+  // build: the output folder has a file of someone else.
+  made.write("dist/mine.txt", "mine");
+  expect(await again(2, "folder-not-ours")).toEqual({ ...nothing, cut: "done", build: "refused" });
+  rmSync(join(made.folder, "dist"), { recursive: true });
+  // sign: there is no key.
+  const keyless = { RELCAT_ONLINE_KEY: undefined };
+  const unsigned = { cut: "unchanged", build: "done", sign: "refused" };
+  expect(await again(2, "key-unusable", keyless)).toEqual({ ...nothing, ...unsigned });
+  // publish: the artifact is not at the site.
+  const unpublished = { cut: "unchanged", build: "unchanged", sign: "done", publish: "refused" };
+  expect(await again(1, "artifact-unpublished")).toEqual({ ...nothing, ...unpublished });
+  // verify: there is nothing at the place.
+  made.upload();
+  const unverified = { cut: "unchanged", build: "unchanged", sign: "unchanged", verify: "refused" };
+  expect(await again(2, "site-unknown")).toEqual({ ...unverified, publish: "done" });
+  // verify: a file there was changed.
+  cpSync(join(made.site, "current"), join(made.folder, "copy"), { recursive: true, dereference: true });
+  const page = join(made.folder, "copy/index.html");
+  const bytes = readFileSync(page);
+  writeFileSync(page, Buffer.concat([bytes, Buffer.from(" ")]));
+  expect(await again(6, undefined)).toEqual({ ...unverified, publish: "unchanged" });
+  writeFileSync(page, bytes);
+  expect(await again(0, undefined)).toEqual({ ...unverified, publish: "unchanged", verify: "done" });
+  expect((await made.at(...command)).stdout).toMatch(/\nprod was up to date: every step was done already\.$/);
+});
+
+test("the site is verified at its own address", async () => {
+  const made = await releasing("simple");
+  made.upload();
+  const web = await localWeb(temporaryFolder(), {
+    "downloads.example.com": (path) => {
+      const file = join(made.site, "current", path === "" ? "index.html" : path);
+      if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return undefined;
+      return { bytes: readFileSync(file), headers: { "content-type": mediaType(file) } };
+    },
+  });
+  const env = { ...made.env, ...web };
+  const { exitCode, stdout, stderr } = await spawnRelcat(made.folder, ["release", "prod", "--all"], { env });
+  expect([exitCode, stderr]).toEqual([0, expect.not.stringContaining("Next: ")]);
+  const headings = stdout.split("\n").filter((line) => line.startsWith("["));
+  expect(headings).toEqual(["[1/5] cut", "[2/5] build", "[3/5] sign", "[4/5] publish", "[5/5] verify"]);
+  expect(stdout).toContain("\nVerified prod: 1 release, 1 package, ");
+  expect(stdout).toMatch(/\nReleased to prod\.$/);
+});
+
+test("a site without trust is not signed, and the steps say so", async () => {
+  const made = await releasing("none");
+  made.upload();
+  const { exitCode, stdout } = await made.at("release", "prod", "--all");
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain("[3/5] sign\nSkipped: catalog.yaml has trust: none.\n[4/5] publish\nPublished");
+  expect(stdout).toMatch(/\[5\/5\] verify\nSkipped: nothing at the site is signed\.\nReleased to prod\.$/);
+  expect(statSync(join(made.site, "current/build.json")).isFile()).toBe(true);
+});
+
+test("--dry-run shows each step and writes nothing", async () => {
+  const made = await releasing("simple");
+  made.upload();
+  const rehearsed = async (...args: string[]) => {
+    const before = [everything(made.folder), everything(made.site)];
+    const { exitCode, stdout, stderr } = await made.at("release", "prod", "--dry-run", ...args);
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining("Next: the same without --dry-run")]);
+    const document = JSON.parse((await made.at("release", "prod", "-n", "--json", ...args)).stdout);
+    expect(document).toMatchObject({ dry_run: true, next: null });
+    expect([everything(made.folder), everything(made.site)]).toEqual(before);
+    return stdout.replace(/\d{4}-\S+Z/, "TIME").replace(/\d+ files\./, "FILES.");
+  };
+  expect(await rehearsed()).toBe(`[1/5] cut
+Dry run, nothing was written:
+New ids, dated TIME:
+  1  26.09.001  rpm  tool-26.09.001.rpm
+[2/5] build
+Would build 1 release with 1 package into dist/: FILES.
+[3/5] sign
+Would sign dist/.
+[4/5] publish
+Would publish dist/ to prod.
+[5/5] verify
+Would verify https://downloads.example.com.
+Dry run, nothing was written.`);
+  await made.succeed("cut", version);
+  const cut = await rehearsed(version, "--verify-at", "copy", "--out", "public");
+  expect(cut).toContain("Nothing to cut: everything is already permanent.\n[2/5] build\n");
+  expect(cut).toMatch(/Would sign public\/: \d+ files of signatures, valid until TIME/);
+  expect(cut).toMatch(/Would publish public\/ \(build [0-9a-f]{12}\) to prod: \d+ files added/);
+  expect(cut).toContain("Would verify copy.");
+  // A refusal of the real command is one of the dry run.
+  rmSync(join(made.site, "files"), { recursive: true });
+  const refused = await made.at("release", "prod", "--dry-run");
+  expect(refused).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining("error[artifact-unpublished]"),
+  });
+  expect(refused.stderr).toMatch(/Next: relcat release prod --dry-run, when that is repaired$/);
+});
+
+test("only --all, or --yes with versions, cuts without a question", async () => {
+  const made = await releasing("none");
+  made.upload();
+  const refused = async (...args: string[]) => {
+    const { exitCode, stderr } = await made.at("release", ...args);
+    expect([exitCode, made.list("releases")]).toEqual([2, expect.not.arrayContaining(["ledger.jsonl"])]);
+    return stderr;
+  };
+  const which = "Name versions, or give --all to cut all of these: 26.09.001 (1 record).";
+  expect(await refused("prod")).toContain(which);
+  expect(await refused("prod", "--yes")).toContain(which);
+  const unconfirmed = await refused("prod", version);
+  expect(unconfirmed).toContain("error[not-confirmed] there is no terminal to confirm this on");
+  expect(unconfirmed).toMatch(/Next: relcat release prod 26\.09\.001, when that is repaired$/);
+  expect(await refused("elsewhere", "--all")).toMatch(/^error\[site-unknown\] /);
+  expect(await refused("prod", "--all", "--allow-unpushed", " ")).toContain("the reason is empty");
+});
+
+test.skipIf(!hasTerminal)("a release asks at a terminal before it cuts", async () => {
+  const made = await releasing("none");
+  made.upload();
+  const asked = (answer: string) => atTerminal(made.folder, ["release", "prod", version], answer);
+  const no = await asked("n\n");
+  expect([no.exitCode, no.text]).toEqual([2, expect.stringContaining("Cut it and publish to prod? [y/N]")]);
+  expect(made.list("releases")).not.toContain("ledger.jsonl");
+  expect(await asked("y\n")).toMatchObject({
+    exitCode: 0,
+    text: expect.stringContaining("Released to prod."),
+  });
+  const { exitCode, text } = await asked("");
+  expect([exitCode, text]).toEqual([0, expect.not.stringContaining("[y/N]")]);
+});
+
+/** The project in a clone of a remote that has everything but the cut. */
+async function cloned(): Promise<Releasing> {
+  const made = await releasing("none", { ".gitignore": "/dist/\n.relcat-*\n" });
+  made.upload();
+  const origin = temporaryFolder();
+  await made.git("init", "-q", "--bare", "-b", "main", origin);
+  await made.git("init", "-q", "-b", "main");
+  for (const [name, value] of [
+    ["user.name", "Test"],
+    ["user.email", "test@example.com"],
+  ] as const)
+    await made.git("config", name, value);
+  await made.git("remote", "add", "origin", origin);
+  await made.git("add", ".");
+  await made.git("commit", "-qm", "Start");
+  await made.git("push", "-q", "-u", "origin", "main");
+  return made;
+}
+
+test("a release stops after the cut until the base has its lines", async () => {
+  const made = await cloned();
+  const dry = await made.at("release", "prod", "--dry-run");
+  expect(dry.stderr).toContain("The release would stop here until the new ledger lines are pushed.");
+  const first = await made.at("release", "prod", version, "--yes");
+  expect([first.exitCode, first.stderr]).toEqual([3, expect.stringContaining("error[ledger-unpushed]")]);
+  expect(first.stdout).toMatch(/\nCommitted as [0-9a-f]+\.$/);
+  expect(first.stderr).toMatch(/\nNext: git push origin main, then relcat release prod 26\.09\.001 --yes$/);
+  expect(readdirSync(made.folder)).not.toContain("dist");
+  expect(await made.git("status", "--porcelain")).toBe("");
+  await made.git("push", "-q", "origin", "main");
+  const { exitCode, stdout } = await made.at("release", "prod", version, "--yes", "--json");
+  expect([exitCode, resultsOf(JSON.parse(stdout))]).toEqual([
+    0,
+    { ...done, cut: "unchanged", sign: "skipped", verify: "skipped" },
+  ]);
+});
+
+test("from another branch, the next commands merge it", async () => {
+  const made = await cloned();
+  await made.git("switch", "-q", "-c", "cuts");
+  const { exitCode, stderr } = await made.at("release", "prod", "--all", "-o", "public");
+  expect(exitCode).toBe(3);
+  expect(stderr).toMatch(
+    /Next: git push origin cuts, then merge cuts into main, then git switch main && git pull, then relcat release --out public prod --all$/,
+  );
+});
+
+test("a release passes the base if the site does not settle, or with --allow-unpushed", async () => {
+  const made = await cloned();
+  expect(await made.at("release", "trial", "--all")).toMatchObject({ exitCode: 0 });
+  const reason = "The forge is down.";
+  const { exitCode } = await made.at("release", "prod", "--all", "--allow-unpushed", reason);
+  expect(exitCode).toBe(0);
+  expect((await made.succeed("history", "prod")).stdout).toContain(reason);
+});
+
+test("the next command repeats -C and the options of the release", async () => {
+  const made = await releasing("none");
+  const { stderr } = await relcat(
+    "/",
+    ["-C", made.folder, "release", "prod", version, "--out", "public"],
+    {},
+  );
+  expect(stderr).toContain(
+    `Next: relcat -C ${made.folder} release --out public prod 26.09.001, when that is repaired`,
+  );
+});
