@@ -9,9 +9,9 @@ import { runContract } from "./run-contract.ts";
 
 runContract(origin);
 
-test.runIf(hasPrograms)("the README's commands download a file with curl", async () => {
-  const readme = readFileSync(join(repository, "README.md"), "utf8");
-  const lines = readme
+test.runIf(hasPrograms)("the commands of docs/hosting.md download a file with curl", async () => {
+  const page = readFileSync(join(repository, "docs/hosting.md"), "utf8");
+  const lines = page
     .split("\n")
     .filter((line) => /^(id=\$\()?curl .*127\.0\.0\.1:8080\/api/.test(line))
     .map((line) => line.replace("http://127.0.0.1:8080", "$CATALOG").replaceAll("'", '"'));

@@ -17,16 +17,6 @@ test("docs/hosting.md has the results of these tests", async () => {
   await expect(made).toMatchFileSnapshot(join(repository, "docs/hosting.md"));
 });
 
-test("the README has the same table without the exceptions", () => {
-  const rowsOf = (text: string) =>
-    text.split("\n").filter((line) => line.startsWith("| ") && / (yes|no) /.test(line));
-  const proved = rowsOf(hostingTable().replaceAll(/ \(\d+\)/g, ""));
-  const readme = readFileSync(join(repository, "README.md"), "utf8");
-  const said = rowsOf(readme.slice(readme.indexOf("## Over HTTP"), readme.indexOf("## Files")));
-  expect(said.length).toBeGreaterThan(8);
-  expect(proved).toEqual(expect.arrayContaining(said));
-});
-
 test("docs/hosting.md has the lines of the emitted files", async () => {
   const { tree } = await servedSite("");
   for (const path of ["hosting/nginx/nginx.conf", "hosting/caddy/Caddyfile"]) {
