@@ -71,7 +71,7 @@ export interface PublishedRelease {
 export interface RecordEvent {
   kind: "added" | "revised" | "withdrawn" | "reinstated";
   at: string;
-  /** Of a withdrawal; otherwise empty. */
+  /** The reason of a withdrawal; otherwise empty. */
   reason: string;
 }
 
