@@ -5,7 +5,7 @@ import { execa } from "execa";
 export const repository = join(import.meta.dirname, "../..");
 const longest = 600_000;
 
-/** What `npm pack` compiles and packs. */
+/** What `npm run compile` and `npm pack` need. */
 const packed = [
   "cli",
   "pipeline",
@@ -28,7 +28,9 @@ export async function installRelcat(work: string, checkout = repository): Promis
   const source = emptied(join(work, "source"));
   for (const name of packed) cpSync(join(checkout, name), join(source, name), { recursive: true });
   symlinkSync(join(checkout, "node_modules"), join(source, "node_modules"));
-  await npm(source, "pack", "--pack-destination", source);
+  await npm(source, "run", "compile");
+  // Without prepack, which refuses to pack for others before the owner's addresses are filled in.
+  await npm(source, "pack", "--ignore-scripts", "--pack-destination", source);
   const tarball = readdirSync(source).find((name) => name.endsWith(".tgz"));
   if (!tarball) throw new Error(`npm pack left no package in ${source}`);
   const folder = emptied(join(work, "installed"));

@@ -40,7 +40,9 @@ function accessOf(error: unknown): string | undefined {
 /** Anything that neither the user nor the system caused. */
 export function reportBug(error: unknown, host: Host): number {
   const { bugs } = host.own;
-  const address = typeof bugs === "string" ? bugs : bugs?.url;
+  const written = typeof bugs === "string" ? bugs : bugs?.url;
+  // The placeholder of a package whose owner has not filled it in (.ci/placeholders.mjs).
+  const address = written?.includes("fill-in.invalid") ? undefined : written;
   say(host, `relcat ${host.own.version} stopped because of a bug of its own.`);
   say(host, address ? `Report it at ${address} with the stack below.` : "Report it with the stack below.");
   say(host, `\n${inspect(error)}`);

@@ -113,6 +113,13 @@ describe("an internal error", () => {
     const { stderr } = await run("status");
     expect(stderr).toContain("Report it at https://example.com/bugs with the stack below.\n");
   });
+
+  test("names no address if the owner of the package has not filled it in", async () => {
+    const { run, write } = copyOfRelcat({ bugs: { url: "https://fill-in.invalid/relcat/issues" } });
+    write("cli/catalog/status.ts", broken);
+    const { stderr } = await run("status");
+    expect(stderr).toContain("\nReport it with the stack below.\n");
+  });
 });
 
 test("is not reported if the operating system refuses an operation", async () => {

@@ -5,7 +5,14 @@ import { repository } from "../support/run.ts";
 import { messagesIn } from "./messages.ts";
 
 /** Files whose prose was edited. Extend the lists as more files follow; nothing leaves them. */
-const guides = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**/*.md"];
+const guides = [
+  "README.md",
+  "CHANGELOG.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  "docs/**/*.md",
+  "examples/**/*.md",
+];
 const scripts = ["docs/ci/**/*.{sh,yml}"];
 /** Folders whose comments are checked. */
 const sources = ["pipeline", "cli", "service", "test"];

@@ -22,7 +22,10 @@ let files: string[];
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "relcat-package-"));
-  const packed = await execa("npm", ["pack", "--json", "--pack-destination", folder], { cwd: repository });
+  const packed = await execa("npm", ["pack", "--json", "--pack-destination", folder], {
+    cwd: repository,
+    env: { RELCAT_PRIVATE_PACKAGE: "1" },
+  });
   const report = JSON.parse(packed.stdout.slice(packed.stdout.indexOf("[\n")));
   files = report[0].files.map((file: { path: string }) => file.path);
   writeFileSync(join(folder, "package.json"), '{"private":true,"type":"module"}');
@@ -46,6 +49,8 @@ test("the package has compiled code, types, templates and schemas, and no tests"
     "templates/style.css",
     "schemas/manifest.schema.json",
     "README.md",
+    "LICENSE",
+    "CHANGELOG.md",
     "cli/relcat.mjs",
   ]) {
     expect(files).toContain(file);
