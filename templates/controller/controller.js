@@ -1,4 +1,4 @@
-// Choosing rows at once and filtering those of this page. Pages are complete without either.
+// Relative times, choosing many rows, and filtering those of this page. Pages are complete without them.
 
 function startChoosing(form) {
   const boxes = [...form.querySelectorAll("tbody input[type=checkbox]")];
@@ -56,6 +56,9 @@ function startRowFilter(field) {
     document.querySelector("[data-choose]")?.dispatchEvent(new Event("rows"));
   });
 }
+
+/** The exact time stays in the title. */
+for (const time of document.querySelectorAll("time[data-ago]")) time.textContent = time.dataset.ago;
 
 document.querySelectorAll("[data-choose]").forEach(startChoosing);
 document.querySelectorAll("[data-filter]").forEach(startRowFilter);

@@ -27,6 +27,10 @@ const forms = (): Record<string, [path: string, body: string]> => ({
   rotate: [`/keys/${key.id}`, "what=rotate"],
   revoke: [`/keys/${key.id}`, "what=revoke"],
   disable: ["/users", `id=${userId}&status=Disabled`],
+  "add user": ["/users", "what=add&email=eve%40example.com&role=User"],
+  role: [`/users/${userId}`, "what=role&role=FullAdministrator"],
+  password: [`/users/${userId}`, "what=password&password=a+long+password"],
+  "delete user": [`/users/${userId}`, "what=delete"],
 });
 
 const who = [
@@ -72,7 +76,7 @@ describe.each(who)("$name", ({ role, flags, sees }) => {
   test("is refused by the API's own rule", async () => {
     const allowed = (sees as readonly string[]).flatMap((path) =>
       path === "/users"
-        ? ["disable"]
+        ? ["disable", "add user", "role", "password", "delete user"]
         : path === "/devices"
           ? ["state", "rename", "assign", "delete", "decide", "take back"]
           : [],

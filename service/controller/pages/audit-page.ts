@@ -1,11 +1,9 @@
-import type { z } from "zod";
 import type { ServerAnswer } from "../../http/request.ts";
-import type { auditSchema } from "../audit/audit-documents.ts";
+import type { AuditEntry } from "./audit-names.ts";
+import { auditRows } from "./audit-rows.ts";
+import { eventNames } from "./audit-words.ts";
 import { fieldOf } from "./form.ts";
 import { page, type SignedIn } from "./visit.ts";
-import { labelOf, momentOf } from "./words.ts";
-
-export type AuditEntry = z.infer<typeof auditSchema>["audit_log"][number];
 
 const pageSize = 100;
 
@@ -25,9 +23,10 @@ export async function auditPage(visit: SignedIn): Promise<ServerAnswer> {
   const [newest, oldest] = [rows[0]?.seq, rows.at(-1)?.seq];
   const isEnd = rows.length < pageSize && after === undefined;
   return page(visit, "audit", "Audit log", {
-    code: code ?? "",
+    events: eventsOf(code),
     target: target ?? "",
-    rows: rows.map(entryOf),
+    isFiltered: code !== undefined || target !== undefined,
+    rows: await auditRows(visit, rows),
     newer:
       newest !== undefined && (before !== undefined || after !== undefined)
         ? link({ after: String(newest) })
@@ -37,38 +36,13 @@ export async function auditPage(visit: SignedIn): Promise<ServerAnswer> {
   });
 }
 
-const pages: Record<string, string> = { device: "/devices", key: "/keys" };
-
-export function entryOf({ seq, at, actor, code, target, before, after }: AuditEntry) {
-  const path = pages[target?.kind ?? ""];
-  return {
-    seq,
-    at: momentOf(at),
-    actor: actor.name ?? actor.id ?? actor.kind,
-    actorKind: actor.name === null && actor.id === null ? "" : actor.kind,
-    ip: actor.ip ?? "",
-    code,
-    target: target?.id ?? "",
-    short: target?.id.replace(/^([0-9a-f]{8})-[0-9a-f-]{27}$/, "$1") ?? "",
-    targetKind: target?.kind ?? "",
-    href: path === undefined || code.endsWith(".deleted") ? "" : `${path}/${target?.id}`,
-    changes: changesOf(before ?? {}, after ?? {}),
-  };
-}
-
-/** Before and after of each changed member. */
-function changesOf(before: Record<string, unknown>, after: Record<string, unknown>) {
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  return names
-    .map((name) => ({ name: labelOf(name), from: wordOf(before[name]), to: wordOf(after[name]) }))
-    .filter(({ from, to }) => from !== to);
-}
-
-const isMoment = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
-
-function wordOf(value: unknown): string {
-  if (value === undefined || value === null) return "";
-  if (typeof value === "string" && isMoment.test(value)) return momentOf(value).text;
-  if (Array.isArray(value)) return value.map(wordOf).join(", ");
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+/** The filter's choices; a code from elsewhere stays chosen. */
+function eventsOf(chosen: string | undefined) {
+  const names = Object.entries(eventNames).map(([code, text]) => ({ code, text }));
+  const isOther = chosen !== undefined && !Object.hasOwn(eventNames, chosen);
+  return [
+    { code: "", text: "All events" },
+    ...names,
+    ...(isOther ? [{ code: chosen, text: chosen }] : []),
+  ].map((event) => ({ ...event, selected: event.code === (chosen ?? "") }));
 }

@@ -1,15 +1,14 @@
 import type { ServerAnswer } from "../../http/request.ts";
+import type { User } from "../access.ts";
 import type { Device, DeviceState } from "../devices/device-documents.ts";
 import { Refused } from "../problems.ts";
 import { may } from "./ask.ts";
-import { type AuditEntry, entryOf } from "./audit-page.ts";
+import { historyOf } from "./audit-rows.ts";
 import { capital, choicesBut } from "./devices-page.ts";
 import { fieldOf } from "./form.ts";
+import { personOf } from "./user-fields.ts";
 import { page, redirectTo, type SignedIn } from "./visit.ts";
-import { momentOf, sinceOf } from "./words.ts";
-
-/** Rows of history on a device's page. */
-const longestHistory = "200";
+import { momentOf } from "./words.ts";
 
 /** `GET /devices/{id}` */
 export async function devicePage(visit: SignedIn): Promise<ServerAnswer> {
@@ -34,55 +33,34 @@ export async function devicePage(visit: SignedIn): Promise<ServerAnswer> {
     owners: canChange && users.length > 0 ? ownersOf(users, device.assigned_to_user) : [],
     canDelete: may(me, "deleteDevice") && state === "rejected",
     asksToDelete: url.searchParams.get("ask") === "delete",
-    isForbiddenHistory: !may(me, "listAudit"),
-    history,
+    ...history,
     list: `/devices?state=${state}`,
     listName: capital(state),
   });
 }
 
-interface Person {
-  id: string;
-  email: string | null;
-  username: string | null;
-}
-
-const nameOf = ({ email, username }: Person): string => email ?? username ?? "";
-
-async function usersOf({ ask, me }: SignedIn): Promise<Person[]> {
+async function usersOf({ ask, me }: SignedIn): Promise<User[]> {
   if (!may(me, "listUsers")) return [];
-  const { body } = await ask<Record<string, Person>>("listUsers");
+  const { body } = await ask<Record<string, User>>("listUsers");
   return Object.values(body);
 }
 
-const ownersOf = (users: readonly Person[], current: string | null) => [
+const ownersOf = (users: readonly User[], current: string | null) => [
   { id: "", text: "nobody", current: current === null },
-  ...users.map((user) => ({ id: user.id, text: nameOf(user), current: user.id === current })),
+  ...users.map((user) => ({ id: user.id, text: personOf(user), current: user.id === current })),
 ];
 
-async function historyOf({ ask, me }: SignedIn, id: string) {
-  if (!may(me, "listAudit")) return [];
-  const { body } = await ask<{ audit_log: AuditEntry[] }>("listAudit", {
-    query: { target: id, limit: longestHistory },
-  });
-  return body.audit_log.map(entryOf);
-}
-
 /** Omits unknown values. */
-function factsOf(device: Device, { now }: SignedIn, users: readonly Person[]) {
+function factsOf(device: Device, { now }: SignedIn, users: readonly User[]) {
   const owner = users.find(({ id }) => id === device.assigned_to_user);
-  const person = owner && nameOf(owner);
-  const moments = (iso: string | null) => {
-    const moment = momentOf(iso);
-    return moment ? { ...moment, since: sinceOf(iso, now) ?? "" } : undefined;
-  };
+  const person = owner && personOf(owner);
   const facts = [
     { name: "Serial number", value: device.serial },
     { name: "Type", value: [device.device_type, device.device_os].filter(Boolean).join(" · ") },
-    { name: "First contact", moment: moments(device.created_at) },
-    { name: "Last seen", moment: moments(device.last_seen) },
+    { name: "First contact", moment: momentOf(device.created_at, now) },
+    { name: "Last seen", moment: momentOf(device.last_seen, now) },
     { name: "Client version", value: device.last_seen_version },
-    { name: "State since", moment: moments(device.state_changed_at) },
+    { name: "Status since", moment: momentOf(device.state_changed_at, now) },
     { name: "IPv6", value: device.ipv6 },
     { name: "Organisation", value: device.owned_by_org },
     { name: "Assigned to", value: person ?? device.assigned_to_user },

@@ -2,7 +2,7 @@ import type { ServerAnswer } from "../../http/request.ts";
 import { type Device, type DeviceState, deviceStates } from "../devices/device-documents.ts";
 import { may } from "./ask.ts";
 import { page, type SignedIn } from "./visit.ts";
-import { counted, lengthOf, momentOf, numberOf, sinceOf } from "./words.ts";
+import { counted, momentOf, numberOf } from "./words.ts";
 
 /** Page sizes. */
 const sizes = [100, 1000];
@@ -131,11 +131,9 @@ function rowOf(device: Device, { now, url }: SignedIn) {
     serial: serial ?? "",
     kind: [device_type, device_os].filter(Boolean).join(" · "),
     state,
-    created: momentOf(device.created_at),
-    waits: lengthOf(now - Date.parse(device.created_at)),
-    changed: { ...momentOf(device.state_changed_at), since: sinceOf(device.state_changed_at, now) },
-    seen: sinceOf(device.last_seen, now) ?? "never",
-    seenAt: device.last_seen ?? "",
+    created: momentOf(device.created_at, now),
+    changed: momentOf(device.state_changed_at, now),
+    seen: momentOf(device.last_seen, now),
     reason: device.state_reason ?? "",
     chosen: url.searchParams.get("chosen") === "all",
   };

@@ -5,12 +5,12 @@ import type { keySchema, newKeySchema } from "../keys/key-documents.ts";
 import { may } from "./ask.ts";
 import { fieldOf, numberIn } from "./form.ts";
 import { page, type SignedIn } from "./visit.ts";
-import { lengthOf, momentOf, sinceOf } from "./words.ts";
+import { momentOf } from "./words.ts";
 
 export type Key = z.infer<typeof keySchema>;
 
 /** Descriptions of scopes for people. */
-const scopeTexts: Record<Scope, string> = {
+export const scopeTexts: Record<Scope, string> = {
   "devices:read": "see devices",
   "devices:state": "accept and reject devices",
   "devices:write": "rename, assign and delete devices",
@@ -51,15 +51,14 @@ export function keyView(key: Key, now: number) {
     status,
     isOver,
     createdBy: key.created_by,
-    created: momentOf(key.created_at),
-    used: sinceOf(key.last_used_at, now) ?? "never",
-    expires: momentOf(key.expires_at),
+    created: momentOf(key.created_at, now),
+    used: momentOf(key.last_used_at, now),
+    expires: momentOf(key.expires_at, now),
     isSoon:
       !isOver && key.expires_at !== null && Date.parse(key.expires_at) - now < expiryWarningMilliseconds,
-    left: key.expires_at === null ? "" : `in ${lengthOf(Date.parse(key.expires_at) - now)}`,
     overlap:
       key.previous_until !== null && Date.parse(key.previous_until) > now
-        ? momentOf(key.previous_until)
+        ? momentOf(key.previous_until, now)
         : null,
   };
 }
@@ -95,8 +94,8 @@ export function newKeyPage(visit: SignedIn, title: string, made: NewKey, status:
     key,
     name: name ?? "",
     scopes,
-    expires: momentOf(expires_at),
-    overlap: momentOf(previous_until ?? null),
+    expires: momentOf(expires_at, visit.now),
+    overlap: momentOf(previous_until ?? null, visit.now),
     origin: visit.url.origin,
   };
   return page(visit, "new-key", title, model, { status });

@@ -62,7 +62,9 @@ export async function serialsPage(visit: SignedIn): Promise<ServerAnswer> {
       text: optionTexts[state],
       checked: state === "accepted",
     })),
-    serials: listed.slice((number - 1) * pageSize, number * pageSize).map(rowOf),
+    serials: listed
+      .slice((number - 1) * pageSize, number * pageSize)
+      .map((decision) => rowOf(decision, visit.now)),
     shown: last > 1 ? `Page ${number} of ${last}, ${counted(listed.length, "serial number")}` : "",
     previous: number > 1 ? link(tab.key, number - 1) : "",
     next: number < last ? link(tab.key, number + 1) : "",
@@ -75,13 +77,13 @@ const optionTexts: Record<Decision["enforce_state"], string> = {
   retain: "Hold: wait for a decision, as pending",
 };
 
-const rowOf = ({ serial, enforce_state, device_id, source, created_at }: Decision) => ({
+const rowOf = ({ serial, enforce_state, device_id, source, created_at }: Decision, now: number) => ({
   serial,
   enforce_state,
   meaning: meanings[enforce_state],
   source: source === "rejection" ? "its device was rejected" : "decided by hand",
   device: device_id === null ? "" : `/devices/${device_id}`,
-  created: momentOf(created_at),
+  created: momentOf(created_at, now),
 });
 
 /** `POST /serials`: decides on a list of serial numbers, or withdraws the selected decisions. */

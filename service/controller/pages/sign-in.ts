@@ -69,7 +69,7 @@ export function endedSession(visit: Visit): ServerAnswer {
 
 /** Only paths on this site, to prevent open redirects. */
 function localPath(given: string | null): string {
-  return /^\/(devices|serials|keys|users|audit)(?:[/?][\w\-./?=&%+]*)?$/.test(given ?? "")
+  return /^\/(devices|serials|keys|users|audit|account)(?:[/?][\w\-./?=&%+]*)?$/.test(given ?? "")
     ? (given ?? "/")
     : "/";
 }

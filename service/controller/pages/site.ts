@@ -7,6 +7,7 @@ import { requireSameSite } from "../auth/same-site.ts";
 import type { Caller } from "../call.ts";
 import type { Controller } from "../controller.ts";
 import { Refused } from "../problems.ts";
+import { accountPage, changeAccount } from "./account-page.ts";
 import { askerOf, Failed } from "./ask.ts";
 import { auditPage } from "./audit-page.ts";
 import { changeDevice, devicePage } from "./device-page.ts";
@@ -18,7 +19,8 @@ import { keysPage, makeKey } from "./keys-page.ts";
 import { decideSerials, serialsPage } from "./serials-page.ts";
 import { endedSession, home, requireUser, signIn, signOut } from "./sign-in.ts";
 import { answerAsset } from "./templates.ts";
-import { changeUser, usersPage } from "./users-page.ts";
+import { changeUser, userPage } from "./user-page.ts";
+import { changeUsers, usersPage } from "./users-page.ts";
 import { page, type SignedIn, type Visit } from "./visit.ts";
 
 interface PageRoute<For extends Visit> {
@@ -33,7 +35,9 @@ const routes: readonly PageRoute<SignedIn>[] = [
   { path: "/serials", GET: serialsPage, POST: decideSerials },
   { path: "/keys", GET: keysPage, POST: makeKey },
   { path: "/keys/:id", GET: keyPage, POST: changeKey },
-  { path: "/users", GET: usersPage, POST: changeUser },
+  { path: "/users", GET: usersPage, POST: changeUsers },
+  { path: "/users/:id", GET: userPage, POST: changeUser },
+  { path: "/account", GET: accountPage, POST: changeAccount },
   { path: "/audit", GET: auditPage },
   { path: "/signout", POST: signOut },
 ];
@@ -74,7 +78,17 @@ async function answerVisit(visit: Visit, request: ServerRequest, caller: Caller)
   return answerRoute(found.route, visit, request, caller, requireUser);
 }
 
-const starts = ["/devices", "/serials", "/keys", "/users", "/audit", "/signin", "/signout", "/assets"];
+const starts = [
+  "/devices",
+  "/serials",
+  "/keys",
+  "/users",
+  "/audit",
+  "/account",
+  "/signin",
+  "/signout",
+  "/assets",
+];
 
 /** Unknown addresses give browsers a page, and programs a problem document. */
 function isForPeople(request: ServerRequest): boolean {

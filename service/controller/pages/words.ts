@@ -1,14 +1,22 @@
-/** A time in a form for people and one for programs. */
+/** A time for people: `text` without a script, `ago` with one, `exact` on hover; `datetime` is for programs. */
 export interface Moment {
   datetime: string;
   text: string;
+  exact: string;
+  ago: string;
 }
 
-export function momentOf(iso: string): Moment;
-export function momentOf(iso: string | null): Moment | null;
-export function momentOf(iso: string | null): Moment | null {
-  return iso === null ? null : { datetime: iso, text: iso.slice(0, 16).replace("T", " ") };
+/** @param now milliseconds, for the relative time */
+export function momentOf(iso: string, now: number): Moment;
+export function momentOf(iso: string | null, now: number): Moment | null;
+export function momentOf(iso: string | null, now: number): Moment | null {
+  if (iso === null) return null;
+  return { datetime: iso, text: minuteOf(iso), exact: `${partOf(iso, 19)} UTC`, ago: agoOf(iso, now) };
 }
+
+const partOf = (iso: string, length: number): string => iso.slice(0, length).replace("T", " ");
+
+export const minuteOf = (iso: string): string => `${partOf(iso, 16)} UTC`;
 
 const steps = [
   ["day", 86_400_000],
@@ -23,14 +31,12 @@ export function lengthOf(milliseconds: number): string {
   return count === 0 ? "a moment" : counted(count, unit);
 }
 
-export const sinceOf = (iso: string | null, now: number): string | null =>
-  iso === null ? null : `${lengthOf(now - Date.parse(iso))} ago`;
+function agoOf(iso: string, now: number): string {
+  const passed = now - Date.parse(iso);
+  return passed < 0 ? `in ${lengthOf(-passed)}` : `${lengthOf(passed)} ago`;
+}
 
 export const numberOf = (count: number): string => count.toLocaleString("en");
 
 export const counted = (count: number, thing: string): string =>
   `${numberOf(count)} ${count === 1 ? thing : `${thing}s`}`;
-
-/** A member name as people read it. */
-export const labelOf = (name: string): string =>
-  name.replace(/[._]/g, " ").replace(/^./, (letter) => letter.toUpperCase());
