@@ -1,0 +1,181 @@
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { execa } from "execa";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { blocksOf } from "../docs/live-site.ts";
+import { openContext, startBrowser } from "../support/browser.ts";
+import { freePort } from "../support/port.ts";
+import { repository, temporaryFolder } from "../support/run.ts";
+
+const guide = "docs/getting-started.md";
+const blocks = blocksOf(guide).filter(({ language }) => language === "sh" || language === "console");
+const section = ({ headings }: { headings: readonly string[] }) => headings[1] ?? "";
+const scripts = blocks.filter(({ language }) => language === "sh");
+const install = scripts.filter((block) => section(block) === section(scripts[0] ?? { headings: [] }));
+const afterInstall = scripts.slice(install.length);
+
+/** The guide's address of relcat's repository. */
+const [origin = ""] = /https:\/\/\S+\.git/.exec(install[0]?.text ?? "") ?? [];
+
+let home: string;
+let environment: Record<string, string>;
+let browser: Browser;
+
+/** A repository with the files of this working tree, which git clones in place of the guide's address. */
+beforeAll(async () => {
+  home = temporaryFolder();
+  const copy = join(home, "origin");
+  const listed = await execa("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
+    cwd: repository,
+  });
+  for (const path of listed.stdout.split("\0").filter(Boolean)) {
+    mkdirSync(dirname(join(copy, path)), { recursive: true });
+    cpSync(join(repository, path), join(copy, path), { force: true, verbatimSymlinks: true });
+  }
+  environment = {
+    GIT_CONFIG_GLOBAL: join(home, "gitconfig"),
+    GIT_CONFIG_NOSYSTEM: "1",
+    CI: "",
+    RELCAT_SITE: "",
+  };
+  writeFileSync(
+    environment.GIT_CONFIG_GLOBAL ?? "",
+    `[user]\nname = Ann\nemail = ann@example.com\n[url "${copy}"]\ninsteadOf = ${origin}\n`,
+  );
+  const git = (...args: string[]) => execa("git", args, { cwd: copy, env: environment });
+  await git("init", "--quiet");
+  await git("add", ".");
+  await git("commit", "--quiet", "--message", "Start");
+  writeFileSync(join(home, "clock.mjs"), clock);
+  await sh(home, install.map(({ text }) => text).join("\n"));
+  browser = await startBrowser();
+});
+afterAll(() => browser?.close());
+
+/** Moves the clock of relcat, and of no other program: a registry's certificate is for today. */
+const clock = `if (/relcat(\\.mjs)?$/.test(process.argv[1] ?? "") && process.env.TODAY) {
+  const moved = Date.parse(process.env.TODAY) - Date.now();
+  const { now } = Date;
+  globalThis.Date = class extends Date {
+    constructor(...args) { super(...(args.length > 0 ? args : [now() + moved])); }
+    static now() { return now() + moved; }
+  };
+}
+`;
+
+async function sh(folder: string, script: string, env: Record<string, string> = {}) {
+  const clockOption = `--import=${join(home, "clock.mjs")}`;
+  const result = await execa("bash", ["-c", `set -euo pipefail\n${script}`], {
+    cwd: folder,
+    env: { ...environment, NODE_OPTIONS: clockOption, ...env },
+    reject: false,
+    all: true,
+  });
+  expect(result.exitCode, `${script}\n${result.all}`).toBe(0);
+  return String(result.all);
+}
+
+/** The commands that a reader types: settings of variables and the script that stands for a build do not count. */
+const commandsOf = (text: string): string[] =>
+  text
+    .replace(/^cat .*<<'END'\n[\s\S]*?^END$/gm, "")
+    .split(/\n| && /)
+    .map((line) => line.replace(/^\$ /, "").trim())
+    .filter((line) => /^(?!\w+=|#|sh \.\.\/build\.sh|export )[a-z./]/.test(line));
+
+const isAbout = (words: RegExp) => (block: { headings: readonly string[] }) => words.test(section(block));
+
+describe("the tutorial", () => {
+  test("leads from nothing to a served catalog with ten commands, and to a second release with three", () => {
+    const end = blocks.findIndex(({ text }) => /^\$ relcat serve$/m.test(text));
+    const first = blocks
+      .slice(0, end)
+      .map(({ text }) => text)
+      .flatMap(commandsOf);
+    expect(first.length, first.join("\n")).toBeGreaterThan(3);
+    expect(first.length + 1, first.join("\n")).toBeLessThanOrEqual(10);
+    const second = scripts.filter(isAbout(/second release/)).flatMap(({ text }) => commandsOf(text));
+    expect(second.length).toBeGreaterThan(1);
+    expect(second.length, second.join("\n")).toBeLessThanOrEqual(3);
+  });
+
+  test.each([
+    ["today", undefined],
+    ["in the next year", "2027-02-01T09:00:00Z"],
+    ["in the last minutes of a year", "2028-12-31T23:40:00Z"],
+  ])("works %s, and ends with a site that a browser shows", async (name, today) => {
+    const folder = join(home, name.replaceAll(" ", "-"));
+    mkdirSync(folder);
+    symlinkSync(join(home, "relcat"), join(folder, "relcat"));
+    const env = {
+      PATH: `${join(home, "relcat/node_modules/.bin")}:${process.env.PATH}`,
+      ...(today && { TODAY: today }),
+    };
+    await sh(folder, afterInstall.map(({ text }) => text).join("\n"), env);
+    const project = join(folder, "downloads");
+    const month = (today ?? new Date().toISOString()).slice(2, 7).replace("-", ".");
+    const served = await serve(project, env);
+    try {
+      const context = await openContext(browser);
+      const page = await context.newPage();
+      const complaints: string[] = [];
+      page.on("pageerror", ({ message }) => complaints.push(message));
+      expect((await page.goto(served.url))?.status()).toBe(200);
+      const text = await page.locator("body").innerText();
+      expect(text).toContain(`${month}.002`);
+      for (const file of ["hello_amd64.deb", "hello.x86_64.rpm", "hello.msi"]) expect(text).toContain(file);
+      expect(complaints).toEqual([]);
+      await context.close();
+      const latest = await (await fetch(`${served.url}latest.json`)).json();
+      expect(latest).toMatchObject({ version: `${month}.002` });
+    } finally {
+      await served.stop();
+    }
+  });
+});
+
+async function serve(folder: string, env: Record<string, string>) {
+  const port = String(await freePort());
+  const relcat = join(folder, "node_modules/.bin/relcat");
+  const running = execa(relcat, ["serve", "--port", port], {
+    cwd: folder,
+    env: { ...environment, ...env },
+    reject: false,
+  });
+  const lines = createInterface({ input: running.stdout });
+  const errors = createInterface({ input: running.stderr });
+  const ready = await new Promise<string>((resolve, reject) => {
+    for (const from of [lines, errors]) from.on("line", (line) => /http:\/\//.test(line) && resolve(line));
+    running.then(({ stderr }) => reject(new Error(stderr)));
+  });
+  const [url = ""] = /http:\/\/[\d.]+:\d+/.exec(ready) ?? [];
+  return {
+    url: `${url}/`,
+    async stop() {
+      running.kill("SIGTERM");
+      await running;
+    },
+  };
+}
+
+describe("a relcat that was installed from a packed file", () => {
+  test("starts a project with the same file, which npm ci installs", async () => {
+    const folder = join(home, "installed");
+    mkdirSync(folder);
+    symlinkSync(join(home, "relcat"), join(folder, "relcat"));
+    const node = `PATH="$PWD/relcat/node_modules/.bin:$PATH"\n`;
+    await sh(folder, `${node}node relcat/cli/relcat.mjs init first --no-lock && cp first/vendor/*.tgz .`);
+    await sh(
+      folder,
+      `${node}npm init --yes >/dev/null
+npm install --prefer-offline --no-audit --no-fund ./relcat-*.tgz
+npx --no -- relcat init --from sample second
+cmp relcat-*.tgz second/vendor/relcat-*.tgz
+cd second && npm ci --prefer-offline --no-audit --no-fund
+npx --no -- relcat ingest --release "$(ls releases | grep '^[0-9]')" out
+npx --no -- relcat check && npx --no -- relcat build && test -f dist/index.html`,
+    );
+  });
+});
