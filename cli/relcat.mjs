@@ -26,11 +26,12 @@ function quoted(word) {
   return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
 }
 
-function tooOld(about, inRepository) {
+function tooOld(about, launcher, inRepository) {
   const words = process.argv.slice(2).map(quoted);
+  // Only Node comes from the registry: a package called relcat there may be someone else's.
   const line = inRepository
     ? ["npm run relcat --"].concat(words)
-    : [`npx --yes --package=node@26 --package=relcat@${about.version} relcat`].concat(words);
+    : ["npx --yes --package=node@26 node", quoted(launcher)].concat(words);
   const advice = inRepository ? "after npm ci this works" : "this works";
   process.stderr.write(
     `relcat needs Node ${about.engines.node}, but this is Node ${process.versions.node}; ${advice}: ${line.join(" ")}\n`,
@@ -49,7 +50,7 @@ function start({ existsSync, readFileSync }, { fileURLToPath }) {
     const { version, bugs } = about;
     import((inRepository ? source : bundled).href).then(({ main }) => main({ folder, version, bugs }));
   } else {
-    tooOld(about, inRepository);
+    tooOld(about, fileURLToPath(import.meta.url), inRepository);
   }
 }
 

@@ -130,6 +130,7 @@ export const codes = {
   "folder-missing": 2,
   "folder-not-ours": 2,
   "file-exists": 2,
+  "pack-failed": 2,
   "sequence-full": 2,
   clock: 2,
   "git-missing": 2,

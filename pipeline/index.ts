@@ -26,7 +26,8 @@ export {
 export { artifactProblems, unprovedMetadata } from "./inspect/check-artifacts.ts";
 export { type InspectedFile, type InspectRequest, inspectFiles } from "./inspect/inspect-files.ts";
 export { ejectTemplate, replacedTemplates } from "./intake/authoring/eject-template.ts";
-export { addNote, init, openRelease } from "./intake/authoring/new-files.ts";
+export { addNote, openRelease } from "./intake/authoring/new-files.ts";
+export { init, type NewProject, type StartedProject } from "./intake/authoring/new-project.ts";
 export type { NewNote } from "./intake/authoring/note-fragment.ts";
 export type { Opening, OpenReleaseOptions } from "./intake/authoring/open-release.ts";
 export { type Filled, type FillRequest, fillManifests } from "./intake/fill/fill.ts";

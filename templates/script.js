@@ -96,6 +96,7 @@ function startTabs(tabs) {
   };
   addEventListener("hashchange", named);
   tabs.classList.add("on");
+  document.querySelector(".split").classList.add("tabbed");
   named();
 }
 

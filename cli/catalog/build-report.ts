@@ -52,7 +52,7 @@ export async function showBuild({ document, largeTables, guard, next, given, qui
   }
   if (guard.unproved !== undefined) say(host, guard.unproved);
   const { out, releases, packages, files, bytes } = document;
-  answer(host, { ...document }, () => {
+  answer<"build">(host, { ...document }, () => {
     const { written, unchanged, removed } = files;
     const all = `${written} files written, ${unchanged} unchanged, ${removed} removed, ${fileSize(bytes)} in all`;
     return `Built ${count(releases, "release")} with ${count(packages, "package")} into ${folderName(out)}: ${all}.`;

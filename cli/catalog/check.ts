@@ -41,7 +41,11 @@ export async function check(options: CheckOptions, host: Host): Promise<number> 
   if (format === "sarif") print(host, documentText(sarif(problems, host)));
   else if (format === "github") host.data.write(annotations(problems, host));
   else if (host.json)
-    printDocument(host, { ...found, ...document(counts, ledgerBase), problems: problemRows(problems, host) });
+    printDocument<"check">(host, {
+      ...found,
+      ...document(counts, ledgerBase),
+      problems: problemRows(problems, host),
+    });
   else {
     host.data.write(renderProblems(problems, host, host.data));
     print(host, `${countProblems(found)}${checkedContent(counts)}`);

@@ -1,4 +1,4 @@
-import type { CommandUnknownOpts } from "@commander-js/extra-typings";
+import { type CommandUnknownOpts, Option } from "@commander-js/extra-typings";
 import { asDate, asMonth, asNotesOf, asVersion, collected } from "../terminal/arguments.ts";
 import { formatOption, type Run, row } from "../terminal/rows.ts";
 
@@ -6,7 +6,22 @@ export function addAuthoring(program: CommandUnknownOpts, run: Run): void {
   program.commandsGroup("Write:");
   row(program, "init", "Start a project: configuration, a first release, a CI example.", "relcat init demo")
     .argument("[folder]", "folder of the new project", ".")
-    .action((folder) => run(async (host) => (await import("./init.ts")).init(folder, host)));
+    .addOption(
+      new Option("--from <kind>", "example packages, or the configuration for a build tool").choices([
+        "sample",
+        "goreleaser",
+        "nix",
+      ] as const),
+    )
+    .option("--month <month>", "YY.MM of the first release; default: the current month", asMonth)
+    .option(
+      "--relcat <what>",
+      "version or .tgz file of relcat that package.json installs; default: this relcat",
+    )
+    .option("--no-lock", "do not let npm write package-lock.json")
+    .action((folder, options) =>
+      run(async (host) => (await import("./init.ts")).init(folder, options, host)),
+    );
   row(
     program,
     "new",

@@ -94,7 +94,7 @@ export async function cutReleases(
   if (!dryRun) summarizeJob(host, (limit, measure) => planMarkdown(done.plan, limit, measure));
   const isRepeated = plan !== undefined && plan.ledger.before !== plan.ledger.after;
   const empty = emptyReleases(done.catalog, plan?.versions ?? chosen);
-  answer(host, { ...summary, ...(dryRun && { dry_run: true }) }, () =>
+  answer<"cut">(host, { ...summary, dry_run: dryRun ?? false }, () =>
     afterDryRun(describe(summary, empty, isRepeated), dryRun),
   );
   if (summary.added.length + summary.private.added > 0 && !dryRun) {

@@ -1,28 +1,64 @@
-import { exitStatus, init as start } from "../../pipeline/index.ts";
+import { exitStatus, type NewProject, type StartedProject, init as start } from "../../pipeline/index.ts";
 import { answer, type Host, openingSurroundings, say, sayNext } from "../terminal/host.ts";
 import { findProject } from "../terminal/project.ts";
 import { folderName, shellWord } from "../terminal/words.ts";
 
 /** `relcat init`: creates a project that can be checked and built at once. */
-export async function init(folder: string, host: Host): Promise<number> {
+export async function init(folder: string, wanted: NewProject, host: Host): Promise<number> {
   const outer = findProject(folder, undefined);
-  const files = (await start(folder, host.own.version, await openingSurroundings(host))).map(
-    ({ path }) => path,
-  );
+  if (wanted.lock !== false && host.messages.columns !== undefined && !host.quiet)
+    say(host, "npm looks up relcat's dependencies…");
+  const started = await start(folder, wanted, host.own, await openingSurroundings(host));
   const place = folder === "." ? "this folder" : folderName(folder);
-  answer(host, { folder, files }, () =>
+  const { files, version, relcat } = started;
+  answer<"init">(host, { folder, files, version, relcat, locked: started.unlocked === undefined }, () =>
     [`Started a project in ${place}:`, ...files.map((path) => `  ${path}`)].join("\n"),
   );
-  const there = folder === "." ? "" : ` -C ${shellWord(folder)}`;
-  say(
-    host,
-    `Run npm install in ${place}: it installs relcat ${host.own.version} and writes package-lock.json, which belongs in git.`,
-  );
+  for (const sentence of aboutRelcat(started, folder, host.own.folder)) say(host, sentence);
   if (outer !== undefined && outer !== folder)
     say(
       host,
-      `${folderName(outer)}already contains a project: commands in ${place}now use the new one instead.`,
+      `${folderName(outer)} already contains a project: commands in ${place} now use the new one instead.`,
     );
-  sayNext(host, `relcat${there} check, then relcat${there} build`);
+  const there = folder === "." ? "" : ` -C ${shellWord(folder)}`;
+  sayNext(host, nextSteps(wanted.from, `relcat${there}`, version));
   return exitStatus.done;
+}
+
+/** How relcat gets into the project, and what is missing for `npm ci`. */
+function aboutRelcat(
+  { relcat, isUnpacked, unlocked }: StartedProject,
+  folder: string,
+  own: string,
+): string[] {
+  const place = folder === "." ? "this folder" : folderName(folder);
+  const lock = "npm install --package-lock-only";
+  if (isUnpacked) {
+    const pack = `mkdir -p vendor && npm pack ${shellWord(own)} --ignore-scripts --pack-destination vendor`;
+    return [
+      `${relcat.replace("file:", "")} and package-lock.json are missing, because npm is not installed here. Where it is, run in ${place}: ${pack} && ${lock}`,
+    ];
+  }
+  const origin = relcat.startsWith("file:")
+    ? `package.json installs relcat from ${relcat.replace("file:", "")}, which belongs in git; npm ci gets only its dependencies from a registry, or from npm's cache.`
+    : `package.json installs relcat ${relcat} from a registry.`;
+  if (unlocked === undefined) return [origin];
+  return [
+    origin,
+    `package-lock.json, which npm ci needs, is missing: ${unlocked.replace(/\.$/, "")}. To write it, run in ${place}: ${lock}`,
+  ];
+}
+
+function nextSteps(from: NewProject["from"], relcat: string, version: string): string {
+  const ingest = `${relcat} ingest --release ${version}`;
+  switch (from) {
+    case "sample":
+      return `${ingest} out, then ${relcat} build, then ${relcat} serve`;
+    case "goreleaser":
+      return `run goreleaser, then ${ingest} GORELEASER-DIST`;
+    case "nix":
+      return `run nix build, then ${ingest} --rev git RESULT`;
+    default:
+      return `${relcat} check, then ${relcat} build`;
+  }
 }

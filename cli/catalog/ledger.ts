@@ -22,7 +22,7 @@ export async function rebase({ onto, dryRun, now }: RebaseOptions, host: Host): 
   const base = onto ?? (await loadConfig(host.releases)).ledgerBase;
   const done = await rebaseLedger(host.releases, base, { ...surroundings(host, now), dryRun });
   const summary = summarize(done);
-  answer(host, { ...summary, ...(dryRun && { dry_run: true }) }, () =>
+  answer<"ledger-rebase">(host, { ...summary, dry_run: dryRun ?? false }, () =>
     afterDryRun(describe(done, summary), dryRun),
   );
   for (const version of done.rebase.cutTwice)

@@ -27,7 +27,7 @@ export async function list(
   }
   const catalog = await catalogFor(terms, host);
   const records = listRecords(catalog, terms, all);
-  answer(host, documentOf(records), () =>
+  answer<"list">(host, documentOf(records), () =>
     records.length === 0 ? "No record matches." : table([heading, ...records.map(row)]),
   );
   if (host.json || records.length === 0) return exitStatus.done;
@@ -50,7 +50,7 @@ async function catalogFor(terms: readonly string[], { releases }: Host): Promise
 const documentOf = (records: readonly ListedRecord[]) => ({
   records: records.map(({ record }) => record),
   details: records.map(({ record, arch, state, file, url, withdrawal }) => ({
-    id: record.id,
+    id: Number(record.id),
     arch,
     state,
     file,

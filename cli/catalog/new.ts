@@ -17,7 +17,7 @@ export async function openRelease(
     surroundings,
   );
   const folder = `${host.releases}/${version}`;
-  answer(host, { version, date, folder, notes }, () => {
+  answer<"new">(host, { version, date, folder, notes }, () => {
     const moved =
       notes.length > 0 ? ` with ${count(notes.length, "note")} from ${host.releases}/next/notes` : "";
     return `Opened ${version} of ${date} in ${folder}/${moved}.`;

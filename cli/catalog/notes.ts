@@ -22,7 +22,8 @@ const formats = { markdown: notesMarkdown, html: notesHtml, text: notesText };
 export async function showNotes(which: string, format: NotesFormat, host: Host): Promise<number> {
   const today = new Date(host.clock).toISOString().slice(0, 10);
   const { release, config } = await show(host.releases, which, today);
-  if (host.json || format === "json") printDocument(host, { ...notesDocument(release, config) });
+  if (host.json || format === "json")
+    printDocument<"notes-show">(host, { ...notesDocument(release, config) });
   else host.data.write(formats[format](release, config));
   return exitStatus.done;
 }
@@ -31,7 +32,7 @@ export async function showNotes(which: string, format: NotesFormat, host: Host):
 export async function lintNotes(host: Host): Promise<number> {
   const problems = noteProblems((await loadCatalog(host.releases)).problems);
   const found = tally(problems);
-  answer(host, { ...found, problems: problemRows(problems, host) }, () => {
+  answer<"notes-lint">(host, { ...found, problems: problemRows(problems, host) }, () => {
     return `${renderProblems(problems, host, host.data)}${countProblems(found)} in the notes`;
   });
   sayNext(host, found.errors > 0 ? "correct the notes named above, then relcat notes lint" : "relcat check");
@@ -54,7 +55,7 @@ export async function addNote(options: AddNoteOptions, host: Host): Promise<numb
   const kind = options.kind ?? (await missing("kind", host));
   const note = { text, component, kind, refs, security };
   const file = await add(host.releases, note, release, surroundings(host));
-  answer(host, { file }, () => `Wrote ${file}.`);
+  answer<"notes-add">(host, { file }, () => `Wrote ${file}.`);
   sayNext(host, `relcat notes show ${release ?? "next"}`);
   return exitStatus.done;
 }

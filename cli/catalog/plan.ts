@@ -77,7 +77,7 @@ const withPastedHints = (decided: Plan, { given }: Host): Plan => ({
 
 function show(decided: Plan, pasted: Plan, { format, limit = commentLimit }: PlanOptions, host: Host): void {
   if (format === "markdown") host.data.write(planMarkdown(pasted, limit));
-  else if (host.json) printDocument(host, { ...decided });
+  else if (host.json) printDocument<"plan">(host, { ...decided });
   else print(host, planText(pasted, host.data));
 }
 

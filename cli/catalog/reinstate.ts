@@ -27,7 +27,7 @@ export async function reinstateRecords(
   const { events } = await reinstate(host.releases, ids, { ...surroundings(host, now), dryRun });
   await guard.report(ledger);
   const records = count(events.length, "record");
-  answer(host, { events, ...(dryRun && { dry_run: true }) }, () =>
+  answer<"reinstate">(host, { events, dry_run: dryRun ?? false }, () =>
     dryRun ? `Would reinstate ${records}; nothing was written.` : `Reinstated ${records}.`,
   );
   if (dryRun) sayNextAfterDryRun(host);

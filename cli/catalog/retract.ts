@@ -49,7 +49,7 @@ export async function retractRecords(
     await confirmOrRefuse(`Retract ${entries.length === 1 ? "it" : "them"}?`, options.yes, host);
   const { events } = await retract(host.releases, retraction, { ...surroundings(host, now), dryRun });
   await guard.report(ledger);
-  answer(host, { events, ...(dryRun && { dry_run: true }) }, () => doneText(events.length, dryRun));
+  answer<"retract">(host, { events, dry_run: dryRun ?? false }, () => doneText(events.length, dryRun));
   if (dryRun) sayNextAfterDryRun(host);
   else if (events.length > 0)
     sayNext(host, `commit ${host.releases}/ledger.jsonl, then relcat build --released`);

@@ -53,7 +53,9 @@ export async function status(
     ...repositoryKeys(document.openpgp, catalog.config).map((line) => asGiven(line, host.given)),
     ...gapLines(document.not_in_feeds).map((line) => asGiven(line, host.given)),
   ];
-  answer(host, document, () => describe({ releases, counts, errors, warnings, next }, sites, settings, host));
+  answer<"status">(host, document, () =>
+    describe({ releases, counts, errors, warnings, next }, sites, settings, host),
+  );
   // If the ledger lost lines, permanent releases would appear open.
   host.messages.write(renderProblems(refused, host));
   await guard.report(catalog.ledger);

@@ -13,7 +13,7 @@ export async function listTemplates(host: Host): Promise<number> {
     replaced: replaced.has(name),
     use,
   }));
-  answer(host, { templates: rows }, () => {
+  answer<"templates-list">(host, { templates: rows }, () => {
     const width = Math.max(...rows.map(({ name }) => name.length));
     return rows
       .map(
@@ -27,23 +27,25 @@ export async function listTemplates(host: Host): Promise<number> {
 
 /** `relcat templates show`: prints relcat's own template. */
 export async function showTemplate(name: string, host: Host): Promise<number> {
-  const text = ownTemplate(name, host);
-  if (host.json) answer(host, { name, version: pageTemplates[name]?.version, text }, () => "");
+  const { text, version } = ownTemplate(name, host);
+  if (host.json) answer<"templates-show">(host, { name, version, text }, () => "");
   else host.data.write(text);
   return exitStatus.done;
 }
 
 /** `relcat templates eject`: copies relcat's own template into the project. */
 export async function ejectOne(name: string, host: Host): Promise<number> {
-  const text = ownTemplate(name, host);
+  const { text } = ownTemplate(name, host);
   const file = await ejectTemplate(host.releases, name, text, surroundings(host));
-  answer(host, { name, file }, () => `Wrote ${file}. It replaces relcat's own template.`);
+  answer<"templates-eject">(host, { name, file }, () => `Wrote ${file}. It replaces relcat's own template.`);
   sayNext(host, "edit it, then relcat build");
   return exitStatus.done;
 }
 
-function ownTemplate(name: string, { own }: Host): string {
-  if (name in pageTemplates) return readFileSync(join(own.folder, "templates", name), "utf8");
+function ownTemplate(name: string, { own }: Host): { text: string; version: number } {
+  const known = Object.hasOwn(pageTemplates, name) ? pageTemplates[name] : undefined;
+  if (known)
+    return { text: readFileSync(join(own.folder, "templates", name), "utf8"), version: known.version };
   throw new UsageError(
     `there is no template ${JSON.stringify(name)}`,
     `There are ${Object.keys(pageTemplates).join(", ")}.`,

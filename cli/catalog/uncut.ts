@@ -17,7 +17,7 @@ export async function uncutRelease(
     dryRun,
   });
   const ids = addedIds(events);
-  answer(host, { version, lines: events.length, ids, ...(dryRun && { dry_run: true }) }, () => {
+  answer<"uncut">(host, { version, lines: events.length, ids, dry_run: dryRun ?? false }, () => {
     const [first, last] = [ids[0], ids.at(-1)];
     const range = first === last ? `the id ${first}` : `the ids ${first} to ${last}`;
     const lines = `${count(events.length, "ledger line")} of ${version}`;

@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { schemaNames } from "../output/published-schemas.ts";
 import { type Host, print } from "../terminal/host.ts";
 import { type Candidate, idCandidates, liveIds, type Standing, standings } from "./complete-ids.ts";
 
@@ -99,10 +99,10 @@ function packageTypes(releases: string, words: readonly string[]): Candidate[] {
   return [...counts.keys()].sort().map((value) => ({ value, about: about(counts.get(value), "") }));
 }
 
-const schemas = ({ own }: Host): Candidate[] =>
-  readdirSync(join(own.folder, "schemas"))
-    .filter((file) => file.endsWith(".schema.json"))
-    .map((file) => ({ value: file.slice(0, -".schema.json".length), about: "JSON Schema" }));
+function schemas({ own }: Host): Candidate[] {
+  const { documents, outputs } = schemaNames(own);
+  return [...documents, ...outputs].map((value) => ({ value, about: "JSON Schema" }));
+}
 
 const about = (records: number | undefined, none: string) =>
   records === undefined ? none : `${records} ${records === 1 ? "record" : "records"} in the ledger`;

@@ -14,7 +14,7 @@ export async function completion(
   host: Host,
 ): Promise<number> {
   const script = scripts[shell](commandWords(program));
-  if (host.json) answer(host, { shell, script }, () => "");
+  if (host.json) answer<"completion">(host, { shell, script }, () => "");
   else host.data.write(script);
   return 0;
 }

@@ -1,4 +1,5 @@
 import { exitStatus } from "../../pipeline/errors.ts";
+import type { OutputDocument, OutputLine } from "../output/outputs.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, type Host, say, sayNext } from "../terminal/host.ts";
 import { UsageError } from "../terminal/usage.ts";
@@ -6,15 +7,9 @@ import { count } from "../terminal/words.ts";
 import { actionWords, memberWords, valueWords } from "./audit-words.ts";
 import { type ControllerPlace, withApi } from "./controller-access.ts";
 
-export interface AuditRow {
-  seq: number;
-  at: string;
-  actor: { kind: string; id: string | null; name: string | null; ip: string | null };
-  code: string;
-  target: { kind: string; id: string } | null;
-  before: Record<string, unknown> | null;
-  after: Record<string, unknown> | null;
-}
+export type AuditRow = OutputDocument<"controller-audit-show">["audit_log"][number];
+/** A row without what only readers of the whole log may see. */
+export type AuditEvent = OutputLine<"devices-watch">;
 
 /** `relcat controller audit verify`: detects changes made outside the controller. */
 export async function verifyAuditLog(
@@ -39,7 +34,11 @@ export async function verifyAuditLog(
   }
   const { seq, hash } = verdict.head;
   const end = `${seq}:${hash}`;
-  answer(host, { rows: seq, head: end }, () => `The audit log is intact: ${count(seq, "row")}.\n${end}`);
+  answer<"controller-audit-verify">(
+    host,
+    { rows: seq, head: end },
+    () => `The audit log is intact: ${count(seq, "row")}.\n${end}`,
+  );
   sayNext(host, "store this line elsewhere; --head LINE later proves that no row before it was removed");
   return exitStatus.done;
 }
@@ -66,7 +65,7 @@ export function showAuditLog(
   });
   return withApi(options, host, async (api) => {
     const { audit_log: rows } = await api.ask<{ audit_log: AuditRow[] }>("GET", `/audit_log?${query}`);
-    answer(host, { audit_log: rows }, () => auditTable(rows));
+    answer<"controller-audit-show">(host, { audit_log: rows }, () => auditTable(rows));
     if (rows.length === 0) say(host, "No row of the audit log matches.");
     return exitStatus.done;
   });
@@ -78,16 +77,19 @@ const heading = ["ROW", "TIME (UTC)", "BY", "WHAT", "TARGET", "CHANGE"];
 export const auditTable = (rows: readonly AuditRow[]): string =>
   rows.length === 0 ? "" : table([heading, ...rows.map(cellsOf)]);
 
-export const auditLine = (row: AuditRow): string => table([cellsOf(row)]);
+export const auditLine = (row: AuditEvent): string => table([cellsOf(row)]);
 
-const cellsOf = ({ seq, at, actor, code, target, before, after }: AuditRow): string[] => [
+const cellsOf = ({ seq, at, actor, code, target, before, after }: AuditEvent): string[] => [
   String(seq),
   at.slice(0, 19).replace("T", " "),
-  [actor.kind, actor.name ?? actor.id ?? "", actor.ip ?? ""].filter(Boolean).join(" "),
+  [actor.kind, actor.name ?? actor.id ?? "", addressOf(actor)].filter(Boolean).join(" "),
   actionWords(code),
   target ? `${target.kind} ${target.id}` : "",
   changeOf({ code, before, after }),
 ];
+
+/** Rows of the whole log have it. */
+const addressOf = (actor: AuditRow["actor"] | AuditEvent["actor"]) => ("ip" in actor && actor.ip) || "";
 
 function changeOf({ code, before, after }: Pick<AuditRow, "code" | "before" | "after">): string {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];

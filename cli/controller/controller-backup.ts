@@ -30,7 +30,11 @@ export async function backUpController(
   await controller.database.close();
   const pepper = withPepper ? Buffer.from(controller.pepper).toString("hex") : undefined;
   await explained(file, () => backUp({ database, file, pepper }));
-  answer(host, { file, pepper: pepper === undefined ? null : pepperFile(file) }, () => `Wrote ${file}.`);
+  answer<"controller-backup">(
+    host,
+    { file, pepper: pepper === undefined ? null : pepperFile(file) },
+    () => `Wrote ${file}.`,
+  );
   say(
     host,
     pepper === undefined
@@ -57,7 +61,11 @@ export async function restoreController(
   }
   const log = (message: string) => say(host, message);
   await explained(file, () => restore({ file, database, pepper, settings, clock: Date.now, log }));
-  answer(host, { database, file }, () => `Restored ${file} as ${database}; its audit log is intact.`);
+  answer<"controller-restore">(
+    host,
+    { database, file },
+    () => `Restored ${file} as ${database}; its audit log is intact.`,
+  );
   say(
     host,
     "Changes after the backup are lost: keys that were revoked and devices that were rejected since then have their earlier state.",
@@ -75,7 +83,7 @@ export async function migrateController({ database }: { database: string }, host
   const steps = await explained(database, () =>
     migrateDatabase({ database, log: (message) => say(host, message) }),
   );
-  answer(host, { steps }, () =>
+  answer<"controller-migrate">(host, { steps }, () =>
     steps.length === 0 ? "The database already has the schema of this version." : `Done: ${listed(steps)}.`,
   );
   return exitStatus.done;

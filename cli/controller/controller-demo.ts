@@ -6,7 +6,7 @@ import { exitStatus, RelcatError } from "../../pipeline/errors.ts";
 import { type ControllerServer, serveController, settings } from "../../service/controller/node.ts";
 import { addFirstOwner, askOnHost, untilStopped } from "../../service/controller/node-host.ts";
 import { type DeviceFields, enroll, newDeviceKey } from "../devices/enrolment.ts";
-import { type Host, print, say } from "../terminal/host.ts";
+import { type Host, lineText, print, say } from "../terminal/host.ts";
 import { shellWord } from "../terminal/words.ts";
 import { connectAsNobody } from "./api.ts";
 import { type Opened, withController } from "./controller-open.ts";
@@ -128,7 +128,18 @@ interface DemoServer {
 /** Prints commands to type next; standard output can be evaluated by a shell. */
 function printInstructions({ url, password, serials, key }: DemoServer, host: Host): void {
   if (host.json) {
-    host.data.write(`${JSON.stringify({ event: "listening", url, email, password, serials, ...key })}\n`);
+    print(
+      host,
+      lineText<"demo-listening">({
+        event: "listening",
+        url,
+        email,
+        password,
+        serials,
+        id: key.id,
+        key: key.key,
+      }),
+    );
     return;
   }
   print(

@@ -36,7 +36,7 @@ export async function initController(
       `relcat controller users add --database ${shellWord(shown)} adds more users.`,
     );
   }
-  answer(
+  answer<"controller-init">(
     host,
     { database: shown, email, role: "Owner" },
     () => `Created a controller in ${shown}; its Owner is ${email}.`,

@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import { exitStatus, failure } from "../../pipeline/errors.ts";
+import type { OutputDocument } from "../output/outputs.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, type Host, say, sayNext } from "../terminal/host.ts";
 import { UsageError } from "../terminal/usage.ts";
@@ -7,20 +8,8 @@ import { count } from "../terminal/words.ts";
 import { type Api, connect } from "./api.ts";
 import { type ControllerPlace, withApi } from "./controller-access.ts";
 
-interface Key {
-  id: string;
-  name: string | null;
-  scopes: string[];
-  created_by: string;
-  expires_at: string | null;
-  disabled: boolean;
-  revoked_at: string | null;
-  last_used_at: string | null;
-}
-interface NewKey extends Pick<Key, "id" | "name" | "scopes" | "expires_at"> {
-  key: string;
-  previous_until?: string;
-}
+type Key = OutputDocument<"controller-key">;
+type NewKey = OutputDocument<"controller-new-key">;
 
 const day = (moment: string | null) => moment?.slice(0, 10) ?? "never";
 
@@ -49,14 +38,18 @@ export function createKey(
 /** Standard output contains only shell assignments: `eval "$(relcat controller keys create …)"`. */
 function showSecret(made: NewKey, host: Host): number {
   if (!host.json) say(host, "The secret is shown only once:");
-  answer(host, { ...made }, () => `export RELCAT_API_KEY_ID=${made.id}\nexport RELCAT_API_KEY=${made.key}`);
+  answer<"controller-new-key">(
+    host,
+    { ...made },
+    () => `export RELCAT_API_KEY_ID=${made.id}\nexport RELCAT_API_KEY=${made.key}`,
+  );
   return exitStatus.done;
 }
 
 export function listKeys(options: ControllerPlace, host: Host): Promise<number> {
   return withApi(options, host, async (api) => {
     const keys = await readKeys(api);
-    answer(host, { api_keys: keys }, () =>
+    answer<"controller-keys-list">(host, { api_keys: keys }, () =>
       keys.length === 0
         ? "There are no API keys."
         : table([["id", "name", "state", "ends", "last used", "scopes"], ...keys.map(rowOf)]),
@@ -103,7 +96,7 @@ export function revokeKey(word: string, place: ControllerPlace, host: Host): Pro
   return withApi(place, host, async (api) => {
     const { id, name } = await requireKey(api, word);
     await api.ask("DELETE", `/api_keys/${id}`);
-    answer(
+    answer<"controller-keys-revoke">(
       host,
       { id, name },
       () => `Revoked ${id}${name === null ? "" : ` (${name})`}: requests with it are refused from now on.`,
@@ -121,7 +114,7 @@ export function setDisabled(
   return withApi(place, host, async (api) => {
     const { id } = await requireKey(api, word);
     const key = await api.ask<Key>("POST", `/api_keys/${id}`, { disabled });
-    answer(
+    answer<"controller-key">(
       host,
       { ...key },
       () => `${disabled ? "Disabled" : "Enabled"} ${id}${key.name === null ? "" : ` (${key.name})`}.`,

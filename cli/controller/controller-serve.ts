@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { exitStatus, RelcatError } from "../../pipeline/errors.ts";
 import { type ControllerServer, serveController, settings } from "../../service/controller/node.ts";
 import { untilStopped } from "../../service/controller/node-host.ts";
-import { type Host, say, sayNext } from "../terminal/host.ts";
-import { logEntry } from "../terminal/server-log.ts";
+import { type Host, lineText, print, say, sayNext } from "../terminal/host.ts";
+import { type Entry, logEntry } from "../terminal/server-log.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { open, refusal, shownDatabase } from "./controller-open.ts";
 import { explainListening, refuseUnreadable } from "./listening.ts";
@@ -33,7 +33,7 @@ export async function serveControllerUntilStopped(
   trustedProxies.forEach(refuseUnreadable);
   const certificate = certificateOf(options);
   refuseOpenNetwork(options);
-  const log = (entry: { event: string; message?: string }) => logEntry(entry, host);
+  const log = (entry: Entry) => logEntry(entry, host);
   const controller = await open(database, host, {
     settings: settingsOf(options),
     log: (message) => log({ event: "error", message }),
@@ -62,7 +62,7 @@ export async function serveControllerUntilStopped(
 }
 
 function announce({ url }: ControllerServer, database: string, host: Host): void {
-  if (host.json) host.data.write(`${JSON.stringify({ event: "listening", url })}\n`);
+  if (host.json) print(host, lineText<"listening">({ event: "listening", url }));
   say(host, `Serving the controller in ${shownDatabase(database)} on ${url}/. Ctrl-C stops it.`);
   sayNext(host, `open ${url}/ in a browser, or relcat login --url ${url}`);
 }

@@ -1,18 +1,12 @@
 import { exitStatus, failure } from "../../pipeline/errors.ts";
+import type { OutputDocument } from "../output/outputs.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, type Host, say } from "../terminal/host.ts";
 import { newPassword } from "../terminal/prompts.ts";
 import type { Api } from "./api.ts";
 import { type ControllerPlace, withApi } from "./controller-access.ts";
 
-export interface User {
-  id: string;
-  name: string | null;
-  email: string | null;
-  username: string | null;
-  role: string;
-  status: string;
-}
+export type User = OutputDocument<"controller-user">["user"];
 
 export async function addUser(
   email: string,
@@ -24,7 +18,11 @@ export async function addUser(
     const { role, name } = options;
     const body = { email, role, password, ...(name !== undefined && { name }) };
     const user = await api.ask<User>("POST", "/user/upsert", body);
-    answer(host, { user }, () => `Created the user ${nameOf(user)} with the role ${user.role}.`);
+    answer<"controller-user">(
+      host,
+      { user },
+      () => `Created the user ${nameOf(user)} with the role ${user.role}.`,
+    );
     return exitStatus.done;
   });
 }
@@ -32,7 +30,7 @@ export async function addUser(
 export function listUsers(place: ControllerPlace, host: Host): Promise<number> {
   return withApi(place, host, async (api) => {
     const users = await readUsers(api);
-    answer(host, { users }, () =>
+    answer<"controller-users-list">(host, { users }, () =>
       table([
         ["email", "name", "role", "status", "id"],
         ...users.map((user) => [nameOf(user), user.name ?? "", user.role, user.status, user.id]),
@@ -68,7 +66,11 @@ export async function setPassword(word: string, place: ControllerPlace, host: Ho
     const { id, email } = user;
     const password = await newPassword(host);
     await api.ask("POST", "/user/upsert", { id, password });
-    answer(host, { id, email }, () => `${nameOf(user)} has a new password; open sessions were ended.`);
+    answer<"controller-users-passwd">(
+      host,
+      { id, email },
+      () => `${nameOf(user)} has a new password; open sessions were ended.`,
+    );
     return exitStatus.done;
   });
 }
@@ -82,7 +84,7 @@ export function changeUser(
   return withApi(place, host, async (api) => {
     const { id } = await requireUser(api, word);
     const user = await api.ask<User>("POST", "/user/upsert", { id, ...change });
-    answer(host, { user }, () => `${nameOf(user)}: ${user.role}, ${user.status}.`);
+    answer<"controller-user">(host, { user }, () => `${nameOf(user)}: ${user.role}, ${user.status}.`);
     if (user.status === "Disabled")
       say(host, "Their sessions and tokens no longer work; API keys that they created still do.");
     return exitStatus.done;

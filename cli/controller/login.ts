@@ -25,7 +25,7 @@ export async function login(options: Place & { email?: string }, host: Host): Pr
   const { url } = connection;
   const name = nameOf(user);
   keepSession({ url, email: name, cookie: cookie.split(";")[0] ?? "", expires }, host);
-  answer(
+  answer<"login">(
     host,
     { url, email: user.email, role: user.role, expires },
     () => `Signed in to ${url} as ${name} (${user.role}) until ${expires}.`,
@@ -46,7 +46,7 @@ export async function logout(options: Place, host: Host): Promise<number> {
   } finally {
     forgetSession(url, host);
   }
-  answer(host, { url }, () => `Signed out of ${url}.`);
+  answer<"logout">(host, { url }, () => `Signed out of ${url}.`);
   say(host, "API keys keep working.");
   return exitStatus.done;
 }

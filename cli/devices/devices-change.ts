@@ -17,7 +17,7 @@ export async function renameDevice(
   const connection = connect(place, host);
   const { id } = await requireDevice(connection, selector);
   const device = await connection.ask<Device>("POST", `/device/${id}`, { name });
-  answer(host, { device }, () => `${id} is now called ${name}.`);
+  answer<"device">(host, { device }, () => `${id} is now called ${name}.`);
   return exitStatus.done;
 }
 
@@ -37,7 +37,7 @@ export async function assignDevice(
   const owner = user === undefined ? undefined : await requireUser(connection, user);
   const body = { device_id: id, user_id: owner?.id ?? null };
   const device = await connection.ask<Device>("POST", "/device/assign", body);
-  answer(host, { device }, () => `${id} is now assigned to ${owner ? nameOf(owner) : "no one"}.`);
+  answer<"device">(host, { device }, () => `${id} is now assigned to ${owner ? nameOf(owner) : "no one"}.`);
   return exitStatus.done;
 }
 
@@ -60,7 +60,11 @@ export async function deleteDevices(
   say(host, deviceTable(devices));
   await confirmOrRefuse(`Delete ${count(devices.length, "device")}? Their history stays.`, options.yes, host);
   for (const { id } of devices) await connection.ask("DELETE", `/device/${id}`);
-  answer(host, { deleted: devices.map(({ id }) => id) }, () => `Deleted ${count(devices.length, "device")}.`);
+  answer<"devices-delete">(
+    host,
+    { deleted: devices.map(({ id }) => id) },
+    () => `Deleted ${count(devices.length, "device")}.`,
+  );
   say(host, "Their serial numbers stay rejected.");
   return exitStatus.done;
 }

@@ -90,7 +90,7 @@ function printState({ id, state, token }: Enrolled, file: string, host: Host): n
       `relcat devices accept ${id} undoes that.`,
     );
   const document = { id, state, key_file: file, token_file: token === undefined ? null : tokenFile };
-  answer(host, document, () => `${id} is ${state}.`);
+  answer<"devices-enroll">(host, document, () => `${id} is ${state}.`);
   if (token !== undefined) say(host, `Its token is in ${tokenFile}; it is issued only once.`);
   if (state === "pending") sayNext(host, `relcat devices accept ${id}, by a user who may do so`);
   return exitStatus.done;

@@ -1,18 +1,19 @@
 import { exitStatus } from "../../pipeline/errors.ts";
 import { connect, type Place } from "../controller/api.ts";
 import { writePrivate } from "../controller/login-state.ts";
-import { type Host, printable, say } from "../terminal/host.ts";
+import type { OutputLine } from "../output/outputs.ts";
+import { type Host, lineText, say } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";
 import { type Device, readDevices } from "./devices-select.ts";
 
 /** A device, or a decision made in advance for a serial number. */
-export type ExportLine = Device | { serial: string; enforce_state: string };
+export type ExportLine = OutputLine<"devices-export">;
 
 /** `relcat devices export`: one JSON object per line, in order of creation. */
 export async function exportDevices(options: Place & { out?: string }, host: Host): Promise<number> {
   const connection = connect(options, host);
   const devices = await readDevices(connection);
-  const { auth_decisions } = await connection.ask<{ auth_decisions: (Decision & { source: string })[] }>(
+  const { auth_decisions } = await connection.ask<{ auth_decisions: Decision[] }>(
     "GET",
     "/device/auth_decisions",
   );
@@ -20,7 +21,7 @@ export async function exportDevices(options: Place & { out?: string }, host: Hos
     .filter(({ source, device_id }) => source === "decision" && device_id === null)
     .map(({ serial, enforce_state }) => ({ serial, enforce_state }));
   const lines: ExportLine[] = [...devices, ...decisions];
-  const text = lines.map((line) => `${printable(JSON.stringify(line))}\n`).join("");
+  const text = lines.map((line) => `${lineText<"devices-export">(line)}\n`).join("");
   if (options.out === undefined) host.data.write(text);
   else writePrivate(options.out, text, host.pid);
   const where = options.out === undefined ? "" : ` to ${options.out}`;
@@ -31,8 +32,4 @@ export async function exportDevices(options: Place & { out?: string }, host: Hos
   return exitStatus.done;
 }
 
-interface Decision {
-  serial: string;
-  enforce_state: string;
-  device_id: string | null;
-}
+type Decision = Exclude<ExportLine, Device> & { device_id: string | null; source: string };

@@ -41,7 +41,7 @@ export async function importDevices(file: string, options: ImportOptions, host: 
     await confirmOrRefuse(`Set ${text}?`, options.yes, host);
     await apply(plan, connection, host);
   }
-  answer(
+  answer<"devices-import">(
     host,
     {
       states: moved,

@@ -16,7 +16,7 @@ export async function listDevices(options: ListOptions, host: Host): Promise<num
   const { state, serial, search } = options;
   const devices = await readDevices(connect(options, host), { state, serial, q: search });
   // With --json, devices keep the order of the API, which is the order of creation.
-  answer(host, { devices }, () =>
+  answer<"devices-list">(host, { devices }, () =>
     devices.length === 0 ? "No device matches." : deviceTable(devices.toSorted(byName)),
   );
   if (!host.json && devices.length > 0) say(host, `${count(devices.length, "device")}.`);
@@ -42,7 +42,7 @@ export const deviceTable = (devices: readonly Device[]): string =>
 
 export async function showDevice(selector: string, place: Place, host: Host): Promise<number> {
   const device = await requireDevice(connect(place, host), selector);
-  answer(host, { device }, () =>
+  answer<"device">(host, { device }, () =>
     table(Object.entries(device).map(([member, value]) => [member, value === null ? "" : String(value)])),
   );
   return exitStatus.done;
@@ -54,6 +54,6 @@ export async function showHistory(selector: string, place: Place, host: Host): P
   const { id } = await requireDevice(connection, selector);
   const query = new URLSearchParams({ target: id, limit: "1000" });
   const { audit_log: rows } = await connection.ask<{ audit_log: AuditRow[] }>("GET", `/audit_log?${query}`);
-  answer(host, { id, audit_log: rows }, () => auditTable(rows));
+  answer<"devices-history">(host, { id, audit_log: rows }, () => auditTable(rows));
   return exitStatus.done;
 }

@@ -21,7 +21,11 @@ export const portion = 1000;
 /** Larger changes need a confirmation. */
 const handful = 5;
 
-export const documentOf = (state: State, changed: readonly Device[], more: object) => ({
+export const documentOf = <More extends object>(
+  state: Exclude<State, "pending">,
+  changed: readonly Device[],
+  more: More,
+) => ({
   state,
   changed: changed.map(({ id }) => id),
   ...more,

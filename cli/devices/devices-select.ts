@@ -1,27 +1,11 @@
 import { type Problem, RelcatError } from "../../pipeline/errors.ts";
 import { serialKey } from "../../service/controller/devices/serials.ts";
 import type { Api } from "../controller/api.ts";
+import type { OutputDocument } from "../output/outputs.ts";
 import { listed } from "../terminal/words.ts";
 
-/** The fields that the command line uses. */
-export interface Device {
-  id: string;
-  name: string | null;
-  state: State;
-  serial: string | null;
-  public_key: string;
-  device_type: string | null;
-  device_os: string | null;
-  assigned_to_user: string | null;
-  last_seen: string | null;
-  last_seen_version: string | null;
-  version: number;
-  created_at: string;
-  state_changed_at: string;
-  state_changed_by: string | null;
-  state_reason: string | null;
-}
-export type State = "pending" | "accepted" | "rejected";
+export type Device = OutputDocument<"device">["device"];
+export type State = Device["state"];
 
 export async function readDevices(
   api: Api,

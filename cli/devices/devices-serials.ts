@@ -44,9 +44,15 @@ export async function setBySerials(
   const left = { unknown: options.preapprove ? [] : matched.unknown, ambiguous, placeholders };
   const dry_run = options.dryRun ?? false;
   const stay = [...rejected.map(nameOf), ...serialsOf(kept)];
-  const more = { already, preapproved: serialsOf(preapproved), rejected: stay, ...mapped(left), dry_run };
+  const more = {
+    already,
+    preapproved: serialsOf(preapproved),
+    rejected: stay,
+    ...serialsLeft(left),
+    dry_run,
+  };
   const lines = [...linesOf(left), ...rejectedLine(stay)];
-  answer(host, documentOf(state, changed, more), () =>
+  answer<"devices-serials">(host, documentOf(state, changed, more), () =>
     [
       doneText(state, changed.length, options.dryRun),
       ...(already > 0 ? [`${already} already in that state.`] : []),
@@ -90,9 +96,13 @@ function preapprovedText(amount: number, isTrial: boolean): string {
   return `${count(amount, "unknown serial number")} ${are} approved in advance, for one device each.`;
 }
 
+const serialsLeft = ({ unknown, ambiguous, placeholders }: Omit<Matched, "devices">) => ({
+  unknown: serialsOf(unknown),
+  ambiguous: serialsOf(ambiguous),
+  placeholders: serialsOf(placeholders),
+});
+
 const serialsOf = (listed: readonly Listed[]) => listed.map(({ serial }) => serial);
-const mapped = (left: Record<string, Listed[]>) =>
-  Object.fromEntries(Object.entries(left).map(([name, serials]) => [name, serialsOf(serials)]));
 
 function match(serials: readonly Listed[], devices: readonly Device[]): Matched {
   const known = Map.groupBy(devices, ({ serial }) => serialKey(serial));

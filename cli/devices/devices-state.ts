@@ -22,10 +22,16 @@ export async function setStates(
     : await requireDevices(connection, selectors);
   const changed = await move(state, devices, connection, options, host);
   const already = devices.length - changed.length;
-  answer(host, documentOf(state, changed, { already, dry_run: options.dryRun ?? false }), () =>
-    [doneText(state, changed.length, options.dryRun), already > 0 ? `${already} already in that state.` : ""]
-      .filter(Boolean)
-      .join(" "),
+  answer<"devices-state">(
+    host,
+    documentOf(state, changed, { already, dry_run: options.dryRun ?? false }),
+    () =>
+      [
+        doneText(state, changed.length, options.dryRun),
+        already > 0 ? `${already} already in that state.` : "",
+      ]
+        .filter(Boolean)
+        .join(" "),
   );
   return exitStatus.done;
 }

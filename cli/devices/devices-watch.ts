@@ -1,8 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { exitStatus, RelcatError } from "../../pipeline/errors.ts";
 import { type Connection, connect, type Place } from "../controller/api.ts";
-import { type AuditRow, auditLine } from "../controller/controller-audit.ts";
-import { type Host, print, printable, say } from "../terminal/host.ts";
+import { type AuditEvent, auditLine } from "../controller/controller-audit.ts";
+import { type Host, lineText, print, say } from "../terminal/host.ts";
 
 export interface WatchOptions extends Place {
   after?: number;
@@ -56,8 +56,8 @@ async function follow(connection: Connection, watch: Watch, host: Host): Promise
   }
 }
 
-function show(row: AuditRow, host: Host): void {
-  print(host, host.json ? printable(JSON.stringify(row)) : auditLine(row));
+function show(row: AuditEvent, host: Host): void {
+  print(host, host.json ? lineText<"devices-watch">(row) : auditLine(row));
 }
 
 /** Server-sent events with data (HTML standard, 9.2). */

@@ -35,9 +35,9 @@ export async function fillReleases(
     filled,
     absent,
     warnings: problemRows(warnings, host),
-    ...(dryRun && { dry_run: true }),
+    dry_run: dryRun ?? false,
   };
-  answer(host, document, () => describe(filled, versions, dryRun));
+  answer<"ingest-fill">(host, document, () => describe(filled, versions, dryRun));
   if (absent.length > 0)
     say(host, `Not in ${place}: ${absent.map(({ version, file }) => `${version}/${file}`).join(", ")}.`);
   if (dryRun) sayNextAfterDryRun(host);

@@ -41,7 +41,7 @@ export async function importRecords(source: string, options: ImportOptions, host
     { ...surroundings(host, options.now), proveLedger: guard.prove, dryRun },
     (asked) => say(host, `Looking up ${count(asked, "download address", "download addresses")}…`),
   );
-  answer(host, { ...document(done, host), ...(dryRun && { dry_run: true }) }, () =>
+  answer<"import">(host, { ...document(done, host), dry_run: dryRun ?? false }, () =>
     afterDryRun(describe(done, host), dryRun),
   );
   host.messages.write(renderProblems(done.warnings, host));
@@ -90,7 +90,7 @@ function wireName(text: string): [key: string, name: string] {
 
 const isNothing = ({ plan }: Import) => plan.files.length === 0 && plan.ledger.events.length === 0;
 
-function document({ plan, records, warnings }: Import, host: Host): Record<string, unknown> {
+function document({ plan, records, warnings }: Import, host: Host) {
   const { match, ledger, changes, wire, versions, violations, hidden, files } = plan;
   return {
     records: records.length,

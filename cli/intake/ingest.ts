@@ -90,9 +90,9 @@ function report(delivered: Delivered, dryRun: true | undefined, host: Host): voi
     })),
     left_out: leftOut,
     warnings: problemRows(warnings, host),
-    ...(dryRun && { dry_run: true }),
+    dry_run: dryRun ?? false,
   };
-  answer(host, document, () => describe(delivered, dryRun ? dryVerbs : verbs));
+  answer<"ingest">(host, document, () => describe(delivered, dryRun ? dryVerbs : verbs));
   if (dryRun) sayNextAfterDryRun(host);
   else sayNext(host, isInReleases(file, host) ? "relcat check" : handOver(file, version, host));
 }

@@ -27,7 +27,7 @@ export async function inspect(
     ...inspection,
     package: metadata,
   }));
-  answer(host, { artifacts }, () => describe(inspected, host.data));
+  answer<"inspect">(host, { artifacts }, () => describe(inspected, host.data));
   const bad = inspected.filter(({ inspection }) => inspection.verdict !== "ok");
   if (!host.json)
     say(host, `${count(files.length, "file")}, ${bad.length === 0 ? "all" : files.length - bad.length} ok.`);

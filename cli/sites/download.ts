@@ -22,7 +22,7 @@ export async function download(
   const origin = originOf({ from, ...trust });
   const request = { which, packageType, settings: set, out, origin, onProgress: reading.onProgress };
   const done = await downloadArtifact(known, request).finally(reading.end);
-  answer(host, { ...done }, () =>
+  answer<"download">(host, { ...done }, () =>
     done.result === "present"
       ? `${done.file} already exists and is correct: ${done.package_type} of ${done.version}.`
       : `Downloaded ${done.file}: ${done.package_type} of ${done.version}, ${fileSize(done.size)}, as signed.`,

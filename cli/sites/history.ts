@@ -7,7 +7,7 @@ const heading = ["", "BUILD", "TIME (UTC)", "ACTION", "PUBLISHER", "COMMIT", "RE
 /** `relcat history`: lists the publishes of a site. */
 export async function history(site: string, host: Host): Promise<number> {
   const state = await readSiteState(host.releases, site, { environment: host.environment, pid: host.pid });
-  answer(host, { site, ...state }, () => {
+  answer<"history">(host, { site, ...state }, () => {
     const rows = state.history.map((entry, index) => [
       index === 0 && state.state === "done" ? "live" : "",
       entry.build.slice(0, 12),

@@ -72,7 +72,7 @@ export async function publish(site: string, options: PublishCommandOptions, host
       host,
       `${path} of the live site was not signed by a key of the newest root in ${host.releases}/trust. ${dryRun ? "A publish replaces it." : "It was replaced."}`,
     );
-  answer(host, { ...delivery }, () => describe(delivery, out, repair));
+  answer<"publish">(host, { ...delivery }, () => describe(delivery, out, repair));
   listRepaired(delivery, host);
   listChanges(delivery, dryRun, host);
   sayUnchecked(delivery, host);

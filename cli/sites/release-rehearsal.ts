@@ -12,7 +12,7 @@ import {
 } from "../../pipeline/index.ts";
 import { type CutSummary, cutReleases } from "../catalog/cut.ts";
 import { LedgerGuard } from "../catalog/ledger-guard.ts";
-import { answer, type Host, say, surroundings } from "../terminal/host.ts";
+import { type Host, print, say, surroundings } from "../terminal/host.ts";
 import { count, folderName } from "../terminal/words.ts";
 import { describe, listChanges, passing } from "./publish.ts";
 import type { Step } from "./release-steps.ts";
@@ -69,7 +69,7 @@ export function rehearse(
         const request = { ...surroundings(host), proveLedger: proveRelease };
         const { site: made, delivery } = await build(host.releases, built, selection, request);
         const { releaseCount: releases, packageCount: packages } = made;
-        answer(to, { dry_run: true, out, releases, packages, files: delivery.written }, () => {
+        plan(to, { dry_run: true, out, releases, packages, files: delivery.written }, () => {
           const what = `${count(releases, "release")} with ${count(packages, "package")}`;
           return `Would build ${what} into ${folderName(out)}: ${count(delivery.written, "file")}.`;
         });
@@ -81,13 +81,13 @@ export function rehearse(
       skipped: way.unsigned,
       async run(to) {
         if (isOpen()) {
-          answer(to, { dry_run: true, out }, () => `Would sign ${folderName(out)}.`);
+          plan(to, { dry_run: true, out }, () => `Would sign ${folderName(out)}.`);
           return exitStatus.done;
         }
         const live = await metadataAtSite(host.releases, site, { environment, pid });
         const signing = { live, environment, now: host.clock };
         const { written, expires } = await signSite(host.releases, built, signing, surroundings(host));
-        answer(to, { dry_run: true, out, written, expires }, () => {
+        plan(to, { dry_run: true, out, written, expires }, () => {
           const files = count(written, "file");
           return `Would sign ${folderName(out)}: ${files} of signatures, valid until ${expires}.`;
         });
@@ -100,13 +100,13 @@ export function rehearse(
         if (isOpen()) {
           const hold = await holdAgainst(host.releases, site, built, { environment, pid });
           if (hold) say(host, `${site} is held since ${hold.since} by ${hold.by}: ${hold.reason}`);
-          answer(to, { dry_run: true, site, hold }, () => `Would publish ${folderName(out)} to ${site}.`);
+          plan(to, { dry_run: true, site, hold }, () => `Would publish ${folderName(out)} to ${site}.`);
           return exitStatus.done;
         }
         const request = { ...guarded, dryRun: true };
         const done = await publishSite(host.releases, built, site, request, surroundings(host));
         const { trust: _, isSigned: __, isCommitted: ___, unproved: ____, ...delivery } = done;
-        answer(to, { dry_run: true, ...delivery }, () => describe(delivery, folderName(out)));
+        plan(to, { dry_run: true, ...delivery }, () => describe(delivery, folderName(out)));
         listChanges(delivery, true, host);
         return exitStatus.done;
       },
@@ -116,11 +116,17 @@ export function rehearse(
       skipped: way.unsigned && "nothing at the site is signed",
       async run(to) {
         const place = options.verifyAt ?? way.baseUrl;
-        answer(to, { dry_run: true, place }, () => `Would verify ${place}.`);
+        plan(to, { dry_run: true, place }, () => `Would verify ${place}.`);
         return exitStatus.done;
       },
     },
   ];
+}
+
+/** Reports what a step would do. */
+function plan(host: Host, document: Record<string, unknown>, text: () => string): void {
+  host.step?.answered(document);
+  if (!host.json) print(host, text());
 }
 
 async function rehearseCut(

@@ -1,10 +1,12 @@
 import { commandsToPush, exitStatus } from "../../pipeline/index.ts";
 import type { CutSummary } from "../catalog/cut.ts";
+import type { OutputDocument } from "../output/outputs.ts";
 import { asGiven } from "../terminal/as-given.ts";
 import { fail } from "../terminal/fail.ts";
 import { type Host, print, printDocument, sayNext, sayNextAfterDryRun } from "../terminal/host.ts";
 
 export type Document = Record<string, unknown>;
+type Problems = OutputDocument<"release">["problems"];
 
 /** One step of a release. */
 export interface Step {
@@ -50,7 +52,7 @@ export async function runSteps(
     sayNext(host, next);
     return status;
   }
-  if (host.json) finish(site, reports, host, { next: null });
+  if (host.json) finish(site, reports, host, { problems: [], next: null });
   else print(host, summaryOf(site, reports));
   if (reports.some(isPlanned)) sayNextAfterDryRun(host);
   return exitStatus.done;
@@ -71,7 +73,7 @@ const reportOf = (step: Step["name"], result: StepReport["result"]): StepReport 
 async function runStep(
   { name, skipped, run }: Step,
   host: Host,
-): Promise<{ report: StepReport; status: number; problems: unknown[] }> {
+): Promise<{ report: StepReport; status: number; problems: Problems }> {
   if (skipped !== undefined)
     return { report: { ...reportOf(name, "skipped"), reason: skipped }, status: 0, problems: [] };
   let output: Document | null = null;
@@ -87,7 +89,7 @@ async function runStep(
     let printed = "";
     const data = { write: (text: string) => (printed += text), style: (_: unknown, text: string) => text };
     const status = await fail(error, Object.create(host, { json: { value: true }, data: { value: data } }));
-    const problems = printed === "" ? [] : JSON.parse(printed).problems;
+    const problems: Problems = printed === "" ? [] : JSON.parse(printed).problems;
     return { report: report("refused"), status, problems };
   }
 }
@@ -103,14 +105,18 @@ function resultOf(output: Document): StepReport["result"] {
   return written === 0 && removed === 0 ? "unchanged" : "done";
 }
 
-async function nextAfter(problems: readonly unknown[], again: string, host: Host): Promise<string> {
-  const [first] = problems as { code?: string }[];
-  if (first?.code !== "ledger-unpushed") return `${again}, when that is repaired`;
+async function nextAfter(problems: Problems, again: string, host: Host): Promise<string> {
+  if (problems[0]?.code !== "ledger-unpushed") return `${again}, when that is repaired`;
   return `${(await commandsToPush(host.releases)).join(", then ")}, then ${again}`;
 }
 
-function finish(site: string, steps: StepReport[], host: Host, rest: Document): void {
-  printDocument(host, { site, ...(steps.some(isPlanned) && { dry_run: true }), steps, ...rest });
+function finish(
+  site: string,
+  steps: StepReport[],
+  host: Host,
+  rest: Pick<OutputDocument<"release">, "problems" | "next">,
+): void {
+  printDocument<"release">(host, { site, dry_run: steps.some(isPlanned), steps, ...rest });
 }
 
 const isPlanned = ({ result }: StepReport) => result === "planned";

@@ -40,7 +40,7 @@ export async function rollback(
     { to, out, reason, dryRun, environment, now: passing(host), onFile: progress.onFile },
     surroundings(host),
   ).finally(progress.end);
-  answer(host, { ...done }, () => describe(done, "the earlier build"));
+  answer<"rollback">(host, { ...done }, () => describe(done, "the earlier build"));
   listChanges(done, dryRun, host);
   if (dryRun) return exitStatus.done;
   say(host, `${site} is on hold: relcat publish refuses without --release-hold.`);

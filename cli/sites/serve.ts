@@ -2,7 +2,7 @@ import { exitStatus, RelcatError, requireFolder } from "../../pipeline/index.ts"
 import { type Origin, type OriginOptions, startOrigin, untilStopped } from "../../service/catalog/node.ts";
 import { LedgerGuard } from "../catalog/ledger-guard.ts";
 import { explainListening, refuseUnreadable } from "../controller/listening.ts";
-import { type Host, say, surroundings } from "../terminal/host.ts";
+import { type Host, lineText, print, say, surroundings } from "../terminal/host.ts";
 import { logEntry } from "../terminal/server-log.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { folderName } from "../terminal/words.ts";
@@ -46,7 +46,7 @@ export async function serve(options: ServeOptions, host: Host): Promise<number> 
 
 function announce(origin: Origin, dir: string, { watch }: ServeOptions, host: Host): void {
   const [url, build] = [origin.url, origin.build()];
-  if (host.json) host.data.write(`${JSON.stringify({ event: "listening", url, build })}\n`);
+  if (host.json) print(host, lineText<"serve-listening">({ event: "listening", url, build }));
   const watched = watch ? `, again after each change in ${host.releases}/` : "";
   say(host, `Serving ${folderName(dir)} on ${url}/${watched}. Ctrl-C stops it.`);
 }

@@ -31,7 +31,7 @@ export async function signBuild(
   const renew = asGiven(`renew them with relcat publish ${site ?? "SITE"} --refresh`, {
     folder: host.given.folder,
   });
-  answer(host, { out, ...done }, () => {
+  answer<"sign">(host, { out, ...done }, () => {
     const files = `${written} files written, ${unchanged} unchanged, ${removed} removed`;
     return `Signed ${folderName(out)}: ${files}. Signatures are valid until ${expires}; ${renew}.`;
   });

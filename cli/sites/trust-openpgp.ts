@@ -87,7 +87,11 @@ const stateWords: Record<FeedKeyState, string> = {
 function answerKey(done: FeedKeyDelivery, host: Host): void {
   const { fingerprint, state, keys, written } = done;
   const made = keys.length > 0 ? `Created ${listed(keys)}; wrote` : "Wrote";
-  answer(host, { ...done }, () => `${made} ${listed(written)}. ${fingerprint} ${stateWords[state]}.`);
+  answer<"trust-openpgp">(
+    host,
+    { ...done },
+    () => `${made} ${listed(written)}. ${fingerprint} ${stateWords[state]}.`,
+  );
 }
 
 /** Puts the first key where `sign` looks for it, if catalog.yaml names a variable. */

@@ -26,7 +26,7 @@ export async function initTrust(
 ): Promise<number> {
   const keys = requireFolder(folder, "relcat trust init ~/relcat-keys");
   const done = await beginSiteTrust(host.releases, { keys, profile }, timeOf(now, host));
-  answer(host, { ...done }, () => `Created ${listed(done.keys)}.`);
+  answer<"trust-init">(host, { ...done }, () => `Created ${listed(done.keys)}.`);
   say(
     host,
     "root       signs who may sign. Keep it offline, and a copy elsewhere: if it is lost, clients that trust it can never accept another root.",
@@ -61,7 +61,11 @@ export async function rotate(
 ): Promise<number> {
   const keys = requireFolder(folder, `relcat trust rotate ${role} --keys KEYS`);
   const done = await rotateKey(host.releases, { role, keys, replaced }, timeOf(now, host));
-  answer(host, { ...done }, () => `Created ${listed(done.keys)}; wrote ${listed(done.written)}.`);
+  answer<"trust-rotate">(
+    host,
+    { ...done },
+    () => `Created ${listed(done.keys)}; wrote ${listed(done.written)}.`,
+  );
   if (role === "online")
     say(host, "Put the new key where releases are signed; the old one no longer signs anything.");
   const [key = ""] = done.keys;
@@ -83,7 +87,7 @@ async function exported(key: string, { releases }: Host): Promise<string> {
 /** `relcat trust sign`: signs with the available keys. */
 export async function signOffline({ keys, now }: Dated & { keys: string }, host: Host): Promise<number> {
   const done = await signTrust(host.releases, { keys }, timeOf(now, host));
-  answer(host, { ...done }, () =>
+  answer<"trust-sign">(host, { ...done }, () =>
     done.written.length > 0
       ? `Signed ${listed(done.written)}.`
       : "Nothing waits for a signature, and nothing expires soon.",
@@ -109,7 +113,7 @@ export async function listTrust(host: Host): Promise<number> {
   const days = (expires: string) => Math.floor((Date.parse(expires) - host.clock) / 86_400_000);
   const rows = roles.map((role) => ({ ...role, days_left: days(role.expires) }));
   const feedKeys = await listFeedKeys(host);
-  answer(host, { roles: rows, pending, openpgp: feedKeys }, () =>
+  answer<"trust-list">(host, { roles: rows, pending, openpgp: feedKeys }, () =>
     [
       ...rows.map(({ role, version, threshold, keys, expires, days_left }) => {
         const need = keys.length > 1 ? `${threshold} of ${keys.length}` : "";

@@ -66,7 +66,7 @@ function report(
   };
   if (leftOut.length > 0) say(host, `Left out: ${leftOut.join(", ")}.`);
   host.messages.write(renderProblems(warnings, host));
-  answer(host, document, () => describe(delivered, site, dryRun));
+  answer<"upload">(host, document, () => describe(delivered, site, dryRun));
   if (manifest && manifest.notGiven.length > 0)
     say(host, `Not given, so not uploaded: ${listed(manifest.notGiven, 10)}.`);
   sayNext(host, nextOf(delivered, dryRun, files, host));

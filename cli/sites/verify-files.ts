@@ -20,7 +20,8 @@ export async function verifyFiles(
   const problems = answers.flatMap((each) => problemOf(each) ?? []);
   const good = answers.filter(({ verdict }) => verdict === "listed");
   const document = { from, files: answers.map(rowOf), problems: problemRows(problems, host) };
-  if (host.json || good.length > 0) answer(host, document, () => good.map(sentence).join("\n"));
+  if (host.json || good.length > 0)
+    answer<"verify-files">(host, document, () => good.map(sentence).join("\n"));
   host.messages.write(renderProblems(problems, host));
   if (answers.some(({ verdict }) => verdict === "unlisted")) return exitStatus.tampered;
   return problems.length > 0 ? exitStatus.problems : exitStatus.done;
@@ -77,6 +78,9 @@ const rowOf = (each: FileAnswer) => {
     signed_by: listing?.signedBy ?? [],
     reason: each.verdict === "withdrawn" ? each.reason : null,
     replaced_by: each.verdict === "withdrawn" ? each.replacedBy : null,
-    nearest: each.verdict === "unlisted" ? each.nearest : null,
+    nearest: each.verdict === "unlisted" ? nearestOf(each) : null,
   };
 };
+
+const nearestOf = ({ nearest }: Extract<FileAnswer, { verdict: "unlisted" }>) =>
+  nearest && { file: nearest.file, version: nearest.version, same_name: nearest.isSameName };

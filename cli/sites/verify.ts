@@ -63,7 +63,7 @@ async function waitFor(
 }
 
 function reportOther(place: string, live: string, expected: string, host: Host): number {
-  answer(
+  answer<"verify-other-build">(
     host,
     { verdict: "stale", place, build: live, expected },
     () => `${place} has the build ${live}, expected ${expected}.`,
@@ -106,7 +106,7 @@ async function verifyPlace(
     sentence(word, { ...verdict, findings }, grace ?? usualGrace),
     ...policySentence(verdict),
   ];
-  answer(host, document, () => sentences().join("\n"));
+  answer<"verify">(host, document, () => sentences().join("\n"));
   const lines = [...findings.map(({ path, what }) => `${path} ${what}`), ...notInspected(verdict)];
   for (const line of lines.slice(0, mostShown)) say(host, `  ${line}`);
   if (lines.length > mostShown) say(host, `  and ${lines.length - mostShown} more`);

@@ -26,8 +26,17 @@ export const asVersions = (value: string, previous: string[] = []): string[] => 
 
 export function asMonth(value: string): string {
   if (/^\d{2}\.(0[1-9]|1[0-2])$/.test(value)) return value;
-  throw unfit(value, "Give a month such as 26.09: versions are YY.MM.NNN, and relcat finds the number.");
+  throw unfit(value, isForeignVersion(value) ? calendarVersions : monthOnly);
 }
+
+const monthOnly = "Give a month such as 26.09: versions are YY.MM.NNN, and relcat finds the number.";
+
+/** True for 1.2.3, false for 26.09.001. */
+const isForeignVersion = (value: string): boolean =>
+  /^v?\d+\.\d+\.\d+/.test(value) && !/^\d{2}\.\d{2}\.\d{3}$/.test(value);
+
+const calendarVersions =
+  "Releases have calendar versions, YY.MM.NNN: relcat new opens the next one of this month, relcat new 26.09 one of that month. Your own version can stay in file names and notes.";
 
 export function asDate(value: string): string {
   const time = /^\d{4}-\d{2}-\d{2}$/.test(value) ? Date.parse(`${value}T00:00:00Z`) : Number.NaN;

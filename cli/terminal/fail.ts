@@ -24,7 +24,7 @@ function refuse(problems: readonly Problem[], status: number, host: Host): numbe
   annotate(problems, host);
   summarizeProblems(problems, "", host);
   if (problems.length > 1) say(host, countProblems(tally(problems)));
-  if (host.json) printDocument(host, { problems: problemRows(problems, host) });
+  if (host.json) printDocument<"problems">(host, { problems: problemRows(problems, host) });
   return status;
 }
 

@@ -1,4 +1,5 @@
 import type { Surroundings } from "../../pipeline/index.ts";
+import type { DocumentName, LineName, OutputDocument, OutputLine } from "../output/outputs.ts";
 import { asGiven, type Given } from "./as-given.ts";
 
 /** relcat's own package, as found by its launcher. */
@@ -84,18 +85,32 @@ export const sayNextAfterDryRun = (host: Host): void => sayNext(host, "the same 
 export const afterDryRun = (text: string, dryRun?: true): string =>
   dryRun ? `Dry run, nothing was written:\n${text}` : text;
 
-/** Prints text for people, or one JSON document, depending on --json. */
-export function answer(host: Host, document: Record<string, unknown>, text: () => string): void {
+/**
+ * Prints text for people, or one JSON document, depending on --json. A step of a longer command hands its document over.
+ * @typeParam Name the document in cli/output/outputs.ts: without it, no document fits
+ */
+export function answer<Name extends DocumentName = never>(
+  host: Host,
+  document: OutputDocument<Name>,
+  text: () => string,
+): void {
   host.step?.answered(document);
   if (!host.json) print(host, text());
-  else if (!host.step) printDocument(host, document);
+  else if (!host.step) printDocument<Name>(host, document);
 }
 
 const unsafe = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-export function printDocument(host: Host, document: Record<string, unknown>): void {
+export function printDocument<Name extends DocumentName = never>(
+  host: Host,
+  document: OutputDocument<Name>,
+): void {
   print(host, documentText({ schema_version: 1, ...document }));
 }
+
+/** One of the lines of a command that prints several. */
+export const lineText = <Name extends LineName = never>(line: OutputLine<Name>): string =>
+  printable(JSON.stringify(line));
 
 /** JSON escapes only some control characters of terminals; escaping the others keeps the same value. */
 export const printable = (json: string): string =>

@@ -1,18 +1,12 @@
+import type { OutputLine } from "../output/outputs.ts";
 import { harmless } from "./cells.ts";
-import { type Host, printable } from "./host.ts";
+import { type Host, lineText } from "./host.ts";
+
+type Line = OutputLine<"request" | "site-replaced" | "server-error">;
+type WithoutTime<Each> = Each extends Line ? Omit<Each, "time"> : never;
 
 /** A request, or another event of a server. */
-interface Entry {
-  event: string;
-  message?: string;
-}
-
-interface Request extends Entry {
-  method: string;
-  path: string;
-  status: number;
-  ms: number;
-}
+export type Entry = WithoutTime<Line>;
 
 /** At a terminal, a short line; elsewhere one JSON object per line, with --json on standard output. */
 export function logEntry(entry: Entry, host: Host): void {
@@ -21,11 +15,14 @@ export function logEntry(entry: Entry, host: Host): void {
     host.messages.write(`${harmless(shortly(entry))}\n`);
     return;
   }
-  const line = printable(JSON.stringify({ time: new Date().toISOString(), ...entry }));
+  const line = lineText<"request" | "site-replaced" | "server-error">({
+    time: new Date().toISOString(),
+    ...entry,
+  });
   (host.json ? host.data : host.messages).write(`${line}\n`);
 }
 
-const isRequest = (entry: Entry): entry is Request => entry.event === "request";
+const isRequest = (entry: Entry): entry is Extract<Entry, { event: "request" }> => entry.event === "request";
 
 function shortly(entry: Entry): string {
   if (isRequest(entry)) return `${entry.method} ${entry.path} ${entry.status} ${Math.round(entry.ms)} ms`;

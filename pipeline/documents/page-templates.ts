@@ -17,6 +17,7 @@ export const pageTemplates: Readonly<Record<string, { version: number; use: stri
   "compare.hbs": { version: 1, use: "the page that compares two releases" },
   "feeds.hbs": { version: 1, use: "the page of feeds and package repositories" },
   "file.hbs": { version: 1, use: "a file with its details, on the page of its release" },
+  "history.hbs": { version: 1, use: "the events of a record, on the page of its release" },
   "home.hbs": { version: 1, use: "the first page, with the newest files" },
   "install-lines.hbs": { version: 1, use: "the lines that install a file, on lists" },
   "install.hbs": { version: 1, use: "the lines that install a file" },

@@ -63,6 +63,16 @@ export interface PublishedRelease {
   retracted: RetractedRecord[];
   /** Replacement records by id. */
   replacements: ReadonlyMap<number, Replacement>;
+  /** Public events of each record by id, oldest first. */
+  histories: ReadonlyMap<number, readonly RecordEvent[]>;
+}
+
+/** An event in the life of a record. */
+export interface RecordEvent {
+  kind: "added" | "revised" | "withdrawn" | "reinstated";
+  at: string;
+  /** The reason of a withdrawal; otherwise empty. */
+  reason: string;
 }
 
 /** The part of a release that stays in memory, because pages and lists across releases need it. */

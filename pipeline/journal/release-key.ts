@@ -23,6 +23,8 @@ export function releaseKey({ basis, version, files, ledger, newIds, inFeeds }: R
     const add = id === undefined ? undefined : ledger.byId.get(id)?.add;
     return add && [add.id, add.version, add.name];
   });
-  const parts = [basis, version, files, entries, replacements, newIds, inFeeds];
+  // The page of a release has the history of each record, of which an entry has only the end.
+  const changes = entries.map(({ add }) => ledger.changesOf(add.id));
+  const parts = [basis, version, files, entries, replacements, changes, newIds, inFeeds];
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }

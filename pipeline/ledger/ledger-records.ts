@@ -50,7 +50,7 @@ interface Changes {
   revised: number;
   /** Line of the last retraction or reinstatement; 0: none. */
   withdrawn: number;
-  count: number;
+  lines: number[];
 }
 
 /** Maps records to line numbers. Lines are parsed on demand; see LedgerLines. */
@@ -101,7 +101,7 @@ export class LedgerRecords implements RecordsById {
   /** Number of lines that are not about a private record. */
   publicLines(): number {
     let count = this.lines.length;
-    for (const id of this.hidden) count -= 1 + (this.changes.get(id)?.count ?? 0);
+    for (const id of this.hidden) count -= 1 + (this.changes.get(id)?.lines.length ?? 0);
     return count;
   }
 
@@ -128,13 +128,20 @@ export class LedgerRecords implements RecordsById {
   change(event: Change): void {
     const { id } = event;
     const line = this.lines.count;
-    const { revised, withdrawn, count } = this.changes.get(id) ?? unchanged;
-    if (event.event !== "revise") this.changes.set(id, { revised, withdrawn: line, count: count + 1 });
+    const changes = this.changes.get(id) ?? { revised: 0, withdrawn: 0, lines: [] };
+    this.changes.set(id, changes);
+    changes.lines.push(line);
+    if (event.event !== "revise") changes.withdrawn = line;
     else {
-      this.changes.set(id, { revised: line, withdrawn, count: count + 1 });
+      changes.revised = line;
       if (event.private) this.hidden.add(id);
       else this.hidden.delete(id);
     }
+  }
+
+  /** Events of a record after the one that adds it, in order. */
+  changesOf(id: number): Change[] {
+    return this.changes.get(id)?.lines.map((line) => this.lines.eventOf(line) as Change) ?? [];
   }
 
   /** The record with an identity, and the hash under which it is or would be stored. */
@@ -167,7 +174,7 @@ export class LedgerRecords implements RecordsById {
   }
 }
 
-const unchanged: Changes = { revised: 0, withdrawn: 0, count: 0 };
+const unchanged: Changes = { revised: 0, withdrawn: 0, lines: [] };
 
 const retractionOf = ({ reason, replaced_by, at }: RetractEvent): Retraction => ({ reason, replaced_by, at });
 

@@ -24,6 +24,8 @@ export interface Ledger {
   byId: RecordsById;
   byIdentity: RecordsByIdentity;
   ofVersion(version: string): Entry[];
+  /** Events of a record after the one that adds it, in order. */
+  changesOf(id: number): Change[];
   versions: ReadonlySet<string>;
   /** Number of lines that are not about private records. */
   publicLines: number;
@@ -90,6 +92,7 @@ class LedgerFold {
       byId: records,
       byIdentity,
       ofVersion: (version) => records.ofVersion(version),
+      changesOf: (id) => records.changesOf(id),
       versions: records.versions(),
       publicLines: records.publicLines(),
       nextId,

@@ -7,6 +7,7 @@ import { type ArtifactOutline, isPrivate } from "../records/normalize.ts";
 import { asImported } from "../records/verbatim.ts";
 import type { IdentifiedOutline, IdentifiedRelease, Package } from "./assign-ids.ts";
 import type { Ledger } from "./ledger.ts";
+import { recordHistory } from "./record-history.ts";
 
 /** The public view of a release; private records are dropped here. */
 export function publishRelease(release: IdentifiedRelease, ledger: Ledger, config: Config): PublishedRelease {
@@ -15,6 +16,7 @@ export function publishRelease(release: IdentifiedRelease, ledger: Ledger, confi
     ...headOf(release, ledger),
     notes: release.release.notes,
     replacements: replacements(publicOf(release), ledger),
+    histories: new Map(publicOf(release).map((entry) => [entry.id, recordHistory(entry, ledger)])),
     packages: listed(release).map((entry) => publishPackage(entry, address)),
   };
 }

@@ -229,11 +229,11 @@ export function syncToDisk(path: string): void {
 }
 
 /** Creates a new file atomically; fails if it exists. The caller holds the folder's lock. */
-export function createFile(path: string, text: string): void {
+export function createFile(path: string, content: string | Uint8Array): void {
   if (exists(path)) {
     throw failure("file-exists", `${path} already exists`, "Nothing was overwritten; move it away first.");
   }
-  replaceDurably(path, new TextEncoder().encode(text));
+  replaceDurably(path, typeof content === "string" ? new TextEncoder().encode(content) : content);
 }
 
 /** A missing file is not an error. */

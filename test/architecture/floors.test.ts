@@ -47,6 +47,7 @@ test.each([
   [doors[1]?.name, "service/http/bad.ts", `import { x } from "../../pipeline/system/files.ts";`],
   [doors[2]?.name, "service/catalog/node-bad.ts", `import { x } from "../../pipeline/records/check.ts";`],
   [doors[3]?.name, "service/controller/keys/bad.ts", `import { x } from "../../../pipeline/index.ts";`],
+  [doors[4]?.name, "cli/output/bad.ts", `import { x } from "../../pipeline/index.ts";`],
   [reserved[0]?.name, "pipeline/records/bad.ts", `import { readFileSync } from "node:fs";`],
   [reserved[0]?.name, "service/controller/bad.ts", `import http from "http";`],
   [reserved[0]?.name, "pipeline/site/pages/bad.ts", `import { readFile } from "node:fs/promises";`],

@@ -95,10 +95,10 @@ describe("in bash", () => {
 
   test("offers the names of schemas", async () => {
     expect(await offered("relcat", "schema", "rel")).toEqual([
+      "release",
       "release-document",
       "release-index",
       "release-notes",
-      "release",
     ]);
   });
 

@@ -5,7 +5,16 @@ import { describe, expect, test } from "vitest";
 import { conflicting, cutBranch, records, settledProject } from "../ledger/rebase/branches.ts";
 import { some } from "../support/effort.ts";
 import { liveRecord, rows } from "../support/live-catalog.ts";
-import { artifact, cutCatalog, firstCut, note, project, release, smallCatalog } from "../support/project.ts";
+import {
+  artifact,
+  cutCatalog,
+  firstCut,
+  initAlone,
+  note,
+  project,
+  release,
+  smallCatalog,
+} from "../support/project.ts";
 import { program, relcat, temporaryFolder } from "../support/run.ts";
 import { differences, readTree } from "../support/tree.ts";
 
@@ -274,13 +283,13 @@ test("-C names the folder to start from, and hints repeat it", async () => {
 
 test("init starts in the given folder, and reports a project above it", async () => {
   const made = project({ ...smallCatalog, "deep/keep": "" });
-  const { exitCode, stderr } = await relcat(join(made.folder, "deep"), ["init"]);
+  const { exitCode, stderr } = await relcat(join(made.folder, "deep"), initAlone);
   expect(exitCode).toBe(0);
   expect(made.list("deep")).toContain("releases");
   expect(stderr).toContain(
-    "../already contains a project: commands in this foldernow use the new one instead.",
+    "../ already contains a project: commands in this folder now use the new one instead.",
   );
-  expect((await project().run("init")).stderr).not.toContain("already contains a project");
+  expect((await project().run(...initAlone)).stderr).not.toContain("already contains a project");
 });
 
 test("new opens a release of the project", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { countCalls, killedAt } from "../support/interrupt.ts";
-import { artifact, note, project, release, smallCatalog } from "../support/project.ts";
+import { artifact, initAlone, note, project, release, smallCatalog } from "../support/project.ts";
 import { relcat } from "../support/run.ts";
 
 const opened = (version: string) => new RegExp(`^Opened ${version.replaceAll(".", "\\.")} of `);
@@ -54,14 +54,14 @@ describe("SOURCE_DATE_EPOCH", () => {
   const day = String(Date.parse("2027-01-05T00:00:00Z") / 1000);
 
   test("sets the month of init and the day of new", async () => {
-    const { files } = JSON.parse((await at(day, "init", "demo")).stdout);
+    const { files } = JSON.parse((await at(day, ...initAlone, "demo")).stdout);
     expect(files).toContain("releases/27.01.001/release.yaml");
     expect(JSON.parse((await at(day, "new", "27.01")).stdout).date).toBe("2027-01-05");
   });
 
   test("is ignored before 2015, with one line", async () => {
     for (const args of [
-      ["init", "demo"],
+      [...initAlone, "demo"],
       ["new", "26.09"],
     ]) {
       const { stderr, exitCode } = await at("315532800", ...args);
@@ -71,7 +71,7 @@ describe("SOURCE_DATE_EPOCH", () => {
   });
 
   test("is refused if it is not a time", async () => {
-    const { stderr, exitCode } = await at("soon", "init", "demo");
+    const { stderr, exitCode } = await at("soon", ...initAlone, "demo");
     expect(exitCode).toBe(2);
     expect(stderr).toContain('error[clock] SOURCE_DATE_EPOCH is "soon", expected seconds since 1970');
   });

@@ -152,6 +152,11 @@ describe("refuses invalid arguments in one sentence with a hint", () => {
       "Give a month such as 26.09: versions are YY.MM.NNN, and relcat finds the number.",
     ],
     [
+      ["new", "1.2.3"],
+      '"1.2.3" is not a valid month',
+      "Releases have calendar versions, YY.MM.NNN: relcat new opens the next one of this month, relcat new 26.09 one of that month. Your own version can stay in file names and notes.",
+    ],
+    [
       ["new", "26.09", "--date", "2026-02-30"],
       '"2026-02-30" is not valid for --date <date>',
       "Give a calendar date such as 2026-08-19.",

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { relcat, repository, spawnRelcat } from "../support/run.ts";
 
@@ -9,13 +10,21 @@ const names = readdirSync(folder)
   .map((file) => file.replace(".schema.json", ""))
   .sort();
 
-test("--list names every document", async () => {
+const { $defs } = JSON.parse(readFileSync(join(folder, "output.schema.json"), "utf8"));
+const outputs = Object.keys($defs)
+  .filter((name) => !/[A-Z]/.test(name))
+  .map((name) => `output-${name}`);
+const known = `${names.join(", ")}; relcat schema --list also shows one for each output`;
+
+test("--list names every document and every output", async () => {
   expect(names).toContain("manifest");
+  expect(outputs).toContain("output-devices-list");
+  const all = [...names, ...outputs].sort();
   const { stdout, stderr } = await relcat(repository, ["schema", "--list"]);
-  expect({ stdout, stderr }).toEqual({ stdout: names.join("\n"), stderr: "Next: relcat schema NAME" });
+  expect({ stdout, stderr }).toEqual({ stdout: all.join("\n"), stderr: "Next: relcat schema NAME" });
   expect(JSON.parse((await relcat(repository, ["schema", "--list", "--json"])).stdout)).toEqual({
     schema_version: 1,
-    schemas: names,
+    schemas: all,
   });
 });
 
@@ -27,10 +36,26 @@ test("prints a schema byte for byte, from any folder, and nothing else", async (
   expect(document).toEqual({ schema_version: 1, name: "manifest", schema: JSON.parse(text) });
 });
 
+test("prints the schema of one output with everything that it refers to, and nothing else", async () => {
+  const { stdout } = await relcat("/", ["schema", "output-devices-delete"]);
+  expect(JSON.parse(stdout)).toEqual({
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    $id: "urn:relcat:schema:output-devices-delete:1",
+    ...$defs["devices-delete"],
+  });
+  const status = JSON.parse((await relcat("/", ["schema", "output-check"])).stdout);
+  expect(Object.keys(status.$defs)).toEqual(["Problem"]);
+  for (const name of outputs) {
+    const alone = JSON.parse((await relcat("/", ["schema", name, "--json"])).stdout).schema;
+    expect(() => new Ajv2020({ strict: true, validateFormats: false }).compile(alone), name).not.toThrow();
+  }
+});
+
 test.each([
-  [["manifst"], 'there is no schema "manifst"', `There are ${names.join(", ")}.`],
-  [["../package"], 'there is no schema "../package"', `There are ${names.join(", ")}.`],
-  [[], "no schema was named", `Name one of ${names.join(", ")}.`],
+  [["manifst"], 'there is no schema "manifst"', `There are ${known}.`],
+  [["output-Problem"], 'there is no schema "output-Problem"', `There are ${known}.`],
+  [["../package"], 'there is no schema "../package"', `There are ${known}.`],
+  [[], "no schema was named", `Name one of ${known}.`],
 ])("refuses %j", async (args, message, hint) => {
   const { stdout, stderr, exitCode } = await relcat(repository, ["schema", ...args]);
   expect({ stdout, stderr, exitCode }).toEqual({

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { outputSchemaText } from "../../cli/output/output-schema.ts";
 import { documentSchemas, jsonSchemaText, type SchemaName } from "../../pipeline/documents/schemas.ts";
 import { catalogOpenApiText } from "../../service/catalog/openapi.ts";
 import { controllerOpenApiText } from "../../service/controller/openapi.ts";
@@ -19,10 +20,11 @@ const validators = new Map(names.map((name) => [name, ajv.compile(JSON.parse(jso
 test("schemas/ is equal to the output of `npm run schemas`", () => {
   const folder = join(repository, "schemas");
   const schemas = readdirSync(folder).filter((file) => file.endsWith(".schema.json"));
-  expect(schemas.sort()).toEqual(names.map((name) => `${name}.schema.json`).sort());
+  expect(schemas.sort()).toEqual([...names, "output"].map((name) => `${name}.schema.json`).sort());
   for (const name of names) {
     expect(readFileSync(join(folder, `${name}.schema.json`), "utf8"), name).toBe(jsonSchemaText(name));
   }
+  expect(readFileSync(join(folder, "output.schema.json"), "utf8")).toBe(outputSchemaText());
 });
 
 test.each([

@@ -1,17 +1,19 @@
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { outputSchemaText } from "../../cli/output/output-schema.ts";
 import { documentSchemas, jsonSchemaText, type SchemaName } from "../../pipeline/documents/schemas.ts";
 import { catalogOpenApiText } from "../../service/catalog/openapi.ts";
 import { controllerOpenApiText } from "../../service/controller/openapi.ts";
 
 /**
- * `npm run schemas`: writes schemas/ from pipeline/documents/ and the routes of service/, and removes other
- * files.
+ * `npm run schemas`: writes schemas/ from pipeline/documents/, cli/output/ and the routes of service/, and
+ * removes other files.
  */
 const folder = resolve(import.meta.dirname, "../../schemas");
 const names = Object.keys(documentSchemas) as SchemaName[];
 const texts = new Map([
   ...names.map((name) => [`${name}.schema.json`, jsonSchemaText(name)] as const),
+  ["output.schema.json", outputSchemaText()],
   ["catalog.openapi.json", catalogOpenApiText()],
   ["controller.openapi.json", controllerOpenApiText()],
 ]);

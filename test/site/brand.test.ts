@@ -4,6 +4,7 @@ import { deflateSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { pageTemplates } from "../../pipeline/documents/page-templates.ts";
 import { linkBackgrounds } from "../../pipeline/project/contrast.ts";
+import { initAlone } from "../support/project.ts";
 import { relcat, repository, temporaryFolder } from "../support/run.ts";
 
 const logo =
@@ -22,7 +23,7 @@ function write(folder: string, path: string, content: string | Buffer): void {
 
 async function project(files: Record<string, string> = {}): Promise<string> {
   const folder = temporaryFolder();
-  await relcat(folder, ["init", "."]);
+  await relcat(folder, [...initAlone, "."]);
   for (const [path, text] of Object.entries(files)) write(folder, `releases/${path}`, text);
   return folder;
 }

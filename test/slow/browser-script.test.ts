@@ -127,21 +127,23 @@ test("Enter in the search field stays on the page", async () => {
   await close();
 });
 
-test.each(["", "page/26.09/?type=deb", "releases/26.08.001/"])(
-  "no element moves while %j loads",
-  async (path) => {
-    current = await site.open("404.html");
-    const { page } = current;
-    await page.addInitScript(
-      "globalThis.shifts = []; new PerformanceObserver((list) => shifts.push(...list.getEntries().map((entry) => entry.value))).observe({ type: 'layout-shift', buffered: true });",
-    );
-    await page.goto(site.url + path);
-    await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
-    expect(await page.evaluate<number[]>("shifts")).toEqual([]);
-    await current.close();
-    current = undefined;
-  },
-);
+test.each(
+  ["", "page/26.09/?type=deb", "releases/26.08.001/"].flatMap((path) => [
+    [path, 1280] as const,
+    [path, 390] as const,
+  ]),
+)("no element moves while %j loads, at %i pixels", async (path, width) => {
+  current = await site.open("404.html", { viewport: { width, height: 900 } });
+  const { page } = current;
+  await page.addInitScript(
+    "globalThis.shifts = []; new PerformanceObserver((list) => shifts.push(...list.getEntries().map((entry) => entry.value))).observe({ type: 'layout-shift', buffered: true });",
+  );
+  await page.goto(site.url + path);
+  await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+  expect(await page.evaluate<number[]>("shifts")).toEqual([]);
+  await current.close();
+  current = undefined;
+});
 
 test("a button copies checksums and commands unchanged, and confirms it", async () => {
   const page = await open("releases/26.09.001/");

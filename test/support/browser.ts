@@ -62,6 +62,10 @@ export const onePageOfEachKind = [
   "404.html",
 ];
 
+/** Pages that move on, or that answer with an error; their errors are not collected. */
+const otherPages = ["api/v1/package/page/26.08/", "releases/latest/", "api/v1/package/70/", "nowhere/"];
+export const everyKindOfPage = [...onePageOfEachKind, ...otherPages];
+
 /** A site in the browser. */
 export interface Visited {
   url: string;

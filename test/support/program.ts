@@ -23,7 +23,7 @@ export async function setup(project: TestProject): Promise<void> {
   mkdirSync(join(folder, "cli"));
   for (const file of ["cli/relcat.mjs", "package.json"])
     copyFileSync(join(repository, file), join(folder, file));
-  for (const name of ["templates", "schemas", "node_modules"])
+  for (const name of ["templates", "schemas", "starters", "node_modules"])
     symlinkSync(join(repository, name), join(folder, name));
   const make = () => bundle(join(folder, "build/program"));
   await make();

@@ -18,6 +18,9 @@ export interface Project {
   git(...args: string[]): Promise<string>;
 }
 
+/** `relcat init` without npm, which would pack relcat and look up its dependencies. */
+export const initAlone = ["init", "--relcat", "0.1.0", "--no-lock"] as const;
+
 export type Files = Record<string, string | object>;
 
 /** A project in a temporary folder. Objects become JSON, which is YAML too. */

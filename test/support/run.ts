@@ -56,7 +56,9 @@ export async function spawnRelcat(
     ...rest,
     env,
   });
-  return { ...result, stdout: String(result.stdout ?? ""), stderr: String(result.stderr ?? "") };
+  const stdout = String(result.stdout ?? "");
+  await checkOutput(args, stdout);
+  return { ...result, stdout, stderr: String(result.stderr ?? "") };
 }
 
 /** Runs the command in a process that may have run others before it; never rejects. */
@@ -78,5 +80,11 @@ export async function relcat(
   const { error, ...result } = JSON.parse(await text(socket));
   if (error) throw new Error(`relcat ${args.join(" ")}: ${error}`);
   const [stdout, stderr] = [result.stdout, result.stderr].map((output) => output.replace(/\r?\n$/, ""));
+  await checkOutput(args, stdout);
   return { ...result, stdout, stderr };
+}
+
+/** Loads the schemas only for documents. */
+async function checkOutput(args: readonly string[], stdout: string): Promise<void> {
+  if (args.includes("--json")) (await import("./json-output.ts")).requireKnownOutput(args, stdout);
 }

@@ -1,5 +1,3 @@
-import { join } from "node:path";
-import { failure } from "../../errors.ts";
 import { readLedgerNow } from "../../ledger/ledger-file.ts";
 import { loadConfig } from "../../project/configuration.ts";
 import { discover } from "../../project/discover.ts";
@@ -11,7 +9,6 @@ import { withLock } from "../../system/lock.ts";
 import type { Surroundings } from "../../system/surroundings.ts";
 import { composeNote, type NewNote } from "./note-fragment.ts";
 import { decideOpening, type Opening, type OpenReleaseOptions } from "./open-release.ts";
-import { type StarterFile, starterFiles } from "./starter.ts";
 
 /**
  * Opens the next release of a month and moves the waiting notes into it. release.yaml is written last: if the
@@ -71,39 +68,8 @@ export async function addNote(
   });
 }
 
-/**
- * Creates a project in a folder.
- * @param relcat the version to pin
- * @throws RelcatError file-exists, naming every existing file; then nothing is written
- */
-export async function init(
-  folder: string,
-  relcat: string,
-  surroundings: Surroundings,
-): Promise<StarterFile[]> {
-  const files = starterFiles({ opened: now(surroundings), relcat });
-  refuseExisting(folder, files);
-  return withLock(join(folder, "releases"), surroundings.pid, surroundings.onWait, () => {
-    refuseExisting(folder, files);
-    // biome-ignore lint/plugin: relcat chose these file names.
-    for (const { path, text } of files) createFile(join(folder, path), text);
-    return files;
-  });
-}
-
-function refuseExisting(folder: string, files: readonly StarterFile[]): void {
-  // biome-ignore lint/plugin: relcat chose these file names.
-  const taken = files.map(({ path }) => join(folder, path)).filter(exists);
-  if (taken.length === 0) return;
-  throw failure(
-    "file-exists",
-    `${taken.join(", ")} ${taken.length === 1 ? "exists" : "exist"} already`,
-    `Nothing was written. Move ${taken.length === 1 ? "it" : "them"} away first, or start in another folder.`,
-  );
-}
-
 /** Current time with microseconds. */
-const now = ({ clock }: Surroundings): string => eventTime(clock, undefined, "");
+export const now = ({ clock }: Surroundings): string => eventTime(clock, undefined, "");
 
 /** This repository contains its schemas; a project uses those of the installed package. */
 export const schemasSeenFrom = (folder: string): string =>

@@ -1,7 +1,12 @@
-import { architectureOf } from "../../documents/feeds/package-metadata.ts";
+import {
+  type ArtifactDocument,
+  architectureOf,
+  documentAddress,
+} from "../../documents/feeds/package-metadata.ts";
 import type { WireRecord } from "../../documents/package-record.ts";
 import type { PublishedPackage, PublishedRelease, SiteConfig } from "../../documents/published.ts";
 import type { RetractedRecord } from "../../documents/site.ts";
+import { bytesText, sizeText } from "./byte-count.ts";
 import { installView } from "./install-view.ts";
 import type { ArtifactView, RowView, WithdrawnView } from "./page-models.ts";
 import { provenanceOf, signingKeyOf } from "./provenance.ts";
@@ -29,11 +34,16 @@ export function rowView(entry: PublishedPackage, releasePath: string, config: Si
 }
 
 /** An artifact on its release's page, with all details. */
-export function artifactView(entry: PublishedPackage, config: SiteConfig): ArtifactView {
-  const { record, file, url, size } = entry;
+export function artifactView(
+  entry: PublishedPackage,
+  release: PublishedRelease,
+  config: SiteConfig,
+): ArtifactView {
+  const { record, file, url, size, documents = [] } = entry;
   return {
     id: record.id,
     name: record.name,
+    version: record.version,
     file: file === record.name ? "" : file,
     description: record.description,
     type: record.package_type,
@@ -43,11 +53,11 @@ export function artifactView(entry: PublishedPackage, config: SiteConfig): Artif
     system: systemText(record),
     variant: variantText(record),
     size: size === null ? "" : sizeText(size),
-    bytes: size === null ? "" : `${grouped(size)} bytes`,
-    created: momentView(record.created_date),
-    modified: record.modified_date === record.created_date ? null : momentView(record.modified_date),
+    bytes: size === null ? "" : bytesText(size),
+    history: historyView(record.id, release),
     checksum: record.checksum,
     provenance: provenanceOf(record, config),
+    documents: documents.map((document) => documentView(entry, document)),
     url,
     commands: verifyCommands(file, record.checksum),
     signature: signatureView(file, record),
@@ -75,7 +85,31 @@ export function withdrawnView(record: RetractedRecord, release: PublishedRelease
   const by = replaced_by === null ? undefined : release.replacements.get(replaced_by);
   const folder = by?.version === release.version ? "" : `../${by?.version}/`;
   const replacement = by ? { ...by, href: `${folder}#p${replaced_by}` } : null;
-  return { id, name, type: package_type, reason, checksum, at: momentView(at), replacement };
+  const history = historyView(id, release);
+  return { id, name, type: package_type, reason, checksum, at: momentView(at), replacement, history };
+}
+
+const eventNames = { added: "Added", revised: "Revised", withdrawn: "Withdrawn", reinstated: "Reinstated" };
+
+const historyView = (id: number, { histories }: PublishedRelease): ArtifactView["history"] =>
+  (histories.get(id) ?? []).map(({ kind, at, reason }) => {
+    return { words: eventNames[kind], at: momentView(at), reason };
+  });
+
+const documentNames = {
+  sbom: "List of components (SBOM)",
+  attestation: "Attestation",
+  signature: "Signature",
+  provenance: "Provenance",
+};
+
+function documentView(
+  { url, file }: PublishedPackage,
+  document: ArtifactDocument,
+): ArtifactView["documents"][number] {
+  const { kind, format, sha256, size } = document;
+  const href = documentAddress(url, file, document);
+  return { words: documentNames[kind], href, file: document.file, format, size: sizeText(size), sha256 };
 }
 
 export const artifactsUnit = (count: number): string => (count === 1 ? "artifact" : "artifacts");
@@ -111,19 +145,6 @@ function architectureText({ metadata }: PublishedPackage): string {
   const arch = architectureOf(metadata) ?? "";
   return arch === "all" ? "all architectures" : arch;
 }
-
-const units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
-
-/** Readable size in units of 1,024. */
-export function sizeText(bytes: number): string {
-  let value = bytes;
-  let unit = 0;
-  // Without this, 1,023.95 KiB would be shown as 1024.0 KiB.
-  for (; value >= (unit === 0 ? 1024 : 1023.95) && unit < units.length - 1; unit++) value /= 1024;
-  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
-}
-
-const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 
 const momentView = (timestamp: string) => ({
   datetime: timestamp,

@@ -136,6 +136,9 @@ const install = z.strictObject({
 /** A statement about an artifact, with its value if known. */
 const statement = z.strictObject({ words: text, value: text, isHash: flag });
 
+/** Events of a record, oldest first. The reason is that of a withdrawal; otherwise it is empty. */
+const history = z.array(z.strictObject({ words: text, at: moment, reason: text }));
+
 /** A file in a list. */
 const row = z.strictObject({
   id,
@@ -159,6 +162,7 @@ const row = z.strictObject({
 const artifact = z.strictObject({
   id,
   name: text,
+  version,
   /** Empty if it is the name. */
   file: text,
   description: text,
@@ -172,12 +176,14 @@ const artifact = z.strictObject({
   variant: text,
   size: text,
   bytes: text,
-  created: moment,
-  /** null: never changed. */
-  modified: moment.nullable(),
+  history,
   checksum,
   /** Details of signer and sources. */
   provenance: z.array(statement),
+  /** Files next to it that describe it. */
+  documents: z.array(
+    z.strictObject({ words: text, href, file: text, format: text, size: text, sha256: checksum }),
+  ),
   url: href,
   commands: z.array(command),
   /** Command that shows the signature inside the file, and the expected key; null: the record states none. */
@@ -195,6 +201,7 @@ const withdrawn = z.strictObject({
   at: moment,
   /** null: no replacement. */
   replacement: z.strictObject({ version, name: text, href }).nullable(),
+  history,
 });
 
 const release = z.strictObject({

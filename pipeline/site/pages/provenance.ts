@@ -1,6 +1,7 @@
 import { isObject } from "../../documents/is-object.ts";
 import type { WireRecord } from "../../documents/package-record.ts";
 import type { SiteConfig } from "../../documents/published.ts";
+import { bytesText } from "./byte-count.ts";
 import type { ArtifactView } from "./page-models.ts";
 
 type Statement = ArtifactView["provenance"][number];
@@ -10,20 +11,48 @@ type Fields = Readonly<Record<string, unknown>>;
 export const signingKeyOf = ({ data }: WireRecord): string | undefined =>
   textIn(objectIn(data.attestation).key_id);
 
-/** Signer and sources of an artifact according to its record. */
+/** Signer, sources and self-check hash of an artifact according to its record. */
 export function provenanceOf({ data }: WireRecord, config: SiteConfig): Statement[] {
   const attestation = objectIn(data.attestation);
   const signature = objectIn(attestation.signature);
-  const files = attestation.file_signatures;
+  const key = textIn(attestation.key_id);
+  const fingerprint = textIn(signature.fingerprint);
+  const sources = objectIn(data[config.wire.vendor]);
+  const store = objectIn(data.store);
   return [
     ...statement("Signed by", textIn(signature.signer)),
-    ...statement("Signing key", textIn(attestation.key_id), true),
+    ...statement("Signing key", key, true),
     ...statement("Signature", textIn(signature.display)),
-    ...statement("Signed inside", Array.isArray(files) ? filesText(files.length) : undefined),
-    ...statement("Source revision", textIn(objectIn(data[config.wire.vendor]).rev), true),
-    ...statement("Build output", textIn(objectIn(data.store).path), true),
+    ...statement("Fingerprint", fingerprint === key ? undefined : fingerprint, true),
+    ...signaturesInside(attestation.file_signatures),
+    ...selfCheck(objectIn(attestation[config.wire.cryptolib_post])),
+    ...statement("Source revision", textIn(sources.rev), true),
+    ...statement("Build recipe", textIn(objectIn(sources.image).drv), true),
+    ...statement("Build output", textIn(store.path), true),
+    ...statement("Output size", typeof store.size === "number" ? bytesText(store.size) : undefined),
   ];
 }
+
+/** Each signed file in the artifact, with its signer and the signature's digest where they are stated. */
+function signaturesInside(files: unknown): Statement[] {
+  if (!Array.isArray(files)) return [];
+  return files.map(objectIn).flatMap(({ name, signature }) => {
+    const { signer, fingerprint, fingerprint_per_arch } = objectIn(signature);
+    const digests = [fingerprint, ...Object.entries(objectIn(fingerprint_per_arch)).map(perArchitecture)];
+    const parts = [name, signer, ...digests].flatMap((each) => textIn(each) ?? []);
+    return statement("Signed inside", parts.join(" · "));
+  });
+}
+
+function selfCheck({ expected_hash, expected_hash_per_arch }: Fields): Statement[] {
+  const hashes = Object.entries(objectIn(expected_hash_per_arch)).map(perArchitecture);
+  return [expected_hash, ...hashes].flatMap((hash) => statement("Self-check hash", textIn(hash), true));
+}
+
+const perArchitecture = ([arch, hash]: [string, unknown]): string | undefined => {
+  const text = textIn(hash);
+  return text && `${arch} ${text}`;
+};
 
 /** Imported records may contain data of any shape; values that do not fit are omitted. */
 const objectIn = (value: unknown): Fields => (isObject(value) ? value : {});
@@ -33,5 +62,3 @@ const textIn = (value: unknown): string | undefined =>
 
 const statement = (words: string, value: string | undefined, isHash = false): Statement[] =>
   value === undefined ? [] : [{ words, value, isHash }];
-
-const filesText = (count: number): string => (count === 1 ? "1 file" : `${count} files`);

@@ -67,8 +67,8 @@ export function withdrawalText(kept: number, withdrawn: number): string {
 }
 
 /** Files in groups. The first of each platform has the platform's anchor. */
-function groupsOf({ packages }: PublishedRelease, config: SiteConfig): PageModel<"release">["groups"] {
-  const files = packages.map((entry) => {
+function groupsOf(release: PublishedRelease, config: SiteConfig): PageModel<"release">["groups"] {
+  const files = release.packages.map((entry) => {
     return { platform: entry.record.platform, packageType: entry.record.package_type, entry };
   });
   const seen = new Set<number>();
@@ -81,7 +81,7 @@ function groupsOf({ packages }: PublishedRelease, config: SiteConfig): PageModel
     anchor,
     name,
     files: files.map(({ platform, entry }) => {
-      return { anchor: anchorOf(platform), artifact: artifactView(entry, config) };
+      return { anchor: anchorOf(platform), artifact: artifactView(entry, release, config) };
     }),
   }));
 }

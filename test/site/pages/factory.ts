@@ -6,6 +6,7 @@ import type {
   OutputFile,
   PublishedPackage,
   PublishedRelease,
+  RecordEvent,
   SiteConfig,
 } from "../../../pipeline/documents/published.ts";
 import type { RetractedRecord } from "../../../pipeline/documents/site.ts";
@@ -115,17 +116,23 @@ export const retractedOf = (id: number, changes: Partial<RetractedRecord> = {}):
   ...changes,
 });
 
+const historyOf = ({ created_date, modified_date }: WireRecord): RecordEvent[] => [
+  { kind: "added", at: created_date, reason: "" },
+  ...(modified_date === created_date ? [] : [{ kind: "revised" as const, at: modified_date, reason: "" }]),
+];
+
 /** A release; its packages take its version. */
 export function releaseOf(version: string, changes: Partial<PublishedRelease> = {}): PublishedRelease {
-  const { packages = [], ...rest } = changes;
+  const { packages = [], retracted = [], ...rest } = changes;
   return {
     version,
     date: "2026-08-19",
     summary: null,
     notes: [],
     provisional: false,
-    retracted: [],
+    retracted,
     replacements: new Map(),
+    histories: new Map(packages.map(({ record }) => [record.id, historyOf(record)])),
     ...rest,
     packages: packages.map((entry) => {
       const record = { ...entry.record, version };

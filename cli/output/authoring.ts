@@ -1,0 +1,73 @@
+import { z } from "zod";
+import { date, version } from "../../pipeline/documents/fields.ts";
+import { notesDocumentSchema } from "../../pipeline/documents/site.ts";
+import { count, document, flag, list, member, object, oneOf, text, texts } from "./members.ts";
+import { problem } from "./problems.ts";
+
+export const init = document("The files of a new project.", {
+  folder: text("Folder of the project."),
+  files: texts("The written files, relative to the folder."),
+  version: member(version, "Version of the first release."),
+  relcat: text("Version or package file of relcat that package.json names."),
+  locked: flag("Whether package-lock.json was written."),
+});
+
+export const newRelease = document("A release that was opened.", {
+  version: member(version, "Version of the release."),
+  date: member(date, "Date of the release."),
+  folder: text("Folder of the release."),
+  notes: texts("Names of the waiting notes that were moved into it."),
+});
+
+export const notesShow = notesDocumentSchema
+  .extend({
+    version: z.union([version, z.literal("next")]).meta({
+      description: "Version of the release; next for the waiting notes.",
+    }),
+  })
+  .meta({ description: "The notes of a release: relcat schema release-notes." });
+
+export const notesLint = document("Problems in notes. Exit status 1 if one of them is an error.", {
+  errors: count("Number of errors."),
+  warnings: count("Number of warnings."),
+  problems: list(problem, "All problems, in order of file, line and column."),
+});
+
+export const notesAdd = document("A new note.", { file: text("The file that was written.") });
+
+export const schemaList = document("Printed with --list.", {
+  schemas: texts("Names that relcat schema accepts, sorted."),
+});
+
+export const schema = document("A JSON Schema.", {
+  name: text("Name of the schema."),
+  schema: z.looseObject({}).meta({ description: "The schema itself." }),
+});
+
+export const templatesList = document("The templates of pages.", {
+  templates: list(
+    object({
+      name: text("Name of the template, with its ending."),
+      version: count("Version of its values."),
+      replaced: flag("Whether the project replaces it."),
+      use: text("The page or part that it is for."),
+    }),
+    "All templates, sorted by name.",
+  ),
+});
+
+export const templatesShow = document("A template of relcat.", {
+  name: text("Name of the template."),
+  version: count("Version of its values."),
+  text: text("Its content."),
+});
+
+export const templatesEject = document("A template that was copied into the project.", {
+  name: text("Name of the template."),
+  file: text("The file that was written."),
+});
+
+export const completion = document("A completion script.", {
+  shell: oneOf(["bash", "zsh", "fish"], "The shell that reads it."),
+  script: text("The script."),
+});

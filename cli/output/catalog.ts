@@ -1,0 +1,150 @@
+import { z } from "zod";
+import { architecture } from "../../pipeline/documents/feeds/package-metadata.ts";
+import { feedNames } from "../../pipeline/documents/feeds/settings.ts";
+import { date, id, timestamp, version } from "../../pipeline/documents/fields.ts";
+import { planSchema } from "../../pipeline/documents/plan.ts";
+import { siteStateSchema } from "../../pipeline/documents/site-state.ts";
+import { count, document, list, member, object, oneOf, table, text, texts } from "./members.ts";
+import { problem } from "./problems.ts";
+import { feedKey } from "./trust.ts";
+
+const counts = {
+  artifacts: count("Number of artifacts, private ones included."),
+  private: count("Number of private artifacts."),
+  next_notes: count("Number of notes that wait for the next release."),
+};
+
+const tally = { errors: count("Number of errors."), warnings: count("Number of warnings.") };
+
+export const check = document(
+  "Problems, and the amount of checked content. Exit status 1 if there are errors.",
+  {
+    ...tally,
+    releases: count("Number of releases."),
+    ...counts,
+    ledger_base: text("Git revision that --ledger-base names; null without it.").nullable(),
+    problems: list(problem, "All problems, in order of file, line and column."),
+  },
+);
+
+const releaseStatus = object({
+  version: member(version, "Version of the release."),
+  date: member(date, "Date of the release."),
+  standing: oneOf(
+    ["cut", "changed", "open"],
+    "cut: permanent; changed: edited after the cut; open: nothing of it is permanent.",
+  ),
+  packages: count("Number of public records that are not withdrawn."),
+  private: count("Number of private records."),
+  retracted: count("Number of withdrawn records."),
+  added: count("Number of artifacts that were added after the cut."),
+  revised: count("Number of records that were edited after the cut."),
+  missing: texts("Artifacts that expected: requires and the release lacks."),
+});
+
+const live = siteStateSchema.pick({
+  build: true,
+  at: true,
+  publisher: true,
+  commit: true,
+  state: true,
+  hold: true,
+});
+
+const siteStatus = object({
+  name: text("Name of the site in catalog.yaml."),
+  url: text("Where the site is stored."),
+  unreachable: text("Why the site cannot be read; absent if it can.").optional(),
+  live: member(live.nullable(), "The live build, as in relcat history; null: nothing was published yet."),
+  unpublished: count(
+    "Number of ledger lines that are not published there; null: the site has a different ledger.",
+  ).nullable(),
+  ends: list(
+    object({
+      role: text("Role of the metadata, or suite of a package repository."),
+      expires: text("Time of expiry."),
+      days: z.int().meta({ description: "Whole days from now; negative after the expiry." }),
+    }),
+    "When signatures expire, soonest first; empty if the site is not signed.",
+  ),
+  unverified: texts("Live metadata without a signature that is valid for the newest root here."),
+});
+
+export const status = document("State of releases and sites. Exit status 1 if the ledger lost lines.", {
+  releases: list(releaseStatus, "Releases, oldest first."),
+  ...counts,
+  ...tally,
+  policies: texts("Package types whose artifacts are inspected before they are cut."),
+  openpgp: list(feedKey, "Keys of package repositories."),
+  not_in_feeds: list(
+    object({
+      feed: oneOf(feedNames, "Package feed."),
+      id: member(id, "Id of the record."),
+      version: member(version, "Version of its release."),
+      file: text("Name of its file."),
+      reason: text("Why the feed leaves it out."),
+      command: text("Command that repairs it; null: catalog.yaml or the manifest decides.").nullable(),
+    }),
+    "Records that package feeds leave out.",
+  ),
+  next: object({
+    command: text("The usual next command; null: there is nothing to do.").nullable(),
+    why: text("Why, for people."),
+  }).meta({ description: "The usual next step." }),
+  sites: list(siteStatus, "Sites of catalog.yaml; absent with --offline.").optional(),
+});
+
+const withdrawal = object({
+  reason: text("Reason, as published."),
+  replaced_by: member(id.nullable(), "Id of the record to use instead."),
+  at: member(timestamp, "Time of the withdrawal."),
+});
+
+export const listRecords = document("Records that match, in the order of the API.", {
+  records: list(
+    table(z.unknown(), "A record."),
+    "Records as the API answers them: relcat schema package-record. Imported ones may differ from it.",
+  ),
+  details: list(
+    object({
+      id: member(id, "Id of the record."),
+      arch: member(architecture.nullable(), "Architecture; null if it is not known."),
+      state: oneOf(
+        ["cut", "revised", "provisional", "withdrawn"],
+        "cut: as published; revised: edited since; provisional: not cut; withdrawn: shown with --all.",
+      ),
+      file: text("Name of its file."),
+      url: text("Address of its file."),
+      withdrawal: member(withdrawal.nullable(), "Its withdrawal; null if it is not withdrawn."),
+    }),
+    "Facts about the same records, in the same order.",
+  ),
+});
+
+export const build = document("A site that was built.", {
+  out: text("Folder of the site."),
+  base_url: text("Address that the site is built for."),
+  releases: count("Number of releases."),
+  packages: count("Number of records that are not withdrawn."),
+  provisional: texts("Versions whose ids, dates or content are not permanent yet."),
+  files: object({
+    written: count("Number of files that were written."),
+    unchanged: count("Number of files that were already there."),
+    removed: count("Number of files that were removed."),
+  }).meta({ description: "Files of the site." }),
+  bytes: count("Size of all files."),
+  left_out: object({
+    releases: texts("Versions that were left out because they are not cut."),
+    artifacts: list(
+      object({ version: member(version, "Version of the release."), file: text("Name of the file.") }),
+      "Artifacts of cut releases that were left out because they are not cut.",
+    ),
+    private: count("Number of private artifacts that were left out."),
+  }).meta({ description: "Content that --released left out." }),
+  warnings: count("Number of warnings that relcat check shows."),
+});
+
+export const plan = planSchema.meta({
+  description:
+    "Changes that publishing would make: relcat schema plan. Exit status 1 if a change is forbidden, 10 for changes with --detailed-exitcode.",
+}) as typeof planSchema;

@@ -1,0 +1,68 @@
+import { id, timestamp, version } from "../../pipeline/documents/fields.ts";
+import { ledgerEventSchema } from "../../pipeline/documents/ledger.ts";
+import { count, document, dryRun, flag, list, member, object, text, texts } from "./members.ts";
+
+const recordRow = {
+  version: member(version, "Version of its release."),
+  package_type: text("Package type, such as deb."),
+  name: text("Name in the catalog."),
+  file: text("Name of its file."),
+};
+
+const record = object({ id: member(id, "Permanent id."), ...recordRow }).meta({
+  id: "LedgerRecord",
+  description: "A record, as the ledger has it.",
+});
+
+const event = ledgerEventSchema.meta({
+  id: "LedgerEvent",
+  description: "A line of releases/ledger.jsonl: relcat schema ledger-event.",
+}) as typeof ledgerEventSchema;
+
+const ids = (description: string) => list(id, description);
+
+export const cut = document("The ledger lines of a cut.", {
+  at: member(timestamp, "Time of the lines."),
+  added: list(record, "Records that got an id."),
+  revised: list(record, "Records whose content changed."),
+  private: object({
+    added: count("Private records that got an id."),
+    revised: count("Private records whose content changed."),
+  }).meta({ description: "Private records, which are counted but not named." }),
+  commit: text("Abbreviated id of the new commit; null without --commit.").nullable(),
+  settled_by: text("Git revision that makes the lines final, as ledger.base says."),
+  dry_run: dryRun,
+});
+
+export const uncut = document("The ledger lines that were removed.", {
+  version: member(version, "Version of the release."),
+  lines: count("Number of removed lines."),
+  ids: ids("Ids that are free again."),
+  dry_run: dryRun,
+});
+
+export const ledgerRebase = document("The ledger after a rebase.", {
+  onto: text("Git revision whose lines were kept."),
+  at: member(timestamp.nullable(), "Time of our lines; null if none has a new one."),
+  lines: count("Number of our lines that follow."),
+  moved: list(
+    object({
+      from: member(id, "Id before."),
+      to: member(id, "Id now."),
+      ...recordRow,
+      already_there: flag("Whether the other side has the same artifact, so that our line was dropped."),
+    }),
+    "Records whose id changed.",
+  ),
+  private: count("Number of private records whose id changed."),
+  left_out: ids("Records whose revision was left out, because the other side withdrew or published them."),
+  cut_twice: texts("Versions of which both sides cut records."),
+  dry_run: dryRun,
+});
+
+const events = {
+  events: list(event, "The new lines; empty if the ledger already says so."),
+  dry_run: dryRun,
+};
+export const retract = document("The ledger lines that withdraw records.", events);
+export const reinstate = document("The ledger lines that undo withdrawals.", events);

@@ -1,0 +1,31 @@
+import { z } from "zod";
+
+/** Each member of an output has a description, from which docs/json-output.md is generated. */
+export const text = (description: string) => z.string().meta({ description });
+export const count = (description: string) => z.int().min(0).meta({ description });
+export const flag = (description: string) => z.boolean().meta({ description });
+export const list = <T extends z.ZodType>(each: T, description: string) =>
+  z.array(each).meta({ description });
+export const texts = (description: string) => list(z.string(), description);
+export const oneOf = <const T extends readonly string[]>(values: T, description: string) =>
+  z.enum(values).meta({ description });
+export const table = <T extends z.ZodType>(each: T, description: string) =>
+  z.record(z.string(), each).meta({ description });
+
+/** A schema that has its own description elsewhere, or none. */
+export const member = <T extends z.ZodType>(schema: T, description: string): T =>
+  schema.meta({ description }) as T;
+
+export const object = z.strictObject;
+
+/** The document that a command prints. */
+export const document = <T extends z.core.$ZodLooseShape>(description: string, shape: T) =>
+  z.strictObject({ schema_version: schemaVersion, ...shape }).meta({ description });
+
+/** One of the lines that a command prints. */
+export const line = <T extends z.core.$ZodLooseShape>(description: string, shape: T) =>
+  z.strictObject(shape).meta({ description });
+
+const schemaVersion = z.literal(1).meta({ description: "Version of the format." });
+
+export const dryRun = flag("Whether it was a dry run, which writes nothing.");

@@ -1,0 +1,184 @@
+import type { z } from "zod";
+import * as authoring from "./authoring.ts";
+import * as catalog from "./catalog.ts";
+import * as controller from "./controller.ts";
+import * as intake from "./intake.ts";
+import * as ledger from "./ledger.ts";
+import { problems } from "./problems.ts";
+import * as servers from "./servers.ts";
+import * as sites from "./sites.ts";
+import * as trust from "./trust.ts";
+
+/** Documents that commands print with --json, by their names in schemas/output.schema.json. */
+export const documents = {
+  problems,
+  init: authoring.init,
+  new: authoring.newRelease,
+  "notes-show": authoring.notesShow,
+  "notes-lint": authoring.notesLint,
+  "notes-add": authoring.notesAdd,
+  ingest: intake.ingest,
+  "ingest-fill": intake.ingestFill,
+  import: intake.importOutput,
+  inspect: intake.inspect,
+  check: catalog.check,
+  status: catalog.status,
+  list: catalog.listRecords,
+  build: catalog.build,
+  plan: catalog.plan,
+  cut: ledger.cut,
+  uncut: ledger.uncut,
+  "ledger-rebase": ledger.ledgerRebase,
+  retract: ledger.retract,
+  reinstate: ledger.reinstate,
+  "trust-init": trust.trustInit,
+  "trust-rotate": trust.trustRotate,
+  "trust-sign": trust.trustSign,
+  "trust-openpgp": trust.trustOpenpgp,
+  "trust-list": trust.trustList,
+  sign: trust.sign,
+  release: sites.release,
+  publish: sites.publish,
+  rollback: sites.rollback,
+  history: sites.history,
+  upload: sites.upload,
+  download: sites.download,
+  verify: sites.verify,
+  "verify-other-build": sites.verifyOtherBuild,
+  "verify-files": sites.verifyFiles,
+  login: controller.login,
+  logout: controller.logout,
+  "controller-init": controller.controllerInit,
+  "controller-backup": controller.controllerBackup,
+  "controller-restore": controller.controllerRestore,
+  "controller-migrate": controller.controllerMigrate,
+  "controller-user": controller.controllerUser,
+  "controller-users-list": controller.controllerUsers,
+  "controller-users-passwd": controller.controllerPassword,
+  "controller-new-key": controller.controllerNewKey,
+  "controller-key": controller.controllerKey,
+  "controller-keys-list": controller.controllerKeys,
+  "controller-keys-revoke": controller.controllerKeyRevoked,
+  "controller-audit-verify": controller.auditVerify,
+  "controller-audit-show": controller.auditShow,
+  "devices-list": controller.devicesList,
+  device: controller.devicesShow,
+  "devices-history": controller.devicesHistory,
+  "devices-delete": controller.devicesDelete,
+  "devices-state": controller.devicesState,
+  "devices-serials": controller.devicesSerials,
+  "devices-import": controller.devicesImport,
+  "devices-enroll": controller.devicesEnroll,
+  "templates-list": authoring.templatesList,
+  "templates-show": authoring.templatesShow,
+  "templates-eject": authoring.templatesEject,
+  schema: authoring.schema,
+  "schema-list": authoring.schemaList,
+  completion: authoring.completion,
+} as const satisfies Record<string, z.ZodType>;
+
+/** Lines of commands that print one JSON object per line. They have no schema_version. */
+export const lines = {
+  "serve-listening": servers.serveListening,
+  listening: servers.listening,
+  "demo-listening": servers.demoListening,
+  request: servers.request,
+  "site-replaced": servers.siteReplaced,
+  "server-error": servers.serverError,
+  "devices-watch": controller.devicesWatch,
+  "devices-export": controller.devicesExport,
+} as const satisfies Record<string, z.ZodType>;
+
+export const outputs = { ...documents, ...lines };
+
+export type DocumentName = keyof typeof documents;
+export type LineName = keyof typeof lines;
+export type OutputName = DocumentName | LineName;
+
+/** Commands may answer with values that they must not change. */
+type Frozen<T> = T extends readonly (infer Each)[]
+  ? readonly Frozen<Each>[]
+  : T extends object
+    ? { readonly [Name in keyof T]: Frozen<T[Name]> }
+    : T;
+
+/** The document as a command hands it over: printing adds schema_version. */
+export type OutputDocument<Name extends DocumentName> = Omit<
+  Frozen<z.infer<(typeof documents)[Name]>>,
+  "schema_version"
+>;
+export type OutputLine<Name extends LineName> = Frozen<z.infer<(typeof lines)[Name]>>;
+
+/** Outputs of each command that succeeds. A test compares the commands with the command table. */
+export const commandOutputs = {
+  init: ["init"],
+  new: ["new"],
+  "notes show": ["notes-show"],
+  "notes lint": ["notes-lint"],
+  "notes add": ["notes-add"],
+  ingest: ["ingest", "ingest-fill"],
+  import: ["import"],
+  inspect: ["inspect"],
+  check: ["check"],
+  status: ["status"],
+  list: ["list"],
+  build: ["build"],
+  plan: ["plan"],
+  cut: ["cut"],
+  uncut: ["uncut"],
+  "ledger rebase": ["ledger-rebase"],
+  retract: ["retract"],
+  reinstate: ["reinstate"],
+  "trust init": ["trust-init", "trust-openpgp"],
+  "trust rotate": ["trust-rotate", "trust-openpgp"],
+  "trust sign": ["trust-sign"],
+  "trust list": ["trust-list"],
+  sign: ["sign"],
+  release: ["release"],
+  publish: ["publish"],
+  rollback: ["rollback"],
+  history: ["history"],
+  upload: ["upload"],
+  download: ["download"],
+  verify: ["verify", "verify-other-build", "verify-files"],
+  serve: ["serve-listening", "request", "site-replaced", "server-error"],
+  login: ["login"],
+  logout: ["logout"],
+  "controller demo": ["demo-listening"],
+  "controller init": ["controller-init"],
+  "controller serve": ["listening", "request", "server-error"],
+  "controller backup": ["controller-backup"],
+  "controller restore": ["controller-restore"],
+  "controller migrate": ["controller-migrate"],
+  "controller keys create": ["controller-new-key"],
+  "controller keys rotate": ["controller-new-key"],
+  "controller keys list": ["controller-keys-list"],
+  "controller keys revoke": ["controller-keys-revoke"],
+  "controller keys disable": ["controller-key"],
+  "controller keys enable": ["controller-key"],
+  "controller users add": ["controller-user"],
+  "controller users role": ["controller-user"],
+  "controller users disable": ["controller-user"],
+  "controller users enable": ["controller-user"],
+  "controller users list": ["controller-users-list"],
+  "controller users passwd": ["controller-users-passwd"],
+  "controller audit verify": ["controller-audit-verify"],
+  "controller audit show": ["controller-audit-show"],
+  "devices list": ["devices-list"],
+  "devices show": ["device"],
+  "devices history": ["devices-history"],
+  "devices watch": ["devices-watch"],
+  "devices accept": ["devices-state", "devices-serials"],
+  "devices reject": ["devices-state", "devices-serials"],
+  "devices rename": ["device"],
+  "devices assign": ["device"],
+  "devices delete": ["devices-delete"],
+  "devices export": ["devices-export"],
+  "devices import": ["devices-import"],
+  "devices enroll": ["devices-enroll"],
+  "templates list": ["templates-list"],
+  "templates show": ["templates-show"],
+  "templates eject": ["templates-eject"],
+  schema: ["schema", "schema-list"],
+  completion: ["completion"],
+} as const satisfies Record<string, readonly OutputName[]>;

@@ -1,0 +1,212 @@
+import { z } from "zod";
+import { id, sha256, version } from "../../pipeline/documents/fields.ts";
+import { siteStateSchema } from "../../pipeline/documents/site-state.ts";
+import { count, document, dryRun, flag, list, member, object, oneOf, text, texts } from "./members.ts";
+import { problem, warnings } from "./problems.ts";
+
+const build = member(sha256, "Id of the build: the SHA-256 of its build.json.");
+
+const changedFile = object({
+  path: text("Path at the site."),
+  sha256: member(sha256, "SHA-256 of the file."),
+});
+
+const publication = {
+  site: text("Name of the site."),
+  build,
+  previous: member(sha256.nullable(), "Id of the build that was live before; null: none."),
+  result: oneOf(
+    ["published", "unchanged", "planned"],
+    "unchanged: it was already live; planned: a dry run, which changes nothing.",
+  ),
+  added: list(changedFile, "New files."),
+  changed: list(changedFile, "Changed files."),
+  removed: texts("Paths of removed files."),
+  repaired: list(
+    object({ path: text("Path of the file."), fault: text("How it was different, for people.") }),
+    "Files at the site that differed from what was published, and were restored.",
+  ),
+  unchanged: count("Number of unchanged files."),
+  artifacts: count("Number of artifacts that were checked."),
+  settled: object({
+    artifacts: count("Number of artifacts."),
+    releases: texts("Their releases."),
+    sites: texts("Sites that list them."),
+  }).meta({ description: "Artifacts that were not checked, because another site lists them." }),
+  pruned: count("Number of old builds and files that were removed."),
+  unverified: texts("Live metadata that was not signed for the newest root, and was replaced."),
+  requests: count("Number of requests to the storage."),
+};
+
+export const publish = document("Changes of a publish.", publication);
+
+export const release = document("The steps of a release, in their order.", {
+  site: text("Name of the site."),
+  dry_run: dryRun,
+  steps: list(
+    object({
+      step: oneOf(["cut", "build", "sign", "publish", "verify"], "The command of the step."),
+      result: oneOf(
+        ["done", "unchanged", "planned", "skipped", "refused", "not-reached"],
+        "unchanged: it was done already; planned: a dry run; not-reached: an earlier step was refused.",
+      ),
+      reason: text("Why the step was skipped.").nullable(),
+      output: z
+        .looseObject({})
+        .nullable()
+        .meta({ description: "The document that the command of this step prints; null: none." }),
+    }),
+    "Steps: cut, build, sign, publish, verify.",
+  ),
+  problems: list(problem, "Problems of the refused step."),
+  next: text("Commands that continue after a refusal; null: the release is done.").nullable(),
+});
+
+export const rollback = document("Changes of a rollback.", {
+  ...publication,
+  commit: text("Commit of the build that is live again; null if it is not known.").nullable(),
+});
+
+export const history = siteStateSchema
+  .extend({ site: text("Name of the site.") })
+  .meta({ description: "State and publishes of a site: its current.json." });
+
+export const upload = document("Artifacts that were uploaded.", {
+  site: text("Name of the site."),
+  place: text("Where the site is stored."),
+  release: member(version, "Version of the artifacts."),
+  dry_run: dryRun,
+  files: list(
+    object({
+      file: text("Name of the file."),
+      url: text("Address of the file."),
+      size: count("Size in bytes."),
+      sha256: member(sha256, "SHA-256 of the file."),
+      result: oneOf(["uploaded", "present", "absent"], "present: it was there; absent: in a dry run only."),
+    }),
+    "The files, in the given order.",
+  ),
+  manifest: object({
+    file: text("Name of the manifest."),
+    result: oneOf(["replaced", "unchanged"], "Whether facts were added."),
+    not_given: texts("Files of the manifest that were not given, so not uploaded."),
+  })
+    .nullable()
+    .meta({ description: "The manifest of --manifest; null without it." }),
+  left_out: texts("Signatures that belong to files of the manifest."),
+  warnings,
+});
+
+export const download = document("A file that was downloaded and verified.", {
+  result: oneOf(["downloaded", "present"], "present: it was there, and is correct."),
+  file: text("The file here."),
+  id: member(id, "Id of the record."),
+  version: member(version, "Version of its release."),
+  package_type: text("Package type."),
+  sha256: member(sha256, "SHA-256 of the file."),
+  size: count("Size in bytes."),
+});
+
+const policy = z
+  .union([
+    object({
+      applied: z.literal(true),
+      catalog: text("catalog.yaml that names signers and policies."),
+      refused: count("Number of artifacts that the policy refuses."),
+      accepted: count("Number of artifacts that it accepts."),
+      uninspected: texts("Addresses of artifacts that it would refuse, and that were never inspected."),
+      unrepeated: texts("Addresses of artifacts whose detached signature is not published."),
+    }),
+    object({ applied: z.literal(false), reason: text("Why no policy was applied.") }),
+  ])
+  .nullable()
+  .meta({ description: "Result of the inspection with --artifacts; null without it." });
+
+export const verify = document(
+  "Result of comparing a site with its signatures. Exit status 6 for tampered and refused, 7 for stale and expired.",
+  {
+    verdict: oneOf(
+      ["ok", "sampled", "converging", "refused", "expired", "stale", "tampered"],
+      "Only ok means that everything was compared and is what was signed.",
+    ),
+    place: text("The place as given."),
+    build,
+    files: count("Number of compared files."),
+    releases: count("Number of releases."),
+    packages: count("Number of records."),
+    artifacts: count("Number of artifacts that were read; null without --artifacts.").nullable(),
+    policy,
+    sample: object({
+      seed: text("Seed that chooses the same files again."),
+      files: count("Number of all files."),
+      artifacts: count("Number of all artifacts; null without --artifacts.").nullable(),
+    })
+      .nullable()
+      .meta({ description: "Size of the whole site, with --sample; null without it." }),
+    stale: object({
+      builds: count("Number of builds that the files are behind."),
+      since: text("Time since which they are."),
+    })
+      .nullable()
+      .meta({ description: "How far files are behind; null if none is." }),
+    irregular: count("Number of records that break a format of the schema, as imported ones may."),
+    first_use: text(
+      "Fingerprint of the root that was accepted with --trust-first-use; null otherwise.",
+    ).nullable(),
+    findings: list(
+      object({
+        path: text("Path at the site, or address of an artifact."),
+        what: text("The difference, for people."),
+        stale: flag("It is from an earlier signed build."),
+        ended: flag("It is part of a package repository whose signature expired."),
+        refused: flag("It is what was signed, but the policy refuses it."),
+      }),
+      "All differences.",
+    ),
+  },
+);
+
+export const verifyOtherBuild = document("With --expect, if another build is live. Exit status 7.", {
+  verdict: z.literal("stale").meta({ description: "The site was not compared." }),
+  place: text("The place as given."),
+  build,
+  expected: text("The build of --expect."),
+});
+
+export const verifyFiles = document(
+  "With --from: local files that were looked up. Exit status 6 for unlisted, 1 for withdrawn files.",
+  {
+    from: text("The place as given."),
+    files: list(
+      object({
+        file: text("The file as given."),
+        sha256: member(sha256, "SHA-256 of the file."),
+        size: count("Size in bytes."),
+        verdict: oneOf(["listed", "withdrawn", "unlisted"], "unlisted: the catalog has no such file."),
+        id: member(id.nullable(), "Id of its record; null if it is unlisted, as the next five."),
+        version: member(version.nullable(), "Version of its release."),
+        package_type: text("Package type.").nullable(),
+        name: text("Name in the catalog.").nullable(),
+        role: text("Role that signed the release.").nullable(),
+        signed_by: texts("Ids of the keys that signed it."),
+        reason: text("Why it was withdrawn; null if it was not.").nullable(),
+        replaced_by: object({
+          id: member(id, "Id of the record."),
+          name: text("Its name, if it is known.").nullable(),
+          version: member(version.nullable(), "Its version, if it is known."),
+        })
+          .nullable()
+          .meta({ description: "The record to use instead of a withdrawn one." }),
+        nearest: object({
+          file: text("Name of the file."),
+          version: member(version, "Version of its release."),
+          same_name: flag("Whether it has the same name, but other bytes."),
+        })
+          .nullable()
+          .meta({ description: "The listed file with the nearest name, for an unlisted one." }),
+      }),
+      "The files, in the given order.",
+    ),
+    problems: list(problem, "A problem for each file that must not be used."),
+  },
+);

@@ -1,0 +1,61 @@
+import { z } from "zod";
+import { feedKeyStates, fingerprint } from "../../pipeline/documents/feeds/keys.ts";
+import { sha256 } from "../../pipeline/documents/fields.ts";
+import { count, document, flag, list, member, object, oneOf, text, texts } from "./members.ts";
+
+const keyState = {
+  fingerprint: member(fingerprint, "Fingerprint of the key."),
+  state: oneOf(feedKeyStates, "announced: clients learn it; signing: it signs; retired: no longer offered."),
+  since: text("Time at which it entered this state."),
+};
+
+export const feedKey = object({
+  ...keyState,
+  ends: text("Time at which the key ends; null: it does not.").nullable(),
+});
+
+const files = {
+  written: texts("Files to commit."),
+  keys: texts("New private keys."),
+};
+
+const trustChange = {
+  ...files,
+  missing: object({
+    root: count("Number of root keys that must still sign."),
+    targets: flag("Whether the targets key must still sign."),
+  }).meta({ description: "Signatures that are still missing." }),
+};
+
+export const trustInit = document("Keys that were created.", trustChange);
+export const trustRotate = document("A key that was replaced.", trustChange);
+export const trustSign = document("Metadata that was signed.", trustChange);
+export const trustOpenpgp = document("A key of package repositories, with --openpgp or the role openpgp.", {
+  ...keyState,
+  ...files,
+});
+
+export const trustList = document("Trusted keys, and when their metadata expires.", {
+  roles: list(
+    object({
+      role: text("Name of the role."),
+      version: count("Version of its metadata."),
+      threshold: count("Number of keys that must sign."),
+      keys: texts("Ids of its keys."),
+      expires: text("Time of expiry."),
+      days_left: z.int().meta({ description: "Whole days until then; negative after it." }),
+    }),
+    "Roles of the newest root.",
+  ),
+  pending: count("Version of the root that waits for signatures; absent if none does.").optional(),
+  openpgp: list(feedKey, "Keys of package repositories."),
+});
+
+export const sign = document("Signatures that were added to a build.", {
+  out: text("Folder of the site."),
+  build: member(sha256, "Id of the build: the SHA-256 of its build.json."),
+  written: count("Number of files that were written."),
+  unchanged: count("Number of files that were already there."),
+  removed: count("Number of files that were removed."),
+  expires: text("Time at which the first signature expires."),
+});

@@ -1,0 +1,111 @@
+import { join } from "node:path";
+import { failure } from "../../errors.ts";
+import { createFile, exists, listFiles, readPresent } from "../../system/files.ts";
+import { withLock } from "../../system/lock.ts";
+import { type Locked, lockDependencies } from "../../system/npm.ts";
+import type { Surroundings } from "../../system/surroundings.ts";
+import { withWorkFolder } from "../../system/work-folder.ts";
+import { now } from "./new-files.ts";
+import { isForeign, type OwnPackage, type Pin, packRelcat, pinRelcat } from "./pin-relcat.ts";
+import { type StarterFile, type StarterName, starterFiles } from "./starter.ts";
+
+export interface NewProject {
+  /** Kind of project; default: an empty one. */
+  from?: StarterName | undefined;
+  /** YY.MM of the first release; default: the current month. */
+  month?: string | undefined;
+  /** A version or a .tgz file of relcat to install; default: the one that runs. */
+  relcat?: string | undefined;
+  /** False: npm is not asked for package-lock.json. */
+  lock?: boolean | undefined;
+}
+
+export interface StartedProject {
+  /** In writing order. */
+  files: string[];
+  /** The first release. */
+  version: string;
+  /** How package.json installs relcat. */
+  relcat: string;
+  /** True if the file that `relcat` names is missing, because npm is not installed here. */
+  isUnpacked: boolean;
+  /** Reason why package-lock.json is missing; undefined: it is there. */
+  unlocked: string | undefined;
+}
+
+/**
+ * Creates a project in a folder.
+ * @throws RelcatError file-exists, naming every existing file; usage, file-access, pack-failed; then nothing is
+ * written
+ */
+export async function init(
+  folder: string,
+  wanted: NewProject,
+  own: OwnPackage,
+  surroundings: Surroundings,
+): Promise<StartedProject> {
+  const opened = now(surroundings);
+  const { month = opened.slice(2, 7).replace("-", "."), from } = wanted;
+  const samples = from === "sample" ? await sampleFiles(own.folder) : [];
+  const filesFor = ({ spec, tarball }: Pin) => [
+    ...starterFiles({ opened, version: `${month}.001`, relcat: spec, from }),
+    ...samples,
+    ...(tarball ? [{ path: tarball.path, content: tarball.bytes }] : []),
+  ];
+  refuseExisting(folder, filesFor({ spec: "" }));
+  const { pin, locked } = await decidePin(folder, wanted, own, filesFor, surroundings);
+  const files = filesFor(pin);
+  if ("text" in locked) files.push({ path: "package-lock.json", content: locked.text });
+  return withLock(join(folder, "releases"), surroundings.pid, surroundings.onWait, () => {
+    refuseExisting(folder, files);
+    // biome-ignore lint/plugin: relcat chose these file names.
+    for (const { path, content } of files) createFile(join(folder, path), content);
+    return {
+      files: files.map(({ path }) => path),
+      version: `${month}.001`,
+      relcat: pin.spec,
+      isUnpacked: pin.isUnpacked ?? false,
+      unlocked: "reason" in locked ? locked.reason : undefined,
+    };
+  });
+}
+
+/** The packages of the sample project, which are part of relcat's package. */
+async function sampleFiles(relcat: string): Promise<StarterFile[]> {
+  const folder = `${relcat}/starters/sample`;
+  const paths = await listFiles(folder);
+  // biome-ignore lint/plugin: names listed from relcat's own folder.
+  return paths.map((path) => ({ path, content: readPresent(`${folder}/${path}`) }));
+}
+
+/** If the registry has a foreign relcat now, the running one is packed. */
+async function decidePin(
+  folder: string,
+  { relcat, lock = true }: NewProject,
+  own: OwnPackage,
+  filesFor: (pin: Pin) => StarterFile[],
+  surroundings: Surroundings,
+): Promise<{ pin: Pin; locked: Locked }> {
+  const lockOf = async (pin: Pin): Promise<Locked> => {
+    if (!lock) return { reason: "--no-lock was given" };
+    if (pin.isUnpacked) return { reason: "npm is not installed here" };
+    const needed = filesFor(pin).filter(({ path }) => path === "package.json" || path === pin.tarball?.path);
+    return withWorkFolder((work) => lockDependencies(folder, needed, work));
+  };
+  const pin = await pinRelcat(own, relcat, surroundings);
+  const locked = await lockOf(pin);
+  if (!("text" in locked) || !isForeign(pin, locked.text)) return { pin, locked };
+  const packed = await packRelcat(own, surroundings);
+  return { pin: packed, locked: await lockOf(packed) };
+}
+
+function refuseExisting(folder: string, files: readonly StarterFile[]): void {
+  // biome-ignore lint/plugin: relcat chose these file names.
+  const taken = files.map(({ path }) => join(folder, path)).filter(exists);
+  if (taken.length === 0) return;
+  throw failure(
+    "file-exists",
+    `${taken.join(", ")} ${taken.length === 1 ? "exists" : "exist"} already`,
+    `Nothing was written. Move ${taken.length === 1 ? "it" : "them"} away first, or start in another folder.`,
+  );
+}

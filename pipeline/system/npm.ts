@@ -1,0 +1,120 @@
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { failure } from "../errors.ts";
+
+/** Time-out in milliseconds; a compilation, or the first query of a slow registry. */
+const patience = 300_000;
+
+const compiled = "build/program/main.js";
+
+export interface Tarball {
+  name: string;
+  bytes: Uint8Array;
+}
+
+/** package-lock.json, or the reason why npm did not write one. */
+export type Locked = { text: string } | { reason: string };
+
+/**
+ * Packs an installed package, or a clone of its repository, which is compiled first if its sources are newer.
+ * The same files give the same bytes.
+ * @param folder of the package; scripts that it runs before packing are not run
+ * @param work an empty folder for the result
+ * @returns undefined: npm is not installed
+ * @throws RelcatError pack-failed
+ */
+export async function pack(folder: string, isClone: boolean, work: string): Promise<Tarball | undefined> {
+  if (isClone && isStale(folder)) {
+    const reason = await npm(folder, ["run", "compile"]);
+    if (reason === "missing") return undefined;
+    if (reason !== undefined) throw notPacked(folder, reason, "Run npm ci in that folder, then try again.");
+  }
+  const reason = await npm(work, ["pack", resolve(folder), "--ignore-scripts", "--pack-destination", work]);
+  if (reason === "missing") return undefined;
+  const name = readdirSync(work).find((file) => file.endsWith(".tgz"));
+  if (reason !== undefined || name === undefined)
+    throw notPacked(folder, reason ?? "npm pack wrote no file", sayWhich);
+  // biome-ignore lint/plugin: npm wrote this file a moment ago.
+  return { name, bytes: readFileSync(join(work, name)) };
+}
+
+const sayWhich =
+  "Say what package.json installs: --relcat FILE.tgz, or --relcat VERSION if a registry has it.";
+
+const notPacked = (folder: string, reason: string, hint: string) =>
+  failure("pack-failed", `npm could not pack ${folder}: ${reason}`, hint);
+
+/**
+ * Lets npm resolve the dependencies of a package.json, without installing them.
+ * @param folder the real project: its name and its .npmrc affect the result
+ * @param files of the project that npm reads
+ * @param work an empty folder
+ */
+export async function lockDependencies(
+  folder: string,
+  files: readonly { path: string; content: string | Uint8Array }[],
+  work: string,
+): Promise<Locked> {
+  // biome-ignore lint/plugin: the name of the project's own folder.
+  const copy = join(work, basename(resolve(folder)) || "project");
+  for (const { path, content } of files) {
+    // biome-ignore lint/plugin: relcat chose these file names.
+    const file = join(copy, path);
+    mkdirSync(join(file, ".."), { recursive: true });
+    writeFileSync(file, content);
+  }
+  const settings = join(folder, ".npmrc");
+  if (existsSync(settings)) copyFileSync(settings, join(copy, ".npmrc"));
+  const usual = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--fetch-retries=1"];
+  const reason = await npm(copy, ["install", "--package-lock-only", ...usual]);
+  if (reason === "missing") return { reason: "npm is not installed here" };
+  if (reason !== undefined) return { reason };
+  return { text: readFileSync(join(copy, "package-lock.json"), "utf8") };
+}
+
+/** @returns undefined: it succeeded; "missing": there is no npm */
+async function npm(cwd: string, args: readonly string[]): Promise<string | undefined> {
+  const { execa } = await import("execa");
+  const result = await execa("npm", [...args, "--loglevel=error", "--no-update-notifier"], {
+    cwd,
+    reject: false,
+    stdin: "ignore",
+    timeout: patience,
+  });
+  if (!result.failed) return undefined;
+  if (result.code === "ENOENT") return "missing";
+  return lastWords(String(result.stderr)) ?? lastWords(String(result.stdout)) ?? result.shortMessage;
+}
+
+/** The first line of npm's report that says what happened. */
+function lastWords(output: string): string | undefined {
+  const lines = output.split("\n").map((line) => line.replace(/^npm (error|ERR!) /, "").trim());
+  const code = lines.find((line) => line.startsWith("code "))?.slice("code ".length);
+  const said = lines.find((line) => line !== "" && !/^(code|errno|syscall|path|command) /.test(line));
+  return said === undefined ? undefined : `${said}${code && !said.includes(code) ? ` (${code})` : ""}`;
+}
+
+/** True if a source, or the folder of a removed one, is newer than the compiled program. */
+function isStale(clone: string): boolean {
+  const program = statSync(join(clone, compiled), { throwIfNoEntry: false });
+  if (!program) return true;
+  return ["package.json", "tsconfig.build.json", "cli", "pipeline", "service"].some(
+    // biome-ignore lint/plugin: the line above lists the names.
+    (name) => newest(join(clone, name)) > program.mtimeMs,
+  );
+}
+
+function newest(path: string): number {
+  const stat = statSync(path);
+  if (!stat.isDirectory()) return stat.mtimeMs;
+  // biome-ignore lint/plugin: names listed from relcat's own folder.
+  return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
+}
