@@ -7,6 +7,14 @@ export interface MarkdownLinks {
   base: string;
 }
 
+/** Treatment of a text that is a page of its own, and not a note inside a page. */
+export interface MarkdownDocument {
+  /** Address of a link or picture on the page. */
+  address(written: string): string;
+  /** Id of a heading. */
+  anchor(heading: string): string;
+}
+
 const options = { html: false, linkify: false, typographer: false };
 const markdown = new MarkdownIt("default", options);
 
@@ -30,17 +38,23 @@ const attribute = (token: Token | undefined, name: string): string => String(tok
 const baseOf = (env: object | undefined): string | undefined =>
   (env as Partial<MarkdownLinks> | undefined)?.base;
 
+const documentOf = (env: object | undefined): MarkdownDocument | undefined =>
+  (env as { document?: MarkdownDocument } | undefined)?.document;
+
 const link: RendererRule = (tokens, index, options, env, renderer) => {
   const token = tokens[index];
-  token?.attrSet("href", resolved(attribute(token, "href"), baseOf(env)));
+  const href = attribute(token, "href");
+  token?.attrSet("href", documentOf(env)?.address(href) ?? resolved(href, baseOf(env)));
   return renderer.renderToken(tokens, index, options);
 };
 
 /** Images become links, because pages load nothing from other sites. Inside a link only the text remains. */
 const image: RendererRule = (tokens, index, options, env, renderer) => {
   const token = tokens[index];
-  const source = resolved(attribute(token, "src"), baseOf(env));
+  const own = documentOf(env)?.address(attribute(token, "src"));
+  const source = own ?? resolved(attribute(token, "src"), baseOf(env));
   const words = escapeHtml(renderer.renderInlineAsText(token?.children ?? [], options, env) || source);
+  if (own !== undefined) return `<img src="${escapeHtml(own)}" alt="${words}">`;
   return insideLink(tokens, index) ? words : `<a href="${escapeHtml(source)}">${words}</a>`;
 };
 
@@ -58,14 +72,25 @@ const cell: RendererRule = (tokens, index, options, _env, renderer) => {
   return renderer.renderToken(tokens, index, options);
 };
 
+/** A heading inside a note must not become part of the page's outline. */
+const heading: RendererRule = (tokens, index, options, env, renderer) => {
+  const document = documentOf(env);
+  if (!document) return '<p class="heading"><strong>';
+  const text = renderer.renderInlineAsText(tokens[index + 1]?.children ?? [], options, env);
+  tokens[index]?.attrSet("id", document.anchor(text));
+  return renderer.renderToken(tokens, index, options);
+};
+
+const headingEnd: RendererRule = (tokens, index, options, env, renderer) =>
+  documentOf(env) ? renderer.renderToken(tokens, index, options) : "</strong></p>\n";
+
 Object.assign(markdown.renderer.rules, {
   link_open: link,
   image,
   th_open: cell,
   td_open: cell,
-  // A heading inside a note must not become part of the page's outline.
-  heading_open: () => '<p class="heading"><strong>',
-  heading_close: () => "</strong></p>\n",
+  heading_open: heading,
+  heading_close: headingEnd,
 });
 
 const readable = (text: string): string => visible(withLineFeeds(text)).trimEnd();
@@ -91,3 +116,7 @@ export const renderMarkdown = (text: string, links?: MarkdownLinks): string =>
 /** Markdown as inline HTML; block syntax is shown literally. */
 export const inlineMarkdown = (text: string, links?: MarkdownLinks): string =>
   visible(markdown.renderInline(readable(text).trimStart(), { ...links }));
+
+/** A Markdown page as HTML blocks with headings and pictures. */
+export const renderDocument = (text: string, document: MarkdownDocument): string =>
+  visible(markdown.render(readable(text), { document }));

@@ -103,7 +103,9 @@ test("the next commands of the tour work when they are pasted", { tags: ["long"]
     }),
   );
   expect(exitCode).toBe(0);
-  expect(pasted).toEqual(expect.arrayContaining([...readme.matchAll(/^Next: (.*)$/gm)].map(([, next]) => next)));
+  expect(pasted).toEqual(
+    expect.arrayContaining([...readme.matchAll(/^Next: (.*)$/gm)].map(([, next]) => next)),
+  );
 });
 
 test("every file that a document links to exists", () => {
