@@ -197,7 +197,12 @@ describe("GitLab", () => {
 });
 
 test("all steps exist, are used, and are valid shell", async () => {
-  const called = new Set([...runs, ...scripts.map(({ line }) => line)].map((line) => call.exec(line)?.[1]));
+  const component = [...text("gitlab/templates/relcat.yml").matchAll(/^ +- (sh .*)$/gm)].map(
+    ([, line = ""]) => line,
+  );
+  for (const line of component) expect(line).toMatch(call);
+  const lines = [...runs, ...scripts.map(({ line }) => line), ...component];
+  const called = new Set(lines.map((line) => call.exec(line)?.[1]));
   expect([...called].sort()).toEqual([...steps].sort());
   for (const step of steps) {
     const lines = text(`steps/${step}`).split("\n");
