@@ -73,6 +73,8 @@ describe("the filters", () => {
     ["?limit=5%20", "limit"],
     ["?cursor=5.abc&limit=5", "cursor"],
     ["?cursor=5", "cursor"],
+    ["?sort=name", "sort"],
+    ["?sort=serial&limit=5", "sort"],
     ["?q=", "q"],
     ["?q=%00", "q"],
     [`?q=${"x".repeat(256)}`, "q"],
@@ -104,6 +106,8 @@ describe("the filters", () => {
 describe("a page of the list", () => {
   const nextOf = (link: string | null) =>
     /<\/-net\/api\/v0\/device(\?[^>]+)>; rel="next"/.exec(link ?? "")?.[1];
+  const previousOf = (link: string | null) =>
+    /<\/-net\/api\/v0\/device(\?[^>]+)>; rel="prev"/.exec(link ?? "")?.[1];
 
   test("has every device once together with the others, and the count of matches", async () => {
     const seen: string[] = [];
@@ -135,6 +139,50 @@ describe("a page of the list", () => {
     expect(seen).toEqual(made);
   });
 
+  test("is sorted by name as a person counts, and leads both ways", async () => {
+    const other = await testController();
+    const { headers } = await other.makeKey();
+    const names = ["Laptop-10", "laptop-2", null, "laptop-1", "ärger", "laptop-02b", "Laptop-100", "a", "x"];
+    await insertDevices(other, names.length, (index) => ({ name: names[index] ?? null, serial: "SN-3" }));
+    const sorted = ["a", "laptop-1", "laptop-2", "laptop-02b", "Laptop-10", "Laptop-100", "x", "ärger", null];
+    const ask = async (query: string) => {
+      const answer = await other.call("GET", `/device${query}`, { headers });
+      const devices = Object.values<{ name: string | null }>(answer.json.devices);
+      return { names: devices.map(({ name }) => name), link: answer.headers.get("link") };
+    };
+    const pages: (string | null)[][] = [];
+    let last = { names: [] as (string | null)[], link: "" as string | null };
+    for (let query: string | undefined = "?limit=4&sort=name"; query; query = nextOf(last.link)) {
+      last = await ask(query);
+      pages.push(last.names);
+    }
+    expect(pages).toEqual([sorted.slice(0, 4), sorted.slice(4, 8), sorted.slice(8)]);
+    const back = await ask(previousOf(last.link) ?? "");
+    expect([back.names, nextOf(back.link) !== undefined]).toEqual([pages[1], true]);
+    const first = await ask(previousOf(back.link) ?? "");
+    expect([first.names, previousOf(first.link)]).toEqual([pages[0], undefined]);
+    expect((await ask(nextOf(first.link) ?? "")).names).toEqual(pages[1]);
+  });
+
+  test("leads back in order of creation too, to the rows right before it", async () => {
+    const { headers } = await list("?limit=12");
+    const second = await list(nextOf(headers.get("link")));
+    const back = await list(previousOf(second.headers.get("link")));
+    expect(Object.keys(back.json.devices)).toEqual(ids.slice(0, 12));
+    expect(previousOf(back.headers.get("link"))).toBeUndefined();
+  });
+
+  test("follows a device to its new name", async () => {
+    const other = await testController();
+    const owner = await other.makeUser("Owner");
+    for (const name of ["b", "c"]) await other.enroll({ name });
+    const { id } = await other.enroll({ name: "a" });
+    const body = { name: "d" };
+    await other.call("POST", `/device/${id}`, { headers: owner.headers, body });
+    const { json } = await other.call("GET", "/device?limit=9&sort=name", { headers: owner.headers });
+    expect(Object.values<{ name: string }>(json.devices).map(({ name }) => name)).toEqual(["b", "c", "d"]);
+  });
+
   test("has a cursor for its key and its filters only", async () => {
     const next = nextOf((await list("?limit=5&state=pending")).headers.get("link")) ?? "";
     const cursor = new URLSearchParams(next).get("cursor");
@@ -144,6 +192,8 @@ describe("a page of the list", () => {
     expect((await list(`?limit=5&cursor=${cursor}`)).status).toBe(400);
     expect((await list(`?cursor=${cursor}&state=pending`)).status).toBe(400);
     expect((await list(next.replace("cursor=", "cursor=1"))).status).toBe(400);
+    expect((await list(next.replace("cursor=", "cursor=-"))).status).toBe(400);
+    expect((await list(`${next}&sort=name`)).status).toBe(400);
     const other = await controller.makeKey();
     expect((await list(next, other.headers)).status).toBe(400);
   });

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { writeAs } from "../../service/controller/call.ts";
+import { nameKeyOf } from "../../service/controller/store/name-key.ts";
 import type { DeviceRow } from "../../service/controller/store/schema.ts";
 import type { Answered, TestController, TestKey } from "./support.ts";
 
@@ -22,7 +23,11 @@ export async function insertDevices(
     for (let from = 0; from < rows.length; from += rowsAtOnce) {
       await transaction
         .insertInto("devices")
-        .values(rows.slice(from, from + rowsAtOnce))
+        .values(
+          rows
+            .slice(from, from + rowsAtOnce)
+            .map((row) => ({ ...row, name_key: nameKeyOf(row.name, row.serial) })),
+        )
         .execute();
     }
   });

@@ -212,12 +212,25 @@ describe("migrations", () => {
       await sql.raw(statement).execute(older.read);
     const users = () => older.read.selectFrom("users").selectAll().orderBy("ordinal").execute();
     const before = await users();
-    expect(await migrate(older.read as never, older.kind)).toEqual(["0003-users-without-email"]);
+    const step = "0003-users-without-email";
+    expect(await migrate(older.read as never, older.kind, step)).toEqual([step]);
     expect(await users()).toEqual(before);
     await sql.raw(insert("four")).execute(older.read);
     expect((await users()).at(-1)).toMatchObject({ ordinal: 4, id: "four" });
     const unnamed = sql.raw("update users set email = null").execute(older.read);
     await expect(unnamed).rejects.toThrow(/check/i);
+  });
+
+  test("sort the devices of an older database by name", async () => {
+    const older = await open(await newDatabase());
+    await migrate(older.read as never, older.kind, "0003-users-without-email");
+    const names = Array.from({ length: 1001 }, (_, index) => `Laptop-${1001 - index}`);
+    const rows = names.map((name) => `('${name}', '${name}', '${name}', 'pending', 1, '2026', '2026')`);
+    const columns = "id, name, public_key, state, version, created_at, state_changed_at";
+    await sql.raw(`insert into devices (${columns}) values ${rows.join(", ")}`).execute(older.read);
+    expect(await migrate(older.read as never, older.kind)).toEqual(["0004-devices-by-name"]);
+    const sorted = await older.read.selectFrom("devices").select("name").orderBy("name_key").execute();
+    expect(sorted.map(({ name }) => name)).toEqual(names.toReversed());
   });
 
   test("never change a database of a newer version", async () => {

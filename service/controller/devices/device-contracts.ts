@@ -19,7 +19,7 @@ export const deviceContracts = {
   listDevices: {
     summary: "List devices",
     description:
-      "All devices, or with limit one page; Link has the next page, X-Total-Count the number of matches.",
+      "All devices, or with limit one page; Link has the next and the previous page, X-Total-Count the number of matches.",
     access: { scope: "devices:read" },
     rate: "api",
     query: deviceQuerySchema,

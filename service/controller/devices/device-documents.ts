@@ -41,7 +41,11 @@ export const deviceQuerySchema = z.strictObject({
     .regex(/^([1-9]\d{0,2}|1000)$/)
     .optional()
     .meta({ description: "Page size, 1 to 1000." }),
-  cursor: line(200).optional().meta({ description: "From the Link header of the previous page." }),
+  sort: z
+    .enum(["created", "name"])
+    .optional()
+    .meta({ description: "Order of a page: creation (default), or name, with laptop-2 before laptop-10." }),
+  cursor: line(3000).optional().meta({ description: "From the Link header of another page." }),
 });
 
 const reason = line(500).meta({ description: "Reason for the history." });

@@ -49,9 +49,10 @@ export const findDeviceText = prepared(({ kind }, id: string) =>
 export function devicesAsText(
   kind: DatabaseKind,
   page: Expression<unknown>,
+  order: RawBuilder<unknown> = sql`ordinal`,
 ): RawBuilder<{ text: string | null; last: number | null; count: number }> {
   return kind === "sqlite"
     ? sql`select json_group_object(id, json_object(${members})) as text, max(ordinal) as last, count(*) as count from (${page})`
-    : sql`select json_object_agg(id, json_build_object(${members}) order by ordinal)::text as text, max(ordinal) as last,
+    : sql`select json_object_agg(id, json_build_object(${members}) order by ${order})::text as text, max(ordinal) as last,
         count(*)::integer as count from (${page}) as page`;
 }

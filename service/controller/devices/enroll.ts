@@ -4,6 +4,7 @@ import type { Actor } from "../audit/audit-log.ts";
 import { digestOf, isSameDigest, newSecret } from "../auth/secrets.ts";
 import { type Answer, at, type Call, type Writing, write } from "../call.ts";
 import { Refused } from "../problems.ts";
+import { nameKeyOf } from "../store/name-key.ts";
 import type { DeviceRow, SerialRow } from "../store/schema.ts";
 import type { DeviceState, enrollRequestSchema } from "./device-documents.ts";
 import { serialKey } from "./device-rows.ts";
@@ -178,7 +179,10 @@ async function admit(call: Call<Request>, writing: Writing): Promise<Answer | "f
     state_reason: why ?? null,
     token_digest: null,
   };
-  await transaction.insertInto("devices").values(device).execute();
+  await transaction
+    .insertInto("devices")
+    .values({ ...device, name_key: nameKeyOf(name, serial) })
+    .execute();
   // An acceptance in advance covers one device; the next one with this number is pending.
   if (decision?.source === "decision" && decision.enforce_state === "accepted" && state === "accepted") {
     await transaction.deleteFrom("serials").where("serial_key", "=", decision.serial_key).execute();

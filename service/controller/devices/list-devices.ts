@@ -4,6 +4,7 @@ import type { z } from "zod";
 import { digestOf } from "../auth/secrets.ts";
 import { type Answer, type Call, principalOf } from "../call.ts";
 import { invalid } from "../problems.ts";
+import { valuesOf } from "../store/prepared.ts";
 import type { deviceQuerySchema } from "./device-documents.ts";
 import { devicesAsText, serialKey } from "./device-rows.ts";
 
@@ -17,23 +18,96 @@ const portions = { sqlite: 100, postgres: 200 };
 export async function listDevices(call: ListCall): Promise<Answer> {
   const { query } = call;
   if (query.limit !== undefined) return answerPage(call, Number(query.limit));
+  if (query.sort === "name") throw invalid("sort", "without-limit", "An order by name needs a limit.");
   if (query.cursor !== undefined) throw invalid("cursor", "without-limit", "A cursor needs a limit.");
   return { status: 200, stream: streamed(call) };
 }
 
 async function answerPage(call: ListCall, limit: number): Promise<Answer> {
-  const after = readCursor(call);
-  const [{ text, last, count }, total] = await Promise.all([
-    readPortion(call, after, limit),
+  const from = readCursor(call);
+  // One more row than asked for shows whether there is another page.
+  const found = await positionsOf(call, from, limit + 1);
+  const shown = found.slice(0, limit);
+  if (from?.isBackwards) shown.reverse();
+  const [text, total, links] = await Promise.all([
+    textOf(call, shown),
     countMatching(call),
+    linksOf(call, shown, from, found.length > limit),
   ]);
   const headers: Record<string, string> = { "X-Total-Count": String(total) };
-  if (count === limit && last !== null && (await hasMore(call, last))) {
-    const url = new URL(call.request.target, "http://localhost");
-    url.searchParams.set("cursor", cursorOf(call, last));
-    headers.Link = `<${url.pathname}${url.search}>; rel="next"`;
-  }
-  return { status: 200, headers, text: `{"devices":${text ?? "{}"}}` };
+  if (links.length > 0) headers.Link = links.join(", ");
+  return { status: 200, headers, text: `{"devices":${text}}` };
+}
+
+/** @returns the links to the next and the previous page, as far as they exist */
+async function linksOf(
+  call: ListCall,
+  shown: readonly Place[],
+  from: Position | undefined,
+  isMore: boolean,
+): Promise<string[]> {
+  const [first, last] = [shown[0], shown.at(-1)];
+  if (!first || !last) return [];
+  const next: Position = { ...last, isBackwards: false };
+  const previous: Position = { ...first, isBackwards: true };
+  const [hasNext, hasPrevious] = from?.isBackwards
+    ? [await isFollowed(call, next), isMore]
+    : [isMore, from !== undefined && (await isFollowed(call, previous))];
+  return [
+    ...(hasNext ? [linkTo(call, next, "next")] : []),
+    ...(hasPrevious ? [linkTo(call, previous, "prev")] : []),
+  ];
+}
+
+const isFollowed = async (call: ListCall, position: Position): Promise<boolean> =>
+  (await positionsOf(call, position, 1)).length > 0;
+
+function linkTo(call: ListCall, position: Position, rel: "next" | "prev"): string {
+  const url = new URL(call.request.target, "http://localhost");
+  url.searchParams.set("cursor", cursorOf(call, position));
+  return `<${url.pathname}${url.search}>; rel="${rel}"`;
+}
+
+/** Place of a device in the list: its ordinal, and its key if the list is sorted by name. */
+interface Place {
+  ordinal: number;
+  name_key: string;
+}
+/** The rows after a place, or before it. */
+interface Position extends Place {
+  isBackwards: boolean;
+}
+
+const byName = sql`name_key, ordinal`;
+
+/** Places of the matching devices from a position on, nearest first. */
+function positionsOf(call: ListCall, from: Position | undefined, limit: number): Promise<Place[]> {
+  const isByName = call.query.sort === "name";
+  const direction = from?.isBackwards ? "desc" : "asc";
+  let found = matching(call).select(["ordinal", "name_key"]);
+  if (isByName) found = found.orderBy("name_key", direction);
+  found = found.orderBy("ordinal", direction).limit(limit);
+  if (!from) return found.execute();
+  const sign = sql.raw(from.isBackwards ? "<" : ">");
+  const after = isByName
+    ? sql<boolean>`(name_key, ordinal) ${sign} (${from.name_key}, ${from.ordinal})`
+    : sql<boolean>`ordinal ${sign} ${from.ordinal}`;
+  return found.where(after).execute();
+}
+
+/** The devices at these places that still match, in order. */
+async function textOf(call: ListCall, places: readonly Place[]): Promise<string> {
+  const { database } = call.controller;
+  const ordinals = JSON.stringify(places.map(({ ordinal }) => ordinal));
+  const order = call.query.sort === "name" ? byName : sql`ordinal`;
+  const page = matching(call)
+    .selectAll()
+    .where(sql<boolean>`ordinal in ${valuesOf(database.kind, "bigint", ordinals)}`)
+    .orderBy(order);
+  const { rows } = await devicesAsText(database.kind, page as Expression<unknown>, order).execute(
+    database.read,
+  );
+  return rows[0]?.text ?? "{}";
 }
 
 /** Strips the braces of each portion, so that they form one JSON object. */
@@ -64,11 +138,6 @@ async function readPortion(call: ListCall, after: number, limit: number) {
   return rows[0] ?? { text: null, last: null, count: 0 };
 }
 
-async function hasMore(call: ListCall, after: number): Promise<boolean> {
-  const row = await matching(call).select("ordinal").where("ordinal", ">", after).limit(1).executeTakeFirst();
-  return row !== undefined;
-}
-
 async function countMatching(call: ListCall): Promise<number> {
   const row = await matching(call)
     .select(({ fn }) => fn.countAll().as("count"))
@@ -93,22 +162,29 @@ function matching({ controller: { database }, query: { state, serial, q } }: Lis
   return found;
 }
 
-/** End of a page. The cursor is bound to the caller and to the filters. */
-function cursorOf(
-  { controller: { pepper }, query: { state, serial, q }, ...call }: ListCall,
-  last: number,
-): string {
-  const { kind, id } = principalOf(call as Call);
-  const parts = [String(last), kind, id, state ?? "", serial ?? "", q ?? ""];
-  return `${last}.${digestOf(pepper, "check", "cursor", ...parts).slice(0, 32)}`;
+/** The cursor is bound to the caller, to the filters and, by its form, to the order. */
+function cursorOf(call: ListCall, { ordinal, name_key, isBackwards }: Position): string {
+  const { state, serial, q, sort } = call.query;
+  const { kind, id } = principalOf(call as never as Call);
+  const key = sort === "name" ? `~${Buffer.from(name_key).toString("base64url")}` : "";
+  const position = `${isBackwards ? "-" : ""}${ordinal}${key}`;
+  const parts = [position, kind, id, state ?? "", serial ?? "", q ?? ""];
+  return `${position}.${digestOf(call.controller.pepper, "check", "cursor", ...parts).slice(0, 32)}`;
 }
 
-function readCursor(call: ListCall): number {
+const cursorForm = /^(-?)(\d{1,15})(?:~([\w-]*))?\./;
+
+function readCursor(call: ListCall): Position | undefined {
   const { cursor } = call.query;
-  if (cursor === undefined) return 0;
-  const last = Number(/^\d{1,15}(?=\.)/.exec(cursor)?.[0] ?? Number.NaN);
-  if (Number.isNaN(last) || cursorOf(call, last) !== cursor) {
+  if (cursor === undefined) return undefined;
+  const [, minus, ordinal = "", key = ""] = cursorForm.exec(cursor) ?? [];
+  const position = {
+    ordinal: Number(ordinal),
+    name_key: Buffer.from(key, "base64url").toString(),
+    isBackwards: minus === "-",
+  };
+  if (ordinal === "" || cursorOf(call, position) !== cursor) {
     throw invalid("cursor", "unknown", "The cursor belongs to another list: start again without it.");
   }
-  return last;
+  return position;
 }

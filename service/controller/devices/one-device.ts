@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { type Answer, type Call, canonicalId, type Writing, write } from "../call.ts";
 import { Refused } from "../problems.ts";
+import { nameKeyOf } from "../store/name-key.ts";
 import type { DeviceRow } from "../store/schema.ts";
 import type { assignRequestSchema, deviceChangeSchema } from "./device-documents.ts";
 import { deviceOf, findDeviceText, readDeviceRow } from "./device-rows.ts";
@@ -41,7 +42,7 @@ async function change(
     const after = { ...before, ...values, version: before.version + 1 };
     await transaction
       .updateTable("devices")
-      .set({ ...values, version: after.version })
+      .set({ ...values, version: after.version, name_key: nameKeyOf(after.name, after.serial) })
       .where("id", "=", id)
       .execute();
     record({

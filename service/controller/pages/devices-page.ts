@@ -22,12 +22,15 @@ export async function devicesPage(visit: SignedIn): Promise<ServerAnswer> {
   const [tabs, { body, headers }] = await Promise.all([
     tabsOf(visit, choice),
     visit.ask<{ devices: Record<string, Device> }>("listDevices", {
-      query: { state: choice.state, q, limit: String(size), cursor },
+      query: { state: choice.state, q, limit: String(size), sort: "name", cursor },
     }),
   ]);
   const total = Number(headers["X-Total-Count"]);
   const devices = Object.values(body.devices);
-  const next = nextOf(headers.Link, visit.url);
+  const toPage = (rel: "next" | "prev") => {
+    const to = cursorIn(headers.Link, rel, visit.url);
+    return to === undefined ? "" : addressOf({ ...choice, cursor: to });
+  };
   const canDecide = may(visit.me, "setDeviceStates");
   const title = choice.state === undefined ? "Devices" : `${capital(choice.state)} devices`;
   return page(visit, "devices", title, {
@@ -46,7 +49,8 @@ export async function devicesPage(visit: SignedIn): Promise<ServerAnswer> {
     chooseAll: canDecide ? `${addressOf(choice)}&chosen=all` : "",
     shown: total > devices.length ? `${numberOf(devices.length)} of ${counted(total, "device")}` : "",
     first: cursor === undefined ? "" : addressOf({ ...choice, cursor: undefined }),
-    next: next === undefined ? "" : addressOf({ ...choice, cursor: next }),
+    previous: toPage("prev"),
+    next: toPage("next"),
     sizes: total > 100 ? sizesOf(choice) : [],
   });
 }
@@ -107,9 +111,9 @@ async function tabsOf({ ask }: SignedIn, choice: Choice) {
   );
 }
 
-/** The next page, from the API's Link header. */
-function nextOf(link: string | undefined, base: URL): string | undefined {
-  const [, target] = /^<([^>]+)>; rel="next"$/.exec(link ?? "") ?? [];
+/** Cursor of a neighbouring page, from the API's Link header. */
+function cursorIn(link: string | undefined, rel: "next" | "prev", base: URL): string | undefined {
+  const [, target] = new RegExp(`<([^>]+)>; rel="${rel}"`).exec(link ?? "") ?? [];
   return target === undefined ? undefined : (new URL(target, base).searchParams.get("cursor") ?? undefined);
 }
 

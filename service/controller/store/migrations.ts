@@ -1,9 +1,13 @@
 import { type Kysely, sql } from "kysely";
 import { type Migration, type MigrationProvider, Migrator } from "kysely/migration";
 import type { DatabaseKind } from "./database.ts";
+import { nameKeyOf } from "./name-key.ts";
+import { itemsOf } from "./prepared.ts";
+import type { Schema } from "./schema.ts";
 
-/** SQL statements of one step. Released steps never change; new ones are appended. */
-type Step = (kind: DatabaseKind) => readonly string[];
+type Fill = (database: Kysely<never>) => Promise<void>;
+/** Statements of one step, and values that SQL cannot compute. Released steps never change; new ones are appended. */
+type Step = (kind: DatabaseKind) => readonly (string | Fill)[];
 
 const ordinal = (kind: DatabaseKind) =>
   kind === "sqlite"
@@ -91,11 +95,38 @@ const steps: Record<string, Step> = {
           "alter table users alter column email drop not null",
           "alter table users add check (email is not null or username is not null)",
         ],
+  "0004-devices-by-name": (kind) => [
+    `alter table devices add column name_key text ${kind === "sqlite" ? "" : 'collate "C"'} not null default ''`,
+    (database) => fillNameKeys(database as never, kind),
+    "create index devices_by_name on devices (name_key, ordinal)",
+    "create index devices_by_state_and_name on devices (state, name_key, ordinal)",
+  ],
 };
+
+const portion = 1000;
+
+async function fillNameKeys(database: Kysely<Schema>, kind: DatabaseKind): Promise<void> {
+  for (let after = 0; ; ) {
+    const rows = await database
+      .selectFrom("devices")
+      .select(["ordinal", "id", "name", "serial"])
+      .where("ordinal", ">", after)
+      .orderBy("ordinal")
+      .limit(portion)
+      .execute();
+    const keys = JSON.stringify(rows.map(({ id, name, serial }) => [id, nameKeyOf(name, serial)]));
+    await sql`update devices set name_key = given.name_key
+      from (select value ->> 0 as id, value ->> 1 as name_key from ${itemsOf(kind, keys)}) as given
+      where devices.id = given.id`.execute(database);
+    const last = rows.at(-1);
+    if (!last || rows.length < portion) return;
+    after = last.ordinal;
+  }
+}
 
 /** All statements that create a database of this version, in order. */
 export const statementsOf = (kind: DatabaseKind): string[] =>
-  Object.values(steps).flatMap((step) => [...step(kind)]);
+  Object.values(steps).flatMap((step) => step(kind).filter((each) => typeof each === "string"));
 
 /** Triggers that reject changes to the audit log. */
 function appendOnly(kind: DatabaseKind): string[] {
@@ -168,9 +199,12 @@ function migrator(database: Kysely<never>, kind: DatabaseKind): Migrator {
   return new Migrator({ db: database, provider });
 }
 
-const migration = (statements: readonly string[]): Migration => ({
+const migration = (statements: ReturnType<Step>): Migration => ({
   async up(database) {
-    for (const statement of statements) await sql.raw(statement).execute(database);
+    for (const statement of statements)
+      await (typeof statement === "string"
+        ? sql.raw(statement).execute(database)
+        : statement(database as never));
   },
 });
 

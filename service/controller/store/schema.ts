@@ -112,7 +112,8 @@ type Numbered<Row> = Omit<Row, "ordinal"> & { ordinal: Generated<number> };
 export interface Schema {
   /** audit_head: seq and hash of the last row, with a MAC over both; pepper: a check value for the pepper. */
   meta: { key: string; value: string };
-  devices: Numbered<DeviceRow>;
+  /** name_key: sort key of the name, from `nameKeyOf`. */
+  devices: Numbered<DeviceRow> & { name_key: Generated<string> };
   users: Numbered<UserRow>;
   keys: Numbered<KeyRow>;
   sessions: SessionRow;
