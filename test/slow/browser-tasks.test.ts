@@ -37,6 +37,11 @@ class Visitor {
     await target.click();
   }
 
+  async press(button: string): Promise<void> {
+    this.steps++;
+    await this.page.getByRole("button", { name: button, exact: true }).click();
+  }
+
   async search(words: string): Promise<void> {
     this.steps++;
     await this.page.getByRole("searchbox", { name: "Search all releases" }).fill(words);
@@ -105,6 +110,18 @@ describe.each(visitors)("%s", (_, options) => {
       expect(text).toContain("shows its tray icon again");
       expect(text).toContain("No file was removed.");
     }));
+
+  // Only a script can join the notes between any two versions; without it, pages of neighbours are read one by one.
+  if (options.javaScriptEnabled)
+    test("a visitor reads what changed between any two versions", () =>
+      task(async (visitor) => {
+        await visitor.click("Compare two versions");
+        await visitor.page.getByLabel("From").selectOption("26.06.001");
+        await visitor.page.getByLabel("To").selectOption("26.08.001");
+        await visitor.press("Compare");
+        await visitor.page.getByRole("heading", { name: "Changes from 26.06.001 to 26.08.001" }).waitFor();
+        await visitor.page.getByRole("heading", { name: "Release notes of 26.07.001" }).waitFor();
+      }));
 
   // The files of this site are below its base URL, as a package repository needs it.
   test("a visitor gets the lines for apt", () =>

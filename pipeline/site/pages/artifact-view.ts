@@ -53,7 +53,7 @@ export function artifactView(
     system: systemText(record),
     variant: variantText(record),
     size: size === null ? "" : sizeText(size),
-    bytes: size === null ? "" : bytesText(size),
+    bytes: size === null || size < 1024 ? "" : bytesText(size),
     history: historyView(record.id, release),
     checksum: record.checksum,
     provenance: provenanceOf(record, config),
@@ -85,7 +85,10 @@ export function withdrawnView(record: RetractedRecord, release: PublishedRelease
   const by = replaced_by === null ? undefined : release.replacements.get(replaced_by);
   const folder = by?.version === release.version ? "" : `../${by?.version}/`;
   const replacement = by ? { ...by, href: `${folder}#p${replaced_by}` } : null;
-  const history = historyView(id, release);
+  const history = historyView(id, release).map((event) =>
+    // The page says the present reason first.
+    event.reason === reason ? { ...event, reason: "" } : event,
+  );
   return { id, name, type: package_type, reason, checksum, at: momentView(at), replacement, history };
 }
 

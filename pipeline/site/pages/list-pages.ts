@@ -90,6 +90,7 @@ function home(
     groups,
     months: parts.map(({ folder, label }) => ({ href: `page/${folder}`, text: label })),
     all: "releases/",
+    compare: "changes/",
   }));
 }
 

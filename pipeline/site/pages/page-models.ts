@@ -175,6 +175,7 @@ const artifact = z.strictObject({
   /** Variant of a split package; otherwise empty. */
   variant: text,
   size: text,
+  /** The exact size; empty if `size` is exact. */
   bytes: text,
   history,
   checksum,
@@ -285,6 +286,8 @@ export const pageModels = {
     ),
     months: z.array(link),
     all: href,
+    /** Page that compares any two releases. */
+    compare: href,
   }),
   month: z.strictObject({
     layout,
