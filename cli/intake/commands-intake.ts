@@ -29,6 +29,7 @@ export function addIngest(program: CommandUnknownOpts, run: Run): void {
       "add package metadata to the manifests of releases, cut ones too; with --artifacts or --from",
     )
     .option("--from <site>", "with --fill: site that serves the artifacts: its name, URL or folder")
+    .option("--suggest", "print the rules for catalog.yaml that recognize the files, and nothing else")
     .option(...dryRun)
     .action((inputs, { fill, ...options }) =>
       run(async (host) => {

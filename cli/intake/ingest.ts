@@ -1,7 +1,7 @@
 // Imported directly, because index.ts also loads templates and pages, which doubles the memory of build jobs.
 
 import { exitStatus } from "../../pipeline/errors.ts";
-import { ingest } from "../../pipeline/intake/ingest/store-manifest.ts";
+import { ingest, suggestForInputs } from "../../pipeline/intake/ingest/store-manifest.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, type Host, say, sayNext, sayNextAfterDryRun, surroundings } from "../terminal/host.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
@@ -22,6 +22,7 @@ export interface IngestOptions {
   from?: string;
   dryRun?: true;
   out?: string;
+  suggest?: true;
 }
 
 type Delivered = Awaited<ReturnType<typeof ingest>>;
@@ -44,6 +45,10 @@ export async function ingestOutputs(
       "nothing to ingest",
       "Give build outputs: JSON of Nix, Hydra or GoReleaser, an output folder, files for download.",
     );
+  }
+  if (options.suggest) {
+    host.data.write(await suggestForInputs(host.releases, { inputs, sums, config }));
+    return exitStatus.done;
   }
   if (out !== undefined && out !== "-" && !/\.(json|ya?ml)$/.test(out)) {
     throw new UsageError(

@@ -23,8 +23,8 @@ import {
 import { mergeEvidence } from "./merge-evidence.ts";
 import { readRelease, requireRelease } from "./release-folder.ts";
 import { type Environment, statedRevision } from "./revision.ts";
-import { unmatchedHint } from "./rules.ts";
 import { parseSettings } from "./settings.ts";
+import { suggestRules, unmatchedHint } from "./suggest.ts";
 
 export interface IngestRequest {
   /** Build outputs: documents, folders, downloadable files. */
@@ -116,6 +116,21 @@ export async function ingestBuild(
     isInspected: inspect !== undefined,
     warnings: [...found, ...problems],
   };
+}
+
+/**
+ * Lines for catalog.yaml that make ingest recognize build outputs.
+ * @throws RelcatError input-missing, and others of unreadable inputs
+ */
+export async function suggestForInputs(
+  folder: string,
+  { inputs, sums: lists, config: place }: Pick<IngestRequest, "inputs" | "sums" | "config">,
+): Promise<string> {
+  const config = await loadConfiguration(folder, place);
+  const { files, problems } = await readEvidence(inputs, config, await readSumFiles(lists ?? []));
+  throwErrors(problems);
+  const names = [...new Set(files.filter(({ finished }) => !finished).map(({ name }) => name))];
+  return suggestRules(names.sort(), config);
 }
 
 /** Loads the code that checks signatures only if there are signers. */

@@ -18,6 +18,7 @@ import { baseOf, isStoreBase, nameOf, storePathOf } from "./formats/store-path.t
 import type { Sum } from "./formats/sums.ts";
 import { mainOutputs } from "./join-store.ts";
 import { isIgnored, ruleFor } from "./rules.ts";
+import { sideFileReason } from "./side-files.ts";
 import { signedFileOf } from "./signed-file.ts";
 
 interface Reading {
@@ -92,6 +93,8 @@ async function readFile(path: string, info: PathInfo, { config }: Reading): Prom
   const file = () => ({ files: [plainFile(path, realPath)] });
   const signed = signedFileOf(path, config);
   if (signed) return { leftOut: [`${name} (the signature of ${signed})`] };
+  const reason = ruleFor(name, config) ? undefined : sideFileReason(name);
+  if (reason !== undefined) return { leftOut: [`${name} (${reason})`] };
   if (kind === "file" && (size > maxInputBytes || !mayBeDocument(name, readHead(path, 4096)))) return file();
   const [bytes = new Uint8Array()] = await readFiles([path]);
   const recognised = recognise(path, bytes);

@@ -19,24 +19,3 @@ export function fieldsOf({ match: _, ...fields }: IngestRule): Omit<IngestRule, 
 /** Problem of a file without a rule; `unmatchedHint` gives the hint for all of them. */
 export const unmatched = (file: string, at: At): Problem =>
   problem("artifact-unmatched", at, `nothing says what ${display(file)} is`, "");
-
-/** Lines for catalog.yaml that would match the files, one rule per ending. */
-export function unmatchedHint(files: readonly string[], { packageTypes, ingest, ignore }: Config): string {
-  const globs = [...new Set(files.map(globOf))].map((glob) => JSON.stringify(glob));
-  const rules = globs.map((glob) => `  - { match: ${glob}, package_type: … }`);
-  const ignored = globs.join(", ");
-  return [
-    `Say in catalog.yaml what they are (… is one of ${[...packageTypes.keys()].join(", ")})` +
-      `${ingest.length > 0 ? ", below ingest:" : ":"}`,
-    ...(ingest.length > 0 ? [] : ["ingest:"]),
-    ...rules,
-    `or that they are not for download${ignore.length > 0 ? ", in ignore:" : ":"}`,
-    ignore.length > 0 ? `  ${ignored}` : `ignore: [${ignored}]`,
-    "For one run: --set package_type=…; for one file: FILE.relcat.yaml next to it.",
-  ].join("\n");
-}
-
-function globOf(file: string): string {
-  const ending = /\.([A-Za-z0-9]{1,8})$/.exec(file)?.[1];
-  return ending === undefined ? file : `*.${ending}`;
-}

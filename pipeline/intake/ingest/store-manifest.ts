@@ -6,6 +6,8 @@ import { refuseSecondManifest } from "../other-manifest.ts";
 import { type Ingested, type IngestRequest, type IngestSurroundings, ingestBuild } from "./ingest.ts";
 import { requireRelease } from "./release-folder.ts";
 
+export { suggestForInputs } from "./ingest.ts";
+
 export interface Delivered {
   ingested: Ingested;
   /** undefined: the caller only wanted the result, without a file. */

@@ -76,15 +76,23 @@ describe("the report of unknown files", () => {
     const made = built([...names, "notes.flatpak"]);
     const { stderr } = await made.run(...ingest);
     const lines = stderr.split("\n").map((line) => line.replace(/^ {4}/, ""));
-    const start = lines.indexOf("ingest:");
-    const rules = lines.slice(start, start + 3);
-    expect(rules).toEqual([
-      "ingest:",
-      '  - { match: "*.flatpak", package_type: … }',
-      '  - { match: "*.bin", package_type: … }',
+    const start = lines.findIndex((line) => line.startsWith("package_types:"));
+    const end = lines.findIndex((line) => line.startsWith("or that they are not"));
+    expect(lines.slice(start, end).filter((line) => !line.startsWith("# Package types"))).toEqual([
+      "package_types: # if catalog.yaml has this key already, add the lines below it there",
+      '  flatpak: { operating_system: linux, platform: 17, kind: client, description: "Flatpak" }',
+      "ingest: # if catalog.yaml has this key already, add the lines below it there",
+      '  - { match: "*.flatpak", package_type: flatpak }',
+      "# The names of these files do not say what they are. Choose a package type for each, or leave it out with ignore:.",
+      "# ingest:",
+      '# - { match: "*.bin", package_type: … }',
     ]);
-    const catalog = join(made.folder, "releases/catalog.yaml");
-    appendFileSync(catalog, `${rules.join("\n").replaceAll("…", "xz")}\n`);
+    const pasted = lines
+      .slice(start, end)
+      .join("\n")
+      .replace('# - { match: "*.bin"', '  - { match: "*.bin"')
+      .replace("…", "xz");
+    appendFileSync(join(made.folder, "releases/catalog.yaml"), `${pasted}\n`);
     expect((await made.succeed(...ingest)).stdout).toContain("with 21 artifacts");
   });
 
@@ -95,5 +103,49 @@ describe("the report of unknown files", () => {
     expect(line).toBe('ignore: ["*.bin"]');
     appendFileSync(join(made.folder, "releases/catalog.yaml"), `${line}\n`);
     expect((await made.succeed(...ingest)).stdout).toContain("with 1 artifact\n");
+  });
+});
+
+describe("ingest --suggest", () => {
+  test("prints lines that recognize GoReleaser's usual archives when they are pasted", async () => {
+    const files = ["harbor_1.0.0_linux_amd64.tar.gz", "harbor_1.0.0_Darwin_arm64.tar.gz"];
+    const made = built([...files, "harbor_1.0.0_windows_amd64.zip", "harbor.exe", "a.rpm"]);
+    const { stdout, stderr } = await made.succeed("ingest", "--suggest", "out");
+    expect(stderr).toBe("");
+    appendFileSync(join(made.folder, "releases/catalog.yaml"), `${stdout}\n`);
+    expect(await ingested(made)).toEqual({
+      "harbor_1.0.0_linux_amd64.tar.gz": "linux-archive",
+      "harbor_1.0.0_Darwin_arm64.tar.gz": "macos-archive",
+      "harbor_1.0.0_windows_amd64.zip": "windows-archive",
+      "harbor.exe": "exe",
+      "a.rpm": "rpm",
+    });
+    await made.succeed("check");
+    expect((await made.succeed("ingest", "--suggest", "out")).stdout).toBe(
+      "# Every file is recognized already.",
+    );
+  });
+
+  test("never guesses OS versions", async () => {
+    const made = built(["a_2004_amd64.deb", "a_2204_amd64.deb"]);
+    const { stdout } = await made.succeed("ingest", "--suggest", "out");
+    expect(stdout).toContain("relcat does not guess OS versions");
+    expect(stdout).not.toMatch(/20\.04|22\.04/);
+    expect(stdout.split("\n").filter((line) => !line.startsWith("#"))).toEqual([]);
+  });
+});
+
+test("checksums, signatures and lists of components are left out with a reason, unless a rule names them", async () => {
+  const side = ["a.rpm.asc", "a.rpm.sha512", "a.rpm.sig", "a.sbom.json", "a.spdx.json", "SHA512SUMS"];
+  const made = built(["a.rpm", ...side]);
+  const { stdout, stderr } = await made.succeed(...ingest);
+  expect(stdout).toContain("with 1 artifact\n");
+  expect(stderr).toContain(
+    "Left out: SHA512SUMS (a checksum file), a.rpm.asc (a signature), a.rpm.sha512 (a checksum file), a.rpm.sig (a signature), a.sbom.json (a list of components), a.spdx.json (a list of components).",
+  );
+  const rules = `${config}ingest:\n  - { match: "*.sbom.json", package_type: xz }\n`;
+  expect(await ingested(built(["a.rpm", "a.sbom.json"], rules))).toEqual({
+    "a.rpm": "rpm",
+    "a.sbom.json": "xz",
   });
 });
