@@ -14,5 +14,5 @@ for (const { path, bytes } of files) {
   writeFileSync(file, bytes);
 }
 process.stdout.write(
-  `Wrote ${files.length} files into build/docs/. To view them: npm run relcat -- serve --dir build/docs\n`,
+  `Wrote ${files.length} files into build/docs/. To view them: python3 -m http.server --bind 127.0.0.1 --directory build/docs\n`,
 );

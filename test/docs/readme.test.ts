@@ -74,18 +74,16 @@ test.each(Object.entries(months))("the tour prints the output in the README in %
     expect(`$ ${command}\n${shown}`).toBe(`$ ${command}\n${withoutSizes(output)}`);
   }
   const server = execa(process.execPath, [program, "serve", "--port", "0"], { cwd: join(home, "demo"), env });
-  try {
-    for await (const line of server.iterable({ from: "stderr" })) {
-      const [url] = /http:\/\/[^\s]*:\d+/.exec(line) ?? [];
-      if (url === undefined) continue;
-      expect(await (await fetch(url)).text()).toContain("hello_amd64.deb");
-      return;
-    }
-    throw new Error("the server did not start");
-  } finally {
-    server.kill();
-    await server.catch(() => {});
-  }
+  const url = await new Promise<string>((resolve, reject) => {
+    server.stderr.on("data", (said: Buffer) => {
+      const [found] = /http:\/\/[\w.]+:\d+/.exec(String(said)) ?? [];
+      if (found !== undefined) resolve(found);
+    });
+    server.on("exit", () => reject(new Error("the server ended")));
+  });
+  expect(await (await fetch(url)).text()).toContain("hello_amd64.deb");
+  server.kill();
+  await server.catch(() => {});
 });
 
 test("the next commands of the tour work when they are pasted", { tags: ["long"] }, async () => {
