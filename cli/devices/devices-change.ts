@@ -17,7 +17,7 @@ export async function renameDevice(
   const connection = connect(place, host);
   const { id } = await requireDevice(connection, selector);
   const device = await connection.ask<Device>("POST", `/device/${id}`, { name });
-  answer<"device">(host, { device }, () => `${id} is now called ${name}.`);
+  answer<"devices-show">(host, { device }, () => `${id} is now called ${name}.`);
   return exitStatus.done;
 }
 
@@ -37,7 +37,11 @@ export async function assignDevice(
   const owner = user === undefined ? undefined : await requireUser(connection, user);
   const body = { device_id: id, user_id: owner?.id ?? null };
   const device = await connection.ask<Device>("POST", "/device/assign", body);
-  answer<"device">(host, { device }, () => `${id} is now assigned to ${owner ? nameOf(owner) : "no one"}.`);
+  answer<"devices-show">(
+    host,
+    { device },
+    () => `${id} is now assigned to ${owner ? nameOf(owner) : "no one"}.`,
+  );
   return exitStatus.done;
 }
 

@@ -42,7 +42,7 @@ export const deviceTable = (devices: readonly Device[]): string =>
 
 export async function showDevice(selector: string, place: Place, host: Host): Promise<number> {
   const device = await requireDevice(connect(place, host), selector);
-  answer<"device">(host, { device }, () =>
+  answer<"devices-show">(host, { device }, () =>
     table(Object.entries(device).map(([member, value]) => [member, value === null ? "" : String(value)])),
   );
   return exitStatus.done;

@@ -4,7 +4,7 @@ import type { Api } from "../controller/api.ts";
 import type { OutputDocument } from "../output/outputs.ts";
 import { listed } from "../terminal/words.ts";
 
-export type Device = OutputDocument<"device">["device"];
+export type Device = OutputDocument<"devices-show">["device"];
 export type State = Device["state"];
 
 export async function readDevices(
