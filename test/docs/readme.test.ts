@@ -79,7 +79,7 @@ test.each(Object.entries(months))("the tour prints the output in the README in %
       const [found] = /http:\/\/[\w.]+:\d+/.exec(String(said)) ?? [];
       if (found !== undefined) resolve(found);
     });
-    server.on("exit", () => reject(new Error("the server ended")));
+    server.catch(reject);
   });
   expect(await (await fetch(url)).text()).toContain("hello_amd64.deb");
   server.kill();
