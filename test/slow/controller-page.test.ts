@@ -12,6 +12,7 @@ let controller: TestController;
 let owner: TestUser;
 let deviceId: string;
 let keyId: string;
+let userId: string;
 
 const hostile = `<img src=x onerror=alert(1)>"' ${"very-long-name-without-any-break".repeat(6)}`;
 
@@ -19,7 +20,7 @@ beforeAll(async () => {
   browser = await startBrowser();
   controller = await testController({ settings: { organisation: "Northgate devices" } });
   owner = await controller.makeUser("Owner");
-  await controller.makeUser("LimitedAdministrator", { authz_devices: 1 });
+  userId = (await controller.makeUser("LimitedAdministrator", { authz_devices: 1 })).id;
   keyId = (await controller.makeKey(undefined, 9)).id;
   for (let index = 0; index < 24; index++) await enroll(`laptop-${index}`);
   deviceId = await enroll(hostile.slice(0, 255));
@@ -99,6 +100,49 @@ test.each([true, false])(
   },
 );
 
+test.each([true, false])(
+  "a user is added, disabled and enabled on the pages, with JavaScript: %s",
+  async (javaScriptEnabled) => {
+    const { page, complaints, close } = await visit({ javaScriptEnabled });
+    const name = javaScriptEnabled ? "ann@example.com" : "bo@example.com";
+    await signIn(page);
+    await page.getByRole("link", { name: "Users" }).click();
+    const rights = page.getByRole("group", { name: "Rights of a Limited Administrator" });
+    expect(await rights.isVisible()).toBe(false);
+    await page.getByRole("radio", { name: "Limited Administrator" }).check();
+    await rights.getByRole("checkbox", { name: "Devices" }).check();
+    await page.getByLabel("Email address").fill(name);
+    await page.getByRole("button", { name: "Add the user" }).click();
+    const secret = (await page.locator("[data-copy=Password]").textContent()) ?? "";
+    expect(secret).toMatch(/^[\w-]{24}$/);
+    await page.getByRole("link", { name: "I have copied it" }).click();
+    await page.getByRole("button", { name: "Disable the user" }).click();
+    expect(await said(page)).toBe("The user is disabled and signed out everywhere.");
+    await page.getByRole("button", { name: "Enable the user" }).click();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Email address or user name").fill(name);
+    await page.getByLabel("Password").fill(secret);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.waitForURL(/\/devices$/);
+    expect(complaints).toEqual([]);
+    await close();
+  },
+);
+
+test.each([
+  [true, "a moment ago"],
+  [false, "2026-03-21 10:00 UTC"],
+])("times have the exact time as their title, with JavaScript: %s", async (javaScriptEnabled, text) => {
+  const { page, close } = await visit({ javaScriptEnabled });
+  await signIn(page);
+  const time = page.locator("tbody time").first();
+  expect([await time.textContent(), await time.getAttribute("title")]).toEqual([
+    text,
+    "2026-03-21 10:00:00 UTC",
+  ]);
+  await close();
+});
+
 test("filtered devices are neither counted nor sent, and shift selects a range", async () => {
   const { page, complaints, close } = await visit();
   await signIn(page);
@@ -145,6 +189,8 @@ const paths = () => [
   "/keys",
   `/keys/${keyId}`,
   "/users",
+  `/users/${userId}`,
+  "/account",
   "/audit",
   "/-net/api/v0/docs",
 ];
@@ -164,6 +210,9 @@ async function eachPage(page: Page, look: (name: string) => Promise<void>): Prom
   await page.goto(`${controller.url}/keys`);
   await page.getByRole("button", { name: "Create the key" }).click();
   await look("new key");
+  await page.goto(`${controller.url}/users/${userId}`);
+  await page.getByRole("button", { name: "Set a new password" }).click();
+  await look("new password");
 }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
