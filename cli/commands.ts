@@ -7,8 +7,10 @@ import { addDevices } from "./devices/commands-devices.ts";
 import { addImport, addIngest, addInspect } from "./intake/commands-intake.ts";
 import { addPublishing } from "./sites/commands-publish.ts";
 import { addServing } from "./sites/commands-serve.ts";
+import { addExitStatuses, exitStatuses } from "./terminal/exit-codes.ts";
 import type { Host, OwnPackage } from "./terminal/host.ts";
-import { example, exitStatuses, type Run, row } from "./terminal/rows.ts";
+import { example, type Run, row } from "./terminal/rows.ts";
+import { topicNames } from "./terminal/topic-names.ts";
 
 /**
  * The table of commands. Each command is imported only when it runs, so help and version load nothing else.
@@ -54,6 +56,7 @@ export function createProgram(
     addTools,
   ])
     add(program, run);
+  addExitStatuses(program);
   return program;
 }
 
@@ -62,7 +65,9 @@ const described = (option: Option): string =>
   `${new Help().optionDescription(option)}${option.mandatory ? " (required)" : ""}`;
 
 function addTools(program: CommandUnknownOpts, run: Run): void {
-  program.commandsGroup("Other:").helpCommand("help [command]", "Show help for a command.");
+  program
+    .commandsGroup("Other:")
+    .helpCommand("help [command]", `Show help for a command, or for ${topicNames.join(", ")}.`);
   addTemplates(program, run);
   row(program, "schema", "Print the JSON Schema of a document.", "relcat schema manifest")
     .argument("[name]", "name of the schema; for example manifest")
@@ -75,6 +80,13 @@ function addTools(program: CommandUnknownOpts, run: Run): void {
     .action((values, words) =>
       run(async (host) => (await import("./completion/complete.ts")).complete(values, words, host)),
     );
+  program
+    .command("__words <state> [word...]", { hidden: true })
+    .action((state, words) =>
+      run(async (host) =>
+        (await import("./completion/complete-line.ts")).completeLine(state, words, program, host),
+      ),
+    );
   const loaded = "source <(relcat completion bash)";
   row(
     program,
@@ -82,7 +94,7 @@ function addTools(program: CommandUnknownOpts, run: Run): void {
     "Print a shell script that completes commands, options, versions and package types.",
     loaded,
   )
-    .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish"] as const))
+    .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish", "powershell"] as const))
     .action((shell) =>
       run(async (host) => (await import("./completion/completion.ts")).completion(shell, program, host)),
     );

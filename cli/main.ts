@@ -6,6 +6,7 @@ import type { Given } from "./terminal/as-given.ts";
 import type { Host, Output, OwnPackage } from "./terminal/host.ts";
 import { findProject } from "./terminal/project.ts";
 import type { Globals } from "./terminal/rows.ts";
+import { topicIn } from "./terminal/topic-names.ts";
 import { unbufferedOutput } from "./terminal/unbuffered-output.ts";
 
 /** Runs the command line. The only code that uses `process`. */
@@ -48,7 +49,9 @@ export async function main(own: OwnPackage): Promise<void> {
     if (words.includes("--json")) host = hostOf({ color: !words.includes("--no-color"), json: true }, own);
     if (words.length > 1 && words.some((word) => /^(-V$|--version)/.test(word)))
       (await import("./terminal/misplaced-version.ts")).refuseMisplacedVersion(program, words);
-    await program.parseAsync(wordsOf(program), { from: "user" });
+    const topic = topicIn(words);
+    if (topic) status = (await import("./terminal/topics.ts")).showTopic(topic, program, host);
+    else await program.parseAsync(wordsOf(program), { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError)
       status = await refuse(error, command.join(" "), hostOf(program.opts(), own));

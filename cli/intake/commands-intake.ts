@@ -93,5 +93,5 @@ export function addInspect(program: CommandUnknownOpts, run: Run): void {
     .action((files, options) =>
       run(async (host) => (await import("./inspect.ts")).inspect(files, options, host)),
     );
-  inspect.addHelpText("after", "\nExit status: 0 if every verdict is ok, otherwise 1.");
+  inspect.addHelpText("after", "\nThe exit status is 1 if a verdict is not ok.");
 }

@@ -15,20 +15,6 @@ export type Run = (verb: (host: Host) => Promise<number>, json?: boolean) => Pro
 
 export const example = (line: string) => `\nExample:\n  ${line}`;
 
-/** Below the list of commands. */
-export const exitStatuses = `
-Exit status:
-  0   success
-  1   the input has problems
-  2   wrong usage or configuration
-  3   conflict, safe to retry
-  4   permission denied by the storage
-  5   network error
-  6   a signature or checksum does not verify
-  7   signatures have expired, or a site is out of date
-  10  changes found, with plan --detailed-exitcode
-  70  a bug in relcat`;
-
 export const row = (parent: CommandUnknownOpts, name: string, description: string, line: string) =>
   parent.command(name).description(description).addHelpText("after", example(line));
 

@@ -42,7 +42,7 @@ describe("in bash", () => {
     [["relcat", "build", "--out", "notes", "--rel"], ["--released"]],
     [
       ["relcat", "completion", ""],
-      ["bash", "zsh", "fish"],
+      ["bash", "zsh", "fish", "powershell"],
     ],
     [["relcat", "check", ""], [""]],
   ])("completes %j to %j", async (words, expected) => {

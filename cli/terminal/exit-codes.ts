@@ -1,0 +1,91 @@
+import type { CommandUnknownOpts } from "@commander-js/extra-typings";
+
+/** Meaning of each exit status. */
+export const meanings: readonly (readonly [status: number, meaning: string])[] = [
+  [0, "success"],
+  [1, "the input has problems"],
+  [2, "wrong usage or configuration"],
+  [3, "conflict, safe to retry"],
+  [4, "permission denied by the storage"],
+  [5, "network error"],
+  [6, "a signature or checksum does not verify"],
+  [7, "signatures have expired, or a site is out of date"],
+  [10, "changes found, with plan --detailed-exitcode"],
+  [70, "a bug in relcat"],
+];
+
+/** Statuses besides 0, 2 and 70, which every command has. A group's row applies to all its commands. */
+const ofCommand: Readonly<Record<string, readonly number[]>> = {
+  init: [1],
+  new: [1, 3],
+  ingest: [1, 3, 5, 6],
+  import: [1, 3, 5],
+  notes: [1, 3],
+  check: [1],
+  status: [1],
+  list: [1],
+  build: [1, 3],
+  inspect: [1],
+  plan: [1, 3, 5, 6, 10],
+  cut: [1, 3],
+  uncut: [1, 3],
+  ledger: [1, 3],
+  retract: [1, 3],
+  reinstate: [1, 3],
+  release: [1, 3, 4, 5, 6, 7],
+  upload: [1, 3, 4, 5],
+  trust: [1, 3],
+  sign: [1, 3, 4, 5, 6],
+  verify: [1, 3, 5, 6, 7],
+  download: [1, 5, 6, 7],
+  publish: [1, 3, 4, 5, 6],
+  history: [1, 4, 5, 6],
+  rollback: [1, 3, 4, 5, 6],
+  serve: [1, 3],
+  "controller demo": [1],
+  "controller serve": [1],
+  "controller keys": [1, 3, 5],
+  "controller users": [1, 3, 5],
+  "controller audit": [1, 5, 6],
+  "controller backup": [1],
+  "controller restore": [1],
+  "controller migrate": [1],
+  login: [1, 3, 5],
+  logout: [1, 3, 5],
+  devices: [1, 3, 5],
+  templates: [1],
+};
+
+/** The exit statuses of a command. @param path its words without "relcat" */
+export function statusesOf(path: readonly string[]): number[] {
+  const own = ofCommand[path.join(" ")] ?? ofCommand[path.slice(0, 2).join(" ")] ?? ofCommand[path[0] ?? ""];
+  return [0, 2, 70, ...(own ?? [])].sort((a, b) => a - b);
+}
+
+/** Below the list of commands. */
+export const exitStatuses = `
+Exit status:
+${meanings.map(([status, meaning]) => `  ${String(status).padEnd(2)}  ${meaning}`).join("\n")}`;
+
+/** The commands that do something, with their words. */
+export function* leavesOf(
+  command: CommandUnknownOpts,
+  path: readonly string[] = [],
+): Generator<[command: CommandUnknownOpts, path: readonly string[]]> {
+  if (path.length > 0 && command.commands.length === 0) yield [command, path];
+  for (const below of command.createHelp().visibleCommands(command))
+    if (below.name() !== "help") yield* leavesOf(below, [...path, below.name()]);
+}
+
+/** Adds the exit statuses of each command to its help. */
+export function addExitStatuses(program: CommandUnknownOpts): void {
+  const add = (command: CommandUnknownOpts, path: readonly string[]) => {
+    if (command.commands.length === 0)
+      command.addHelpText(
+        "after",
+        () => `\nExit status: ${statusesOf(path).join(", ")} (relcat help exit-codes)`,
+      );
+    for (const below of command.commands) add(below, [...path, below.name()]);
+  };
+  for (const command of program.commands) add(command, [command.name()]);
+}

@@ -1,0 +1,101 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { CommandUnknownOpts } from "@commander-js/extra-typings";
+import { codes, exitStatus } from "../../pipeline/errors.ts";
+import { table } from "./cells.ts";
+import { leavesOf, meanings, statusesOf } from "./exit-codes.ts";
+import { answer, type Host } from "./host.ts";
+import type { TopicName } from "./topic-names.ts";
+
+/** Environment variables of all commands, with what they set. Tools below relcat read their own. */
+export const variables: readonly (readonly [name: string, purpose: string])[] = [
+  ["RELCAT_SITE", "site of build, sign, upload, release, publish, history and rollback"],
+  ["RELCAT_ONLINE_KEY", "private key, as PEM, that signs a site; written by trust init"],
+  ["RELCAT_OPENPGP_KEY", "private key, armored, that signs apt and yum repositories"],
+  ["RELCAT_PUBLISHER", "name of this publisher in the history of a site"],
+  ["RELCAT_PUBLISH_TOKEN", "token that clients of serve --releases send"],
+  ["RELCAT_MANIFESTS", "set for the program of serve --after-post: paths of the posted manifests"],
+  ["RELCAT_CONTROLLER_URL", "address of the controller"],
+  ["RELCAT_API_KEY_ID", "id of the API key for the controller"],
+  ["RELCAT_API_KEY", "secret of the API key for the controller"],
+  ["RELCAT_PEPPER", "secret that the controller adds before it hashes passwords and keys"],
+  ["SOURCE_DATE_EPOCH", "time in place of the clock, in seconds since 1970"],
+  ["NO_COLOR", "print without colours"],
+  ["FORCE_COLOR", "print with colours even if the output is not a terminal"],
+  ["CI", "ask no questions"],
+  ["GITHUB_ACTIONS", "true: also print problems as annotations; GITHUB_STEP_SUMMARY gets a summary"],
+  ["XDG_STATE_HOME", "folder for the metadata of verified sites, and for logins; default: ~/.local/state"],
+  ["XDG_RUNTIME_DIR", "folder for locks if the place next to the output is not writable"],
+  ["AWS_REGION", "region of a bucket, like AWS_DEFAULT_REGION; the other variables of the AWS SDK apply too"],
+  ["AWS_ENDPOINT_URL_S3", "address of a service that is compatible with S3, like AWS_ENDPOINT_URL"],
+  ["HTTPS_PROXY", "proxy for requests; needs NODE_USE_ENV_PROXY=1"],
+];
+
+/** `relcat help TOPIC`. */
+export function showTopic(topic: TopicName, program: CommandUnknownOpts, host: Host): number {
+  const { document, text } = topics[topic](program, host);
+  answer(host, { topic, ...document }, () => text);
+  return exitStatus.done;
+}
+
+type Topic = (program: CommandUnknownOpts, host: Host) => { document: object; text: string };
+
+const topics: Readonly<Record<TopicName, Topic>> = {
+  "exit-codes": (program) => {
+    const statuses = meanings.map(([status, meaning]) => {
+      const named = Object.entries(codes).filter(([, each]) => each === status);
+      return { status, meaning, codes: named.map(([code]) => code) };
+    });
+    const commands = [...leavesOf(program)].map(([, path]) => ({
+      command: path.join(" "),
+      statuses: statusesOf(path),
+    }));
+    const rows = commands.map(({ command, statuses }) => [`  ${command}`, statuses.join(" ")]);
+    const conflicts = statuses.find(({ status }) => status === exitStatus.conflict)?.codes ?? [];
+    const text = [
+      "The first error decides the exit status of a command.",
+      table(statuses.map(({ status, meaning }) => [`  ${status}`, meaning])),
+      `Conflicts (3) are: ${conflicts.join(", ")}. Run the command again after the other one has ended, or from the newest state.`,
+      `Each command, with its exit statuses:\n${table(rows)}`,
+    ];
+    return { document: { statuses, commands }, text: text.join("\n\n") };
+  },
+  environment: () => ({
+    document: { variables: variables.map(([name, purpose]) => ({ name, purpose })) },
+    text: `Options of the command line take precedence.\n\n${table(variables.map(([name, purpose]) => [`  ${name}`, purpose]))}`,
+  }),
+  configuration: (_, { own }) => {
+    const keys = configurationKeys(own.folder);
+    const text = `The project is configured in releases/catalog.yaml. Every key is optional:
+
+${table(keys.map(({ key, purpose }) => [`  ${key}`, purpose]))}
+
+relcat schema catalog prints the JSON Schema with all keys, types and defaults. relcat check reports mistakes.`;
+    return { document: { file: "releases/catalog.yaml", keys }, text };
+  },
+  json: () => ({
+    document: { schemas: "relcat schema --list" },
+    text: `With --json, each command prints one JSON document on standard output, and messages on standard error.
+
+  schema_version  1; it changes if a field is removed or gets another meaning
+  problems        only after a failure: code, severity, message, hint, file, line, column of each problem
+  dry_run         true, with --dry-run
+
+The exit status is the same as without --json. Servers, and devices watch, print one JSON object per line.
+relcat schema --list prints the names of the JSON Schemas.`,
+  }),
+};
+
+/** @param folder of relcat's package */
+function configurationKeys(folder: string): { key: string; purpose: string }[] {
+  const schema = JSON.parse(readFileSync(join(folder, "schemas/catalog.schema.json"), "utf8"));
+  type Property = { description?: string; properties?: object };
+  const properties: Record<string, Property> = schema.properties;
+  return Object.entries(properties).map(([key, { description, properties: inner = {} }]) => ({
+    key,
+    purpose: (description ?? `Settings: ${Object.keys(inner).join(", ")}.`).replace(
+      / (?:No|Without) unpaired surrogates\.$/,
+      "",
+    ),
+  }));
+}

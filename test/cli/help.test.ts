@@ -1,0 +1,133 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { execa } from "execa";
+import { expect, test } from "vitest";
+import { pointers } from "../../cli/catalog/pointers.ts";
+import { leavesOf, statusesOf } from "../../cli/terminal/exit-codes.ts";
+import { variables } from "../../cli/terminal/topics.ts";
+import { relcat, repository } from "../support/run.ts";
+import { statusesRaisedBy } from "./raised.ts";
+import { commandTable, currentManPage } from "./table.ts";
+
+const read = (path: string) => readFileSync(join(repository, path), "utf8");
+const leaves = [...leavesOf(commandTable())].map(([, path]) => path);
+
+/** Rows of a loop have no name of their own, so they count for each command of their folder. */
+const folderOf = ([first = ""]: readonly string[]) => (/^(controller|devices)$/.test(first) ? first : "");
+
+/** The module that a command's row imports, by the words of the command. */
+function moduleOf(path: readonly string[]): string[] {
+  const found = globSync("cli/{,*/}commands*.ts", { cwd: repository }).flatMap((file) => {
+    const rows = read(file).split(/(?=\brow\()/);
+    const own = rows.filter(
+      (row) =>
+        new RegExp(`^row\\(\\s*\\w+,\\s*(?:"${path.at(-1)}"|[a-z]+,)`).test(row) &&
+        file.includes(folderOf(path)),
+    );
+    return own.flatMap((row) =>
+      [...row.matchAll(/import\("(\.[^"]+)"\)/g)].map(([, target = ""]) => join(file, "..", target)),
+    );
+  });
+  return found.filter((file) => !file.endsWith("complete.ts"));
+}
+
+test.each(leaves.map((path) => [path.join(" "), path] as const))(
+  "the help of %s lists only exit statuses that its code can raise",
+  async (_, path) => {
+    const modules = moduleOf(path);
+    expect(modules).not.toEqual([]);
+    // 10 is an answer of plan, not a problem; 6 and 7 are also verdicts.
+    const raised = new Set([
+      0,
+      2,
+      70,
+      ...(path[0] === "plan" ? [10] : []),
+      ...modules.flatMap(statusesRaisedBy),
+    ]);
+    expect(statusesOf(path).filter((status) => !raised.has(status))).toEqual([]);
+    const { stdout } = await relcat(repository, [...path, "--help"]);
+    expect(stdout).toContain(`\nExit status: ${statusesOf(path).join(", ")} (relcat help exit-codes)`);
+  },
+);
+
+test.each(["exit-codes", "environment", "configuration", "json"])(
+  "relcat help %s explains it",
+  async (topic) => {
+    const { exitCode, stdout, stderr } = await relcat(repository, ["help", topic]);
+    expect([exitCode, stderr]).toEqual([0, ""]);
+    expect(stdout.split("\n").length).toBeGreaterThan(5);
+    const document = JSON.parse((await relcat(repository, ["--json", "help", topic])).stdout);
+    expect(document).toMatchObject({ schema_version: 1, topic });
+    expect((await relcat(repository, ["--help"])).stdout).toContain(topic);
+  },
+);
+
+test("relcat help exit-codes names every command, and help configuration every key", async () => {
+  const { commands } = JSON.parse((await relcat(repository, ["help", "exit-codes", "--json"])).stdout);
+  expect(commands.map(({ command }: { command: string }) => command)).toEqual(
+    leaves.map((path) => path.join(" ")),
+  );
+  const { keys } = JSON.parse((await relcat(repository, ["help", "configuration", "--json"])).stdout);
+  const schema = JSON.parse(read("schemas/catalog.schema.json"));
+  expect(keys.map(({ key }: { key: string }) => key)).toEqual(Object.keys(schema.properties));
+  for (const { purpose } of keys) expect(purpose).toMatch(/\w/);
+});
+
+test("relcat help environment names every variable that relcat reads", () => {
+  const named = variables.map(([name, purpose]) => `${name} ${purpose}`).join(" ");
+  const sources = globSync("{cli,pipeline,service}/**/*.ts", { cwd: repository }).map(read).join("\n");
+  const used = new Set([
+    ...[...sources.matchAll(/\b(?:env|environment)\.([A-Z][A-Z0-9_]+)/g)].map(([, name = ""]) => name),
+    ...[...sources.matchAll(/\bRELCAT_[A-Z_]+/g)].map(([name]) => name),
+  ]);
+  // Set by forges, and described where workflows are.
+  const ofForges = /^(GITLAB_|GITHUB_(ACTOR|WORKSPACE)|CI_)/;
+  expect([...used].filter((name) => !named.includes(name) && !ofForges.test(name))).toEqual([]);
+});
+
+test("no word of another tool is a command, and each hint names commands that exist", () => {
+  const program = commandTable();
+  const names = [...program.commands.map((command) => command.name()), "help"];
+  expect(Object.keys(pointers).filter((word) => names.includes(word))).toEqual([]);
+  const pointed = Object.values(pointers).flatMap((hint) =>
+    [...hint.matchAll(/\brelcat (?!with\b)([a-z]+)/g)].map(([, name = ""]) => name),
+  );
+  expect(pointed.filter((name) => !names.includes(name))).toEqual([]);
+});
+
+test.each([
+  ["yank", "relcat retract"],
+  ["delete", "relcat retract"],
+  ["remove", "relcat retract"],
+  ["unpublish", "relcat rollback"],
+  ["lint", "relcat check"],
+  ["doctor", "relcat check"],
+  ["diff", "relcat plan"],
+  ["deploy", "relcat release"],
+  ["ship", "relcat release"],
+  ["upgrade", "npm"],
+  ["config", "relcat help configuration"],
+  ["show", "relcat list"],
+  ["ls", "relcat list"],
+  ["man", "relcat --help"],
+])("relcat %s points at %s", async (word, command) => {
+  const { exitCode, stderr } = await relcat(repository, [word]);
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining(command)]);
+});
+
+test("relcat.1 is the page of the current table (npm run man writes it)", () => {
+  expect(read("man/relcat.1")).toBe(currentManPage());
+});
+
+const hasMandoc =
+  (await execa("mandoc", ["-T", "lint", "-W", "stop"], { reject: false, input: "" })).code !== "ENOENT";
+
+test.skipIf(!hasMandoc)("mandoc formats relcat.1 without an error", async () => {
+  const page = join(repository, "man/relcat.1");
+  const lint = await execa("mandoc", ["-T", "lint", "-W", "error", page], { reject: false });
+  expect([lint.exitCode, lint.stdout]).toEqual([0, ""]);
+  const { stdout } = await execa("mandoc", ["-T", "utf8", page]);
+  // Bold letters are printed twice in a terminal.
+  const text = stdout.replaceAll(new RegExp(`.${String.fromCharCode(8)}`, "g"), "");
+  for (const path of leaves) expect(text).toContain(`relcat ${path.join(" ")}`);
+});

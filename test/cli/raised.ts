@@ -1,0 +1,63 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { codes } from "../../pipeline/errors.ts";
+import { repository } from "../support/run.ts";
+
+const sources = new Map<string, string>();
+const read = (path: string): string => {
+  const known = sources.get(path);
+  if (known !== undefined) return known;
+  const text = readFileSync(join(repository, path), "utf8");
+  sources.set(path, text);
+  return text;
+};
+
+const statement =
+  /^(?:import|export) (?!type )(?:(\{[^}]*\}|\* as \w+|\w+) )?(?:from )?"(\.[^"]+)";$|import\("(\.[^"]+)"\)/gms;
+
+/** The names of a statement, without types. */
+const namesIn = (list: string): string[] =>
+  list
+    .replace(/[{}]/g, "")
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "" && !name.startsWith("type "))
+    .map((name) => name.replace(/ as .*/, ""));
+
+const library = "pipeline/index.ts";
+
+/** The modules behind names of the library, because the library itself imports everything. */
+function behindLibrary(names: readonly string[]): string[] {
+  return [...read(library).matchAll(statement)].flatMap(([, list = "", path = ""]) =>
+    namesIn(list).some((name) => names.includes(name)) ? [join("pipeline", path)] : [],
+  );
+}
+
+function importsOf(path: string): string[] {
+  const folder = path.replace(/\/[^/]+$/, "");
+  return [...read(path).matchAll(statement)].flatMap(([, list, from, lazy]) => {
+    const target = join(folder, from ?? lazy ?? "");
+    const names = list === undefined ? undefined : namesIn(list);
+    if (names?.length === 0) return [];
+    if (target !== library) return [target];
+    return names ? behindLibrary(names) : [];
+  });
+}
+
+/**
+ * Exit statuses of the problem codes that a module names, or one that it imports. Some of them may be unreachable, but
+ * no other can be raised.
+ */
+export function statusesRaisedBy(entry: string): number[] {
+  const seen = new Set<string>();
+  const waiting = [entry];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (seen.has(path) || path === "pipeline/errors.ts" || path === "cli/terminal/fail.ts") continue;
+    seen.add(path);
+    waiting.push(...importsOf(path));
+  }
+  const named = Object.entries(codes).filter(([code]) =>
+    [...seen].some((path) => read(path).includes(`"${code}"`)),
+  );
+  return named.map(([, status]) => status);
+}
