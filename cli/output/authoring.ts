@@ -68,6 +68,37 @@ export const templatesEject = document("A template that was copied into the proj
 });
 
 export const completion = document("A completion script.", {
-  shell: oneOf(["bash", "zsh", "fish"], "The shell that reads it."),
+  shell: oneOf(["bash", "zsh", "fish", "powershell"], "The shell that reads it."),
   script: text("The script."),
+});
+
+const status = z.int().min(0).max(70);
+
+export const helpTopic = document("A topic of relcat help. Each topic has other members.", {
+  topic: oneOf(["exit-codes", "environment", "configuration", "json"], "Name of the topic."),
+  statuses: list(
+    object({
+      status: member(status, "The exit status."),
+      meaning: text("Its meaning, for people."),
+      codes: texts("Codes of problems that have this exit status."),
+    }),
+    "Topic exit-codes: all exit statuses.",
+  ).optional(),
+  commands: list(
+    object({
+      command: text("Words of the command."),
+      statuses: list(status, "Exit statuses that it can have."),
+    }),
+    "Topic exit-codes: all commands.",
+  ).optional(),
+  variables: list(
+    object({ name: text("Name of the variable."), purpose: text("Its purpose, for people.") }),
+    "Topic environment: variables that relcat reads.",
+  ).optional(),
+  file: text("Topic configuration: the file.").optional(),
+  keys: list(
+    object({ key: text("Name of the key."), purpose: text("Its purpose, for people.") }),
+    "Topic configuration: keys of the file.",
+  ).optional(),
+  schemas: text("Topic json: the command that lists the schemas.").optional(),
 });

@@ -75,6 +75,7 @@ export const documents = {
   schema: authoring.schema,
   "schema-list": authoring.schemaList,
   completion: authoring.completion,
+  "help-topic": authoring.helpTopic,
 } as const satisfies Record<string, z.ZodType>;
 
 /** Lines of commands that print one JSON object per line. They have no schema_version. */

@@ -34,7 +34,7 @@ export const variables: readonly (readonly [name: string, purpose: string])[] = 
 /** `relcat help TOPIC`. */
 export function showTopic(topic: TopicName, program: CommandUnknownOpts, host: Host): number {
   const { document, text } = topics[topic](program, host);
-  answer(host, { topic, ...document }, () => text);
+  answer<"help-topic">(host, { topic, ...document }, () => text);
   return exitStatus.done;
 }
 

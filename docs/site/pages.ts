@@ -60,7 +60,7 @@ function listOf(repository: string, folder: string): string {
 }
 
 /** A linked path without an ending in its name is a folder. */
-const isFolder = (path: string) => !/\.[a-z]+$|(?:^|\/)[A-Z]+$/.test(path);
+const isFolder = (path: string) => !/\.[A-Za-z]+$|(?:^|\/)(?:[A-Z]+|Dockerfile)$/.test(path);
 
 function pageOf(source: string, text: string, known: ReadonlySet<string>): DocumentPage {
   const path = pathOf(source);

@@ -82,6 +82,7 @@ test("--json prints the new ids as a document", async () => {
   expect({ exitCode, ...document }).toEqual({
     exitCode: 0,
     schema_version: 1,
+    dry_run: false,
     at: stamp,
     added: [
       {
@@ -364,7 +365,13 @@ describe("uncut", () => {
         "  hint: Withdraw single packages instead (relcat retract 26.08.001 --type … --reason …), or publish a new version.",
     );
     const { document } = await json("uncut", "26.09.001");
-    expect(document).toEqual({ schema_version: 1, version: "26.09.001", lines: 3, ids: [3, 4, 5] });
+    expect(document).toEqual({
+      schema_version: 1,
+      dry_run: false,
+      version: "26.09.001",
+      lines: 3,
+      ids: [3, 4, 5],
+    });
     write("releases/catalog.yaml", "ledgr: { base: main }\n");
     expect((await run("uncut", "26.08.001")).stderr).toContain(
       'releases/catalog.yaml:1:1 error[unknown-key] the key "ledgr" is not known',

@@ -59,6 +59,7 @@ test("--json prints the written lines", async () => {
   expect({ exitCode, ...document }).toEqual({
     exitCode: 0,
     schema_version: 1,
+    dry_run: false,
     events: [
       { event: "retract", id: 1, ...rest },
       { event: "retract", id: 2, ...rest },

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { exitStatuses } from "../../cli/terminal/rows.ts";
+import { exitStatuses } from "../../cli/terminal/exit-codes.ts";
 import { codes, exitStatus } from "../../pipeline/errors.ts";
 import { repository } from "../support/run.ts";
 import { commandSection, commandTable, type NamedCommand, runnable } from "./command-reference.ts";

@@ -11,7 +11,7 @@ const hidden = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u;
 const shown = /[\t\n]/g;
 
 const generated = /^(?:\.git|node_modules|build|dist|\.relcat-.*)$/;
-const binary = /\.png$|^sample-files\/.+\.(?:deb|rpm|tgz|tar\.xz)$/;
+const binary = /\.png$|^(?:sample-files|starters)\/.+\.(?:deb|rpm|tgz|tar\.xz)$/;
 
 /** Fixtures are artifacts and text with deliberate faults. */
 function sources(folder: string): string[] {

@@ -26,7 +26,7 @@ export const groups = {
       "ledger-rebase",
     ] as const),
     ...(["retract", "reinstate", "templates-list", "templates-show", "templates-eject", "schema"] as const),
-    ...(["schema-list", "completion"] as const),
+    ...(["schema-list", "completion", "help-topic"] as const),
   ],
   "sites.test.ts": [
     ...([
@@ -39,6 +39,7 @@ export const groups = {
       "publish",
     ] as const),
     ...([
+      "release",
       "rollback",
       "history",
       "upload",

@@ -41,7 +41,10 @@ describe("authors", () => {
     await shows(folder, "problems", "templates", "show", "toString");
     await shows(folder, "schema-list", "schema", "--list");
     await shows(folder, "schema", "schema", "output-build");
-    for (const shell of ["bash", "zsh", "fish"]) await shows(folder, "completion", "completion", shell);
+    for (const topic of ["exit-codes", "environment", "configuration", "json"])
+      expect((await shows(folder, "help-topic", "help", topic)).topic).toBe(topic);
+    for (const shell of ["bash", "zsh", "fish", "powershell"])
+      await shows(folder, "completion", "completion", shell);
   });
 });
 

@@ -55,6 +55,7 @@ describe("a signed site", () => {
     expect((await shows("publish", "publish", "prod", "--dry-run")).result).toBe("planned");
     expect((await shows("publish", "publish", "prod")).result).toBe("published");
     expect((await shows("publish", "publish", "prod", "--repair")).result).toBe("unchanged");
+    expect((await shows("release", "release", "prod", "--dry-run")).dry_run).toBe(true);
     expect((await shows("history", "history", "prod")).history).toHaveLength(1);
     await shows("status", "status");
   });

@@ -1,5 +1,7 @@
 import { defaultPackageTypes, defaultPlatforms } from "../../documents/package-types.ts";
-import type { StarterName } from "./starter.ts";
+
+/** Kinds of projects: nothing of its own; small packages to try; a GoReleaser dist folder; images from Nix or Hydra. */
+export type StarterName = "sample" | "goreleaser" | "nix";
 
 /** Parts of catalog.yaml that differ between kinds of projects. */
 interface Parts {

@@ -5,9 +5,10 @@ import { withLock } from "../../system/lock.ts";
 import { type Locked, lockDependencies } from "../../system/npm.ts";
 import type { Surroundings } from "../../system/surroundings.ts";
 import { withWorkFolder } from "../../system/work-folder.ts";
+import type { StarterName } from "./catalog-yaml.ts";
 import { now } from "./new-files.ts";
 import { isForeign, type OwnPackage, type Pin, packRelcat, pinRelcat } from "./pin-relcat.ts";
-import { type StarterFile, type StarterName, starterFiles } from "./starter.ts";
+import { type StarterFile, starterFiles } from "./starter.ts";
 
 export interface NewProject {
   /** Kind of project; default: an empty one. */

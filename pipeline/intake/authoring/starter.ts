@@ -1,9 +1,5 @@
-import { catalogYaml } from "./catalog-yaml.ts";
+import { catalogYaml, type StarterName } from "./catalog-yaml.ts";
 import { releaseYaml } from "./open-release.ts";
-
-/** Kinds of projects: nothing of its own; small packages to try; a GoReleaser dist folder; images from Nix or Hydra. */
-export const starterNames = ["sample", "goreleaser", "nix"] as const;
-export type StarterName = (typeof starterNames)[number];
 
 export interface StarterFile {
   path: string;
