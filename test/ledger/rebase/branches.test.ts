@@ -172,6 +172,7 @@ test("--json prints a document, and private records are counted", async () => {
   expect({ exitCode, ...document }).toEqual({
     exitCode: 0,
     schema_version: 1,
+    dry_run: false,
     onto: "first",
     at: "2026-09-04T10:00:00.000000Z",
     lines: 3,
