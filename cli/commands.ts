@@ -29,6 +29,7 @@ export function createProgram(
     .option("--json", "print one JSON document on standard output")
     .option("--no-color", "print without colours")
     .option("-q, --quiet", "print no progress, no Next lines and no log of requests")
+    .option("-v, --verbose", "also print the commands that are run, requests and causes of errors")
     .addHelpText("after", exitStatuses)
     .addHelpText("after", example("relcat init demo && relcat -C demo build"))
     .configureHelp({ showGlobalOptions: true, optionDescription: described })

@@ -32,7 +32,8 @@ export async function main(own: OwnPackage): Promise<void> {
     host = hostOf(asked, own);
     await enter(globals.C);
     host = hostOf(asked, own, { folder: globals.C, ...given });
-    status = await verb(host);
+    const endTrace = host.verbose ? (await import("./terminal/trace.ts")).trace(host) : undefined;
+    status = await verb(host).finally(endTrace);
   });
   let given: Given = {};
   program.hook("preAction", (_, action) => {
@@ -133,7 +134,7 @@ const outputOf = (stream: NodeJS.WriteStream, color?: boolean): Output => ({
 });
 
 /** Created lazily: a stream takes a twentieth of Node's start-up time. */
-function hostOf({ color, json, quiet }: Partial<Globals>, own: OwnPackage, given: Given = {}): Host {
+function hostOf({ color, json, quiet, verbose }: Partial<Globals>, own: OwnPackage, given: Given = {}): Host {
   const { env } = process;
   // Searched lazily, because only then the process is in the folder of -C.
   let project: string | undefined;
@@ -156,6 +157,7 @@ function hostOf({ color, json, quiet }: Partial<Globals>, own: OwnPackage, given
     },
     json: json ?? false,
     quiet: quiet ?? false,
+    verbose: verbose ?? false,
     clock: Date.now(),
     pid: process.pid,
     node: process.version,

@@ -24,7 +24,7 @@ function outOf({ words, dist }: Host): string {
 }
 
 /** Options that change how a report is shown but not what is built. */
-const forms = ["--json", "--color", "--no-color"];
+const forms = ["--json", "--color", "--no-color", "-v", "--verbose"];
 
 /** @returns undefined with -C, which may lead to another folder */
 export function buildCall(host: Host, out: string): BuildCall | undefined {

@@ -4,6 +4,7 @@ import { summarizeProblems } from "../catalog/job-summary.ts";
 import { annotate } from "./annotations.ts";
 import { type Host, printDocument, say } from "./host.ts";
 import { countProblems, problemRows, renderProblems, tally } from "./render.ts";
+import { sayCauses } from "./trace.ts";
 import { UsageError } from "./usage.ts";
 
 /**
@@ -14,7 +15,11 @@ export async function fail(error: unknown, host: Host): Promise<number> {
   if (error instanceof UsageError) return refuse([error.problem], 2, host);
   // Imported lazily; the code that threw it has loaded it already.
   const { RelcatError, accessFailure } = await import("../../pipeline/index.ts");
-  if (error instanceof RelcatError) return refuse(error.problems, error.exitStatus, host);
+  if (error instanceof RelcatError) {
+    const status = refuse(error.problems, error.exitStatus, host);
+    if (host.verbose) sayCauses(error, host);
+    return status;
+  }
   const what = accessOf(error);
   return what === undefined ? reportBug(error, host) : fail(accessFailure(what, error), host);
 }

@@ -34,6 +34,8 @@ export interface Host {
   json: boolean;
   /** No progress, no "Next" lines, no log of requests. */
   quiet: boolean;
+  /** Commands, requests and causes of errors on standard error. */
+  verbose: boolean;
   /** Milliseconds since 1970. */
   clock: number;
   pid: number;

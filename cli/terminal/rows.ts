@@ -7,6 +7,7 @@ export interface Globals {
   C?: string;
   json?: true;
   quiet?: true;
+  verbose?: true;
   color: boolean;
 }
 
