@@ -73,6 +73,7 @@ test("ingest changes nothing the second time, replaces the manifest for new byte
           "size": 41,
         },
       ],
+      "dry_run": false,
       "file": "releases/26.08.002/manifests/build-c1cf757f.json",
       "left_out": [],
       "release": "26.08.002",

@@ -59,7 +59,10 @@ test("files without a rule get one hint together, with lines to paste", async ()
     /^plain\/client\.flatpak:1:1 artifact-unmatched: nothing says what "client\.flatpak" is\n→ Say in catalog\.yaml/,
   );
   expect(hint(flatpak)?.split("\n").slice(1)).toEqual([
-    '  - { match: "*.flatpak", package_type: … }',
+    "package_types: # if catalog.yaml has this key already, add the lines below it there",
+    '  flatpak: { operating_system: linux, platform: 17, kind: client, description: "Flatpak" }',
+    "ingest: # if catalog.yaml has this key already, add the lines below it there",
+    '  - { match: "*.flatpak", package_type: flatpak }',
     "or that they are not for download:",
     'ignore: ["*.flatpak"]',
     "For one run: --set package_type=…; for one file: FILE.relcat.yaml next to it.",
