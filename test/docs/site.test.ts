@@ -37,6 +37,15 @@ describe("the documentation's site", () => {
     expect(new Set(paths).size).toBe(paths.length);
   });
 
+  test("lists every page of docs/ and of examples/ on the page of docs/", () => {
+    const [, start = []] = pages.find(([path]) => path === "docs/index.html") ?? [];
+    const linked = start.map((element) => posix.join("docs", attribute(element, "href") ?? ""));
+    const listed = /^docs\/[^/]+\.html$|^(docs|examples)\/[^/]+\/index\.html$/;
+    const paths = pages.map(([path]) => path).filter((path) => listed.test(path));
+    expect(paths.length).toBeGreaterThan(30);
+    expect(paths.filter((path) => path !== "docs/index.html" && !linked.includes(path))).toEqual([]);
+  });
+
   test("has only links that lead to a file and an anchor", () => {
     const ids = new Map(
       pages.map(([path, all]) => [path, new Set(all.map((each) => attribute(each, "id")))]),
