@@ -123,9 +123,9 @@ describe("builds", () => {
     expect((await shows(made.folder, "ingest", ...args)).result).toBe("unchanged");
     await shows(made.folder, "problems", "ingest", "--release", "26.10.001");
     made.write("unknown/agent.flatpak", "bytes");
-    expect((await shows(made.folder, "ingest-suggest", "ingest", "--suggest", "unknown")).suggestion).toContain(
-      '\n  - { match: "*.flatpak", package_type: flatpak }\n',
-    );
+    expect(
+      (await shows(made.folder, "ingest-suggest", "ingest", "--suggest", "unknown")).suggestion,
+    ).toContain('\n  - { match: "*.flatpak", package_type: flatpak }\n');
     const [name = ""] = made.list("releases/26.10.001/manifests");
     const manifest = JSON.parse(made.read(`releases/26.10.001/manifests/${name}`));
     for (const each of manifest.artifacts) each.package = undefined;
