@@ -30,7 +30,7 @@ function offered(made: Project): Record<string, string> {
   );
 }
 
-/** What GoReleaser leaves in dist/ for a program with archives and Linux packages. */
+/** Writes a dist/ as GoReleaser does for a program with archives and Linux packages. */
 function goreleaser(folder: string): void {
   const dist = join(folder, "dist");
   mkdirSync(join(dist, "harbor_linux_amd64_v1"), { recursive: true });
