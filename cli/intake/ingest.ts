@@ -47,7 +47,8 @@ export async function ingestOutputs(
     );
   }
   if (options.suggest) {
-    host.data.write(await suggestForInputs(host.releases, { inputs, sums, config }));
+    const suggestion = await suggestForInputs(host.releases, { inputs, sums, config });
+    answer<"ingest-suggest">(host, { suggestion }, () => suggestion.trimEnd());
     return exitStatus.done;
   }
   if (out !== undefined && out !== "-" && !/\.(json|ya?ml)$/.test(out)) {

@@ -25,6 +25,10 @@ export const ingest = document("A manifest that was written. With --out - the ma
   dry_run: dryRun,
 });
 
+export const ingestSuggest = document("With --suggest: lines for catalog.yaml. Nothing is written.", {
+  suggestion: text("YAML to add to catalog.yaml; comments say what is left to decide."),
+});
+
 export const ingestFill = document("With --fill: package metadata that was added to manifests.", {
   filled: list(
     object({

@@ -203,7 +203,11 @@ describe("refuses invalid arguments in one sentence with a hint", () => {
       "the option --component <key> is missing",
       "relcat notes add --help shows how it is used.",
     ],
-    [["completion", "tcsh"], '"tcsh" is not a valid shell', "Allowed choices are bash, zsh, fish, powershell."],
+    [
+      ["completion", "tcsh"],
+      '"tcsh" is not a valid shell',
+      "Allowed choices are bash, zsh, fish, powershell.",
+    ],
     [
       ["-C", "nowhere", "check"],
       "there is no folder nowhere here",

@@ -12,6 +12,7 @@ export const groups = {
       "notes-add",
       "ingest",
       "ingest-fill",
+      "ingest-suggest",
     ] as const),
     ...([
       "import",

@@ -110,7 +110,7 @@ describe("releases", () => {
 });
 
 describe("builds", () => {
-  test("ingest and ingest --fill", async () => {
+  test("ingest, ingest --suggest and ingest --fill", async () => {
     const made = project({
       ...smallCatalog,
       "releases/26.10.001/release.yaml": { version: "26.10.001", date: "2026-10-01" },
@@ -122,6 +122,10 @@ describe("builds", () => {
     expect((await shows(made.folder, "ingest", ...args)).artifacts).toHaveLength(1);
     expect((await shows(made.folder, "ingest", ...args)).result).toBe("unchanged");
     await shows(made.folder, "problems", "ingest", "--release", "26.10.001");
+    made.write("unknown/agent.flatpak", "bytes");
+    expect(
+      (await shows(made.folder, "ingest-suggest", "ingest", "--suggest", "unknown")).suggestion,
+    ).toContain('\n  - { match: "*.flatpak", package_type: flatpak }\n');
     const [name = ""] = made.list("releases/26.10.001/manifests");
     const manifest = JSON.parse(made.read(`releases/26.10.001/manifests/${name}`));
     for (const each of manifest.artifacts) each.package = undefined;

@@ -128,7 +128,7 @@ describe("the tutorial", () => {
       for (const file of ["hello_amd64.deb", "hello.x86_64.rpm", "hello.msi"]) expect(text).toContain(file);
       expect(complaints).toEqual([]);
       await context.close();
-      const latest = await (await fetch(`${served.url}latest.json`)).json();
+      const latest = await (await fetch(`${served.url}api/v1/latest.json`)).json();
       expect(latest).toMatchObject({ version: `${month}.002` });
     } finally {
       await served.stop();
