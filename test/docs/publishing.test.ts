@@ -29,7 +29,7 @@ describe.each(["folder", "bucket"] as const)("a site in a %s", { tags: ["long"] 
     expect(pasted).toContain("relcat sign --site prod");
     for (const sentence of [
       `Uploaded 2 files to prod (${kind === "folder" ? `dir:${at.srv}/downloads` : "s3://downloads/catalog"}):`,
-      "Would publish dist (build ",
+      "Released to prod.",
       "Published build ",
       "prod has build ",
       "Verified prod: 1 release, 2 packages, ",
@@ -38,6 +38,7 @@ describe.each(["folder", "bucket"] as const)("a site in a %s", { tags: ["long"] 
       "Downloaded tool.rpm: rpm of 26.08.001, 16 bytes, as signed.",
     ])
       expect(stdout).toContain(sentence);
+    expect(stderr).toContain("The release would stop here until the new ledger lines are pushed.");
     expect(stderr).toContain("prod is on hold: relcat publish refuses without --release-hold.");
     const releases = join(at.folder, "releases");
     expect(readFileSync(join(releases, "tool.rpm"), "utf8")).toBe("rpm of 26.08.001");
