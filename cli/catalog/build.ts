@@ -1,14 +1,7 @@
-import {
-  type BuildProgress,
-  type BuiltSite,
-  build,
-  type Config,
-  eventTime,
-  exitStatus,
-} from "../../pipeline/index.ts";
+import { type BuiltSite, build, type Config, eventTime, exitStatus } from "../../pipeline/index.ts";
 import { beforeBuild } from "../../pipeline/journal/unchanged-build.ts";
-import { showProgress } from "../intake/reading-progress.ts";
 import { type Host, say, surroundings } from "../terminal/host.ts";
+import { showCountAtTerminal } from "../terminal/progress.ts";
 import { tally } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { shellWord } from "../terminal/words.ts";
@@ -44,7 +37,7 @@ export async function buildSite(options: BuildOptions, host: Host): Promise<numb
   const call = at === undefined && !checkOut ? buildCall(host, out) : undefined;
   const remembering = call && beforeBuild({ ...call, onCacheFailure });
   const report = (built: BuiltSite) => reportOf(built, { out, siteName, guard, host });
-  const progress = showBuilding(host, () => performance.now());
+  const progress = showCountAtTerminal(host, () => performance.now(), "Building", "releases");
   const built = await build(
     host.releases,
     out,
@@ -132,14 +125,4 @@ function leftOut({ openVersions, identified }: BuiltSite["catalog"]): BuildRepor
     artifacts: open.map(({ content, file }) => ({ version: content.version, file })),
     private: identified.leftOut.length - open.length,
   };
-}
-
-/** Shows the progress of a build, at a terminal only, because a log needs only the result. */
-export function showBuilding({ messages, quiet }: Pick<Host, "messages" | "quiet">, now: () => number) {
-  const shown = { messages, quiet: quiet || messages.columns === undefined };
-  return showProgress<BuildProgress>(
-    shown,
-    now,
-    ({ done, total }) => `Building releases: ${done} of ${total}`,
-  );
 }

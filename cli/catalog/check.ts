@@ -11,6 +11,7 @@ import {
 } from "../../pipeline/index.ts";
 import { annotate, annotations } from "../terminal/annotations.ts";
 import { documentText, type Host, print, printDocument, sayNext } from "../terminal/host.ts";
+import { showCountAtTerminal } from "../terminal/progress.ts";
 import { countProblems, problemRows, renderProblems, tally } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count } from "../terminal/words.ts";
@@ -29,7 +30,8 @@ export async function check(options: CheckOptions, host: Host): Promise<number> 
   const { ledgerBase, artifacts, format } = options;
   if (host.json && format !== "text" && format !== "json")
     throw new UsageError(`--json and --format ${format} request two formats`, "Give one of them.");
-  const catalog = await loadCatalog(host.releases);
+  const progress = showCountAtTerminal(host, () => performance.now(), "Checking", "releases");
+  const catalog = await loadCatalog(host.releases, {}, undefined, progress.onProgress).finally(progress.end);
   const base = ledgerBase ?? catalog.config.ledgerBase;
   const guard = new LedgerGuard({ base: ledgerBase === "none" ? false : options.base }, host, base);
   const history = await historyProblems(catalog, ledgerBase, guard, host);

@@ -16,6 +16,7 @@ import {
   sayNextAfterDryRun,
   surroundings,
 } from "../terminal/host.ts";
+import { showCount } from "../terminal/progress.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count, listed } from "../terminal/words.ts";
@@ -35,12 +36,17 @@ export interface ImportOptions extends LedgerGuardOptions {
 export async function importRecords(source: string, options: ImportOptions, host: Host): Promise<number> {
   const { dryRun } = options;
   const guard = new LedgerGuard(options, host);
+  const progress = showCount(host, () => performance.now(), "Looking up", "addresses");
   const done = await importCatalog(
     host.releases,
     requestOf(source, options),
     { ...surroundings(host, options.now), proveLedger: guard.prove, dryRun },
-    (asked) => say(host, `Looking up ${count(asked, "download address", "download addresses")}…`),
-  );
+    (lookup) => {
+      if (lookup.done === 0)
+        say(host, `Looking up ${count(lookup.total, "download address", "download addresses")}…`);
+      progress.onProgress(lookup);
+    },
+  ).finally(progress.end);
   answer<"import">(host, { ...document(done, host), dry_run: dryRun ?? false }, () =>
     afterDryRun(describe(done, host), dryRun),
   );

@@ -1,51 +1,10 @@
 import { harmless } from "../terminal/cells.ts";
-import type { Host } from "../terminal/host.ts";
+import { type Messages, type Progress, showProgress, timeLeft } from "../terminal/progress.ts";
 import { fileSize } from "../terminal/words.ts";
 
-export interface ReadingProgress {
+/** In bytes. */
+export interface ReadingProgress extends Progress {
   file: string;
-  done: number;
-  total: number;
-}
-
-type Messages = Pick<Host, "messages" | "quiet">;
-
-const plainIntervalMilliseconds = 1_000;
-const frame = 100;
-const between = 10_000;
-
-/**
- * Shows progress: an updated line at a terminal, a line every ten seconds elsewhere, nothing if the work
- * takes less than a second.
- * @param now monotonic clock in milliseconds
- * @param describe gets `columns` and `elapsed` only at a terminal
- */
-export function showProgress<T>(
-  { messages: output, quiet }: Messages,
-  now: () => number,
-  describe: (progress: T, terminal?: { columns: number; elapsed: number }) => string,
-) {
-  const { columns } = output;
-  const start = now();
-  let next = start + (columns === undefined ? between : plainIntervalMilliseconds);
-  let drawn = false;
-  return {
-    onProgress(progress: T): void {
-      const time = now();
-      if (quiet || time < next) return;
-      next = time + (columns === undefined ? between : frame);
-      drawn = columns !== undefined;
-      output.write(
-        columns === undefined
-          ? `${describe(progress)}\n`
-          : `\r${describe(progress, { columns, elapsed: time - start })}\x1b[K`,
-      );
-    },
-    /** Erases the progress line. */
-    end(): void {
-      if (drawn) output.write("\r\x1b[K");
-    },
-  };
 }
 
 /** Progress of reading files, with a bar at a terminal. @param verb such as "Reading" */
@@ -75,10 +34,4 @@ function bar(progress: ReadingProgress, elapsed: number, columns: number): strin
   const room = columns - 1 - gauge.length - numbers.length - 1;
   const file = room >= 12 ? ` ${harmless(progress.file).slice(0, room)}` : "";
   return `${gauge}${numbers}${file}`;
-}
-
-function timeLeft({ done, total }: ReadingProgress, elapsed: number): string {
-  if (done === 0) return "";
-  const seconds = Math.ceil(((total - done) * elapsed) / done / 1000);
-  return seconds < 100 ? `, ${seconds} s left` : `, ${Math.ceil(seconds / 60)} min left`;
 }

@@ -5,8 +5,8 @@ import {
   publishSite,
   refreshSite,
 } from "../../pipeline/index.ts";
-import { showProgress } from "../intake/reading-progress.ts";
 import { answer, type Host, say, sayCommand, sayNext, surroundings } from "../terminal/host.ts";
+import { showCount } from "../terminal/progress.ts";
 import { reasonOf } from "../terminal/reason.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count, listed } from "../terminal/words.ts";
@@ -139,10 +139,6 @@ export function listChanges(
 }
 
 export function showPublishing(host: Host) {
-  const { onProgress, end } = showProgress<{ done: number; all: number }>(
-    host,
-    () => performance.now(),
-    ({ done, all }) => `Publishing: ${done} of ${all} files`,
-  );
-  return { onFile: (done: number, all: number) => onProgress({ done, all }), end };
+  const { onProgress, end } = showCount(host, () => performance.now(), "Publishing", "files");
+  return { onFile: (done: number, total: number) => onProgress({ done, total }), end };
 }

@@ -2,6 +2,7 @@ import { exitStatus, holdAgainst, metadataAtSite, readLedgerNow, signSite } from
 import { LedgerGuard, type LedgerGuardOptions } from "../catalog/ledger-guard.ts";
 import { asGiven } from "../terminal/as-given.ts";
 import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
+import { showCountAtTerminal } from "../terminal/progress.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { folderName } from "../terminal/words.ts";
 import { timeOf } from "./signing-time.ts";
@@ -26,7 +27,9 @@ export async function signBuild(
   await guard.proveRelease(ledger);
   const live = site === undefined ? place : await metadataAtSite(host.releases, site, host);
   const options = { live, environment: host.environment, now: timeOf(now, host) };
-  const done = await signSite(host.releases, out, options, surroundings(host));
+  const progress = showCountAtTerminal(host, () => performance.now(), "Comparing", "files");
+  const signing = { ...surroundings(host), onCompared: progress.onProgress };
+  const done = await signSite(host.releases, out, options, signing).finally(progress.end);
   const { written, unchanged, removed, expires } = done;
   const renew = asGiven(`renew them with relcat publish ${site ?? "SITE"} --refresh`, {
     folder: host.given.folder,

@@ -63,12 +63,14 @@ export async function loadCatalog(
   folder: string,
   selection: Selection = {},
   source?: AuthoredFiles,
+  onProgress?: (progress: { done: number; total: number }) => void,
 ): Promise<Catalog> {
   const catalog = await openCatalog(folder, selection, source);
   const releases: IdentifiedRelease[] = [];
   for (const files of catalog.releases) {
     const contents = await catalog.files.readAll(pathsOfRelease(files));
     releases.push(catalog.identify(readRelease(files, contents, catalog)));
+    onProgress?.({ done: releases.length, total: catalog.releases.length });
   }
   const { ids, problems } = await catalog.finish();
   return {

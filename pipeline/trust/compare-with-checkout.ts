@@ -8,6 +8,9 @@ import { readLedgerNow } from "../ledger/ledger-file.ts";
 import { buildCatalog, type Site } from "../site/whole-site.ts";
 import { refuseStaleBuild } from "./built-site.ts";
 
+/** Number of compared files, and of the files of the build. */
+export type OnCompared = (progress: { done: number; total: number }) => void;
+
 /**
  * Rebuilds the site from the checkout without a cache and compares it with the build to be signed, so that
  * neither a wrong cache nor an earlier job can add content to a signed site.
@@ -19,6 +22,7 @@ export async function refuseOtherThanCheckout(
   config: Config,
   out: string,
   document: BuildDocument,
+  onCompared?: OnCompared,
 ): Promise<void> {
   const ledger = readLedgerNow(releases);
   refuseStaleBuild(document, ledger);
@@ -30,7 +34,7 @@ export async function refuseOtherThanCheckout(
     throw unproved(out, `is built for ${base_url}, which is the address of no site in catalog.yaml`);
   if (at !== undefined && earlier?.commit !== at)
     throw unproved(out, `names ${at}, which is not a whole commit id`);
-  const differing = differingFiles(site, document);
+  const differing = differingFiles(site, document, onCompared);
   const [first] = differing;
   if (first === undefined) return;
   const more = differing.length > 1 ? `, and so are ${differing.length - 1} more files` : "";
@@ -38,12 +42,18 @@ export async function refuseOtherThanCheckout(
 }
 
 /** Paths that differ or exist on one side only; ascending. */
-function differingFiles(site: Site, { files, copies = {} }: BuildDocument): string[] {
+function differingFiles(
+  site: Site,
+  { files, copies = {} }: BuildDocument,
+  onCompared?: OnCompared,
+): string[] {
   const missing = new Set(Object.keys(files));
+  const total = missing.size;
   const differing: string[] = [];
   for (const file of site.files) {
     const known = missing.delete(file.path) ? files[file.path] : undefined;
     if (known?.sha256 !== digestOf(file)) differing.push(file.path);
+    onCompared?.({ done: total - missing.size, total });
   }
   return [...differing, ...missing, ...differingCopies(site.copies, copies)].sort();
 }

@@ -11,7 +11,7 @@ import { withOutputLock } from "../system/lock.ts";
 import { type RootFolder, rootFolder } from "../system/root-folder.ts";
 import type { Surroundings } from "../system/surroundings.ts";
 import { type Build, readBuild, requireBuild } from "./built-site.ts";
-import { refuseOtherThanCheckout } from "./compare-with-checkout.ts";
+import { type OnCompared, refuseOtherThanCheckout } from "./compare-with-checkout.ts";
 import { refuseTufKeys } from "./feeds/certificates.ts";
 import { feedsToSign, signFeeds } from "./feeds/sign-feeds.ts";
 import { suiteEnds } from "./feeds/suite-ends.ts";
@@ -63,14 +63,15 @@ export async function signSite(
   releases: string,
   out: string,
   options: SignOptions,
-  surroundings: Pick<Surroundings, "pid" | "onWait">,
+  surroundings: Pick<Surroundings, "pid" | "onWait"> & { onCompared?: OnCompared },
 ): Promise<SignDelivery> {
   requireBuild(out);
   const config = await loadConfiguration(releases, undefined);
   requireSigning(config);
   requireTrust(releases);
   const { document, bytes } = readBuild(out);
-  if (document.provisional.length === 0) await refuseOtherThanCheckout(releases, config, out, document);
+  if (document.provisional.length === 0)
+    await refuseOtherThanCheckout(releases, config, out, document, surroundings.onCompared);
   return signProved(releases, out, sha256(bytes), options, surroundings);
 }
 

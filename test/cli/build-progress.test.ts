@@ -1,8 +1,14 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { showBuilding } from "../../cli/catalog/build.ts";
-import { type BuildProgress, build } from "../../pipeline/index.ts";
+import { showCount, showCountAtTerminal } from "../../cli/terminal/progress.ts";
+import { type BuildProgress, build, loadCatalog, signSite } from "../../pipeline/index.ts";
+import { publishingProject } from "../publish/support.ts";
 import { project, smallCatalog } from "../support/project.ts";
+
+const twoReleases = [
+  { done: 1, total: 2 },
+  { done: 2, total: 2 },
+];
 
 test("a build reports how many releases are done", async () => {
   const { folder } = project(smallCatalog);
@@ -14,36 +20,66 @@ test("a build reports how many releases are done", async () => {
     onProgress: (progress: BuildProgress) => void reports.push(progress),
   };
   await build(join(folder, "releases"), join(folder, "dist"), {}, surroundings);
-  expect(reports).toEqual([
-    { done: 1, total: 2 },
-    { done: 2, total: 2 },
-  ]);
+  expect(reports).toEqual(twoReleases);
 });
 
-/** Output if a release is done each half second. */
-function shown(columns: number | undefined, quiet = false): string[] {
+test("a check reports how many releases are read", async () => {
+  const { folder } = project(smallCatalog);
+  const reports: BuildProgress[] = [];
+  await loadCatalog(join(folder, "releases"), {}, undefined, (progress) => reports.push(progress));
+  expect(reports).toEqual(twoReleases);
+});
+
+test("signing reports how many files of the build are compared with the checkout", async () => {
+  const { folder, secrets } = await publishingProject();
+  const reports: BuildProgress[] = [];
+  const surroundings = {
+    pid: 1,
+    onWait: () => {},
+    onCompared: (progress: BuildProgress) => void reports.push(progress),
+  };
+  const options = { environment: secrets, now: Date.now() };
+  await signSite(join(folder, "releases"), join(folder, "dist"), options, surroundings);
+  const total = reports.length;
+  expect(total).toBeGreaterThan(10);
+  expect(reports).toEqual(Array.from({ length: total }, (_, index) => ({ done: index + 1, total })));
+});
+
+/** Output if an item is done each half second. */
+function shown(columns: number | undefined, { quiet = false, last = 4, show = showCount } = {}): string[] {
   const written: string[] = [];
   const messages = { write: (text: string) => written.push(text), style: () => "", columns };
   let time = 0;
-  const progress = showBuilding({ messages, quiet }, () => time);
-  for (let done = 1; done <= 4; done++) {
+  const progress = show({ messages, quiet }, () => time, "Building", "releases");
+  for (let done = 1; done <= last; done++) {
     time += 500;
-    progress.onProgress({ done, total: 1000 });
+    progress.onProgress({ done, total: 100 });
   }
   progress.end();
   return written;
 }
 
-test("a terminal shows the progress after a second and clears it at the end", () => {
-  expect(shown(80)).toEqual([
-    "\rBuilding releases: 2 of 1000\x1b[K",
-    "\rBuilding releases: 3 of 1000\x1b[K",
-    "\rBuilding releases: 4 of 1000\x1b[K",
-    "\r\x1b[K",
-  ]);
+test.each([showCount, showCountAtTerminal])(
+  "a terminal shows count, rate and time left after a second",
+  (show) => {
+    expect(shown(80, { show })).toEqual([
+      "\rBuilding: 2 of 100 releases, 2.0/s, 49 s left\x1b[K",
+      "\rBuilding: 3 of 100 releases, 2.0/s, 49 s left\x1b[K",
+      "\rBuilding: 4 of 100 releases, 2.0/s, 48 s left\x1b[K",
+      "\r\x1b[K",
+    ]);
+  },
+);
+
+test("a narrow terminal gets a line that fits", () => {
+  expect(shown(30)[0]).toBe("\rBuilding: 2 of 100 releases, \x1b[K");
 });
 
-test("--quiet and a standard error that is not a terminal show no progress", () => {
-  expect(shown(undefined)).toEqual([]);
-  expect(shown(80, true)).toEqual([]);
+test("elsewhere the network's work has a line every ten seconds, and other work has none", () => {
+  expect(shown(undefined, { last: 39 })).toEqual(["Building: 20 of 100 releases\n"]);
+  expect(shown(undefined, { last: 39, show: showCountAtTerminal })).toEqual([]);
+});
+
+test("--quiet shows no progress", () => {
+  expect(shown(80, { quiet: true })).toEqual([]);
 });

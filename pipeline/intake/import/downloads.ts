@@ -55,6 +55,9 @@ export interface Resolved {
   problems: Problem[];
 }
 
+/** Number of answered requests, and of all. */
+export type OnLookup = (progress: { done: number; total: number }) => void;
+
 /**
  * Queries the live catalog for the addresses of records that lack one.
  * @param base from downloadBase
@@ -64,10 +67,14 @@ export async function resolveDownloads(
   records: readonly LiveRecord[],
   base: string,
   retry?: RetryPolicy,
+  onLookup?: OnLookup,
 ): Promise<Resolved> {
+  let done = 0;
   const answers = await inParallel(records, maxConcurrentLookups, async ({ id }) => {
     const url = `${base}/package/${id}/download/`;
-    return [id, readAnswer(new URL(url), await findRedirect(url, retry))] as const;
+    const redirect = await findRedirect(url, retry);
+    onLookup?.({ done: ++done, total: records.length });
+    return [id, readAnswer(new URL(url), redirect)] as const;
   });
   const found = new Map<number, Found>(answers);
   const shared = sharedAddresses(records, found);

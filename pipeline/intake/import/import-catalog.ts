@@ -12,6 +12,7 @@ import {
   addressesAreGuesses,
   checkTemplate,
   downloadBase,
+  type OnLookup,
   type Resolved,
   resolveDownloads,
   withoutAddress,
@@ -47,20 +48,20 @@ const maxListBytes = 256 * 1024 * 1024;
  * Converts a live catalog into releases and ledger lines, or adds its new records. Everything is decided and
  * verified before writing. Files are replaced atomically and the ledger is written last, so a repeated import
  * completes an interrupted one.
- * @param onResolve called before download addresses are looked up
+ * @param onLookup called before download addresses are looked up, and after each
  * @throws RelcatError with every problem; see decideImport
  */
 export async function importCatalog(
   folder: string,
   request: ImportRequest,
   surroundings: LedgerSurroundings,
-  onResolve: (count: number) => void,
+  onLookup: OnLookup,
 ): Promise<Import> {
   if (request.downloadUrl !== undefined) checkTemplate(request.downloadUrl);
   const base = request.resolveDownloads ? downloadBase(request.source, request.resolveBase) : undefined;
   const records = readRecords(await readSource(request.source));
   // Done before taking the lock, so that others do not wait for the network.
-  const { addresses, problems } = await resolve(records, folder, base, onResolve);
+  const { addresses, problems } = await resolve(records, folder, base, onLookup);
   return withWriteLock(folder, surroundings, async () => {
     const existing = await readExisting(folder);
     await surroundings.proveLedger?.(existing.ledger);
@@ -90,12 +91,12 @@ async function resolve(
   records: readonly LiveRecord[],
   folder: string,
   base: string | undefined,
-  onResolve: (count: number) => void,
+  onLookup: OnLookup,
 ): Promise<Resolved> {
   if (base === undefined) return { addresses: new Map(), problems: [] };
   const open = withoutAddress(records, await readExisting(folder));
-  onResolve(open.length);
-  return resolveDownloads(open, base);
+  onLookup({ done: 0, total: open.length });
+  return resolveDownloads(open, base, undefined, onLookup);
 }
 
 function deliver(folder: string, { files, ledger }: ImportPlan, dryRun?: boolean): void {

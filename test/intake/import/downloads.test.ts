@@ -236,8 +236,15 @@ test("few downloads are requested at the same time, and a server that fails temp
   for (const { id } of records) answers.set(download(id), redirect(`https://cdn.example.com/${id}.xz`));
   const steady = answers.get(download(7)) as Answer;
   answers.set(download(7), (...exchange) => (failures++ < 2 ? status(503) : steady)(...exchange));
-  const { addresses, problems } = await resolveDownloads(records as never, `${origin}/api/v1`, hasty);
+  const lookups: { done: number; total: number }[] = [];
+  const { addresses, problems } = await resolveDownloads(
+    records as never,
+    `${origin}/api/v1`,
+    hasty,
+    (lookup) => lookups.push(lookup),
+  );
   expect([addresses.size, problems]).toEqual([60, []]);
+  expect(lookups).toEqual(records.map((_, index) => ({ done: index + 1, total: 60 })));
   expect(addresses.get(7)).toEqual({ file: "7.xz", url: "https://cdn.example.com/7.xz" });
   expect(mostBusy).toBeLessThanOrEqual(16);
   expect(asked.filter((line) => line.endsWith(download(7)))).toHaveLength(3);
