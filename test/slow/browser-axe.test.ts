@@ -33,10 +33,18 @@ async function violationsIn(page: Page): Promise<string[]> {
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }
 
-const looks = [390, 1280].flatMap((width) =>
-  (["light", "dark"] as const).map((colorScheme) => ({ viewport: { width, height: 900 }, colorScheme })),
-);
-const cases = (["relcat's own", "branded"] as const).flatMap((name) => looks.map((look) => ({ name, look })));
+const look = (width: number, colorScheme: "light" | "dark") => ({
+  viewport: { width, height: 900 },
+  colorScheme,
+});
+
+/** Both sites have the same layout, so each pair of width and colors is tried on one of them. */
+const cases = [
+  { name: "relcat's own", look: look(1280, "light") },
+  { name: "relcat's own", look: look(390, "dark") },
+  { name: "branded", look: look(390, "light") },
+  { name: "branded", look: look(1280, "dark") },
+] as const;
 
 test.each(cases)(
   "no page breaks a rule of accessibility: $name, $look.viewport.width pixels, $look.colorScheme",
