@@ -10,7 +10,7 @@ export type { LedgerEvent } from "./documents/ledger.ts";
 export type { Manifest, WrittenArtifact } from "./documents/manifest.ts";
 export type { Note } from "./documents/note.ts";
 export type { PackageRecord, WireRecord } from "./documents/package-record.ts";
-export { pageTemplates } from "./documents/page-templates.ts";
+export { pageTemplates } from "./documents/pages/page-templates.ts";
 export type { FieldChange, Plan, PlanRow } from "./documents/plan.ts";
 export type { OutputFile, PublishedPackage, PublishedRelease } from "./documents/published.ts";
 export type { BuildDocument, LatestDocument, ReleaseDocument, ReleaseIndex } from "./documents/site.ts";

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { type Brand, brandSchema, type TemplateOverride } from "./brand.ts";
-import { type FeedKey, fingerprint } from "./feeds/keys.ts";
+import type { FeedKey } from "./feeds/keys.ts";
 import { architecture } from "./feeds/package-metadata.ts";
 import { type FeedSettings, feedsSchema, type RpmSigner } from "./feeds/settings.ts";
 import {
@@ -19,10 +18,17 @@ import {
 } from "./fields.ts";
 import { type Encoding, encodings, type Host, hosts } from "./hosting.ts";
 import { type Kind, kinds, type PackageType } from "./package-types.ts";
+import { type Brand, brandSchema, type TemplateOverride } from "./pages/brand.ts";
 import { type Policy, policySchema, versionMapSchema } from "./policy.ts";
-import { type SignerFile, signersSchema } from "./signers.ts";
-import { baseUrl, command, type SiteSettings, siteSchema } from "./sites.ts";
-import { type TrustProfile, trustProfiles } from "./trust.ts";
+import {
+  type OpenPgpSignerSpec,
+  type SignerFile,
+  type SignerSpec,
+  signersSchema,
+  trustSchema,
+} from "./signers.ts";
+import { baseUrl, type SiteSettings, siteSchema } from "./sites.ts";
+import type { TrustProfile } from "./trust.ts";
 
 const key = text("option-value", /^[a-z][a-z0-9_]*$/, "a lowercase key such as meta_control_plane");
 const kind = z.enum(kinds, expects("option-value", `one of ${kinds.join(", ")}`));
@@ -52,51 +58,6 @@ const expectationSchema = object({
 const wireName = text("option-value", /^[A-Za-z_][A-Za-z0-9_-]*$/, "a key name");
 
 const title = (example: string) => table(line, `an object such as ${example}`);
-
-/** Environment variable that holds the online key, unless configured otherwise. */
-export const usualKey = "RELCAT_ONLINE_KEY";
-
-/** Environment variable that holds the OpenPGP keys, unless configured otherwise. */
-export const usualOpenPgpKey = "RELCAT_OPENPGP_KEY";
-
-const variable = object({
-  env: text("option-value", /^[A-Za-z_][A-Za-z0-9_]*$/, "a variable's name").meta({
-    description: "Environment variable that contains the key.",
-  }),
-});
-const keyFile = object({
-  file: line.meta({ description: "File that contains the key, from the project's folder." }),
-});
-const signingProgram = command.meta({
-  description: "Program and arguments: reads bytes on standard input, writes their signature.",
-});
-
-const signer = z.union(
-  [
-    variable,
-    keyFile,
-    object({
-      exec: signingProgram,
-      public: text("option-value", /^[A-Za-z0-9+/]{43}=$/, "the base64 of an Ed25519 key's 32 bytes").meta({
-        description: "Public key of the program's key.",
-      }),
-    }),
-  ],
-  expects("wrong-type", "one of {env: NAME}, {file: PATH} and {exec: [PROGRAM, …], public: KEY}"),
-);
-
-const openPgpSigner = z.union(
-  [
-    variable,
-    keyFile,
-    object({
-      exec: signingProgram,
-      public: fingerprint.meta({ description: "Fingerprint of the program's key." }),
-    }),
-  ],
-  expects("wrong-type", "one of {env: NAME}, {file: PATH} and {exec: [PROGRAM, …], public: FINGERPRINT}"),
-);
-const profile = z.enum(trustProfiles, expects("option-value", `one of ${trustProfiles.join(", ")}`));
 
 /** releases/catalog.yaml. Every field has a default, so an empty or missing file works. */
 export const configSchema = object({
@@ -189,32 +150,7 @@ export const configSchema = object({
   hosts: list(host).optional().meta({
     description: "Hosts that serve the site; their configuration is written to hosting/ and facets/.",
   }),
-  trust: z
-    .union(
-      [
-        profile,
-        object({
-          profile: profile.meta({
-            description: "none: no signatures. simple: one root key. full: two of three root keys.",
-          }),
-          online: signer.optional().meta({
-            description: `Where the online key is; default: the variable ${usualKey}, as PEM.`,
-          }),
-          openpgp: object({
-            key: z
-              .union([openPgpSigner, list(openPgpSigner)], expects("wrong-type", "a key or a list of keys"))
-              .meta({ description: "Where the keys are; during a rotation there are two." }),
-          })
-            .optional()
-            .meta({
-              description: `The keys that sign package repositories; default: the variable ${usualOpenPgpKey}, in ASCII armor.`,
-            }),
-        }),
-      ],
-      expects("wrong-type", `one of ${trustProfiles.join(", ")}, or an object {profile, online, openpgp}`),
-    )
-    .optional()
-    .meta({ description: "Whether and how the site is signed; default: none." }),
+  trust: trustSchema.optional().meta({ description: "Whether and how the site is signed; default: none." }),
   builder: object({
     id: text("url-format", /^[a-z][a-z0-9+.-]*:\S+$/, "a URI that names the builder").meta({
       description: "URI of the builder in provenance statements.",
@@ -266,8 +202,6 @@ export const configSchema = object({
 
 export { key as configKey };
 
-type SignerSpec = z.infer<typeof signer>;
-export type OpenPgpSignerSpec = z.infer<typeof openPgpSigner>;
 export type WrittenConfig = z.infer<typeof configSchema>;
 
 /** An artifact that a release must contain; absent fields are not compared. */

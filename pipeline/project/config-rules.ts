@@ -1,36 +1,18 @@
-import { posix } from "node:path";
 import { configKey } from "../documents/config.ts";
-import { packageType as packageTypePattern, url as urlPattern } from "../documents/fields.ts";
+import { packageType as packageTypePattern } from "../documents/fields.ts";
 import { defaultPackageTypes, defaultPlatforms, kinds, platformFolder } from "../documents/package-types.ts";
-import { isInOwnFolder } from "../documents/site-paths.ts";
+import {
+  artifactFolder,
+  artifactUrl,
+  baseUrl,
+  hostedPath,
+  registryAtRoot,
+  sitePlaces,
+} from "./address-rules.ts";
 import type { ConfigRule } from "./config-rule.ts";
-import { type ColorScheme, contrastIn, isReadable, nearestReadable } from "./contrast.ts";
 import { display } from "./display.ts";
+import { type ColorScheme, contrastIn, isReadable, nearestReadable } from "./pages/contrast.ts";
 import { expectedTypes, ingestTypes, policyTypes } from "./type-name-rules.ts";
-
-const urlPlaceholders = ["base_url", "version", "file", "name", "package_type", "id", "checksum"] as const;
-
-/** Content of one site must not become public at another. */
-const sitePlaces: ConfigRule = (config, report) => {
-  const places = Object.entries(config.sites ?? {}).map(([name, { url, endpoint = "" }]) => {
-    const whole = url.startsWith("dir:")
-      ? posix.resolve("/", url.slice("dir:".length))
-      : `${endpoint} ${url}`;
-    return { name, url, place: `${whole.replace(/\/+$/, "")}/` };
-  });
-  for (const [index, { name, url, place }] of places.entries()) {
-    const other = places
-      .slice(0, index)
-      .find((before) => place.startsWith(before.place) || before.place.startsWith(place));
-    if (!other) continue;
-    report(
-      "config-url",
-      ["sites", name, "url"],
-      `the site ${name} (${url}) and the site ${other.name} (${other.url}) are in one place`,
-      "Give each a folder, or a prefix, of its own.",
-    );
-  }
-};
 
 const platformId = /^[1-9]\d{0,8}$/;
 
@@ -128,87 +110,6 @@ const platformsNamed: ConfigRule = (config, report) => {
       ["package_types", name],
       `the platform ${row.platform} of ${name} has no name`,
       hint,
-    );
-  }
-};
-
-const artifactUrl: ConfigRule = (config, report) => {
-  const template = config.artifact_url;
-  if (template === undefined) return;
-  const known: readonly string[] = urlPlaceholders;
-  for (const [, key = ""] of template.matchAll(/\{([^{}]*)\}/g)) {
-    if (known.includes(key)) continue;
-    report(
-      "config-url",
-      ["artifact_url"],
-      `the placeholder {${key}} is not known`,
-      `Known: ${known.map((name) => `{${name}}`).join(" ")}.`,
-    );
-  }
-  const sample = template.replace(/^\{base_url\}/, "http://127.0.0.1").replace(/\{[^{}]*\}/g, "x");
-  if (!/[{}]/.test(sample) && urlPattern.safeParse(sample).success && URL.canParse(sample)) return;
-  const message = `artifact_url is ${display(template)}, expected an http or https URL without credentials`;
-  report("config-url", ["artifact_url"], message, "Start it with https:// or {base_url}.");
-};
-
-/** `upload` checks again with the actual values of placeholders. */
-const artifactFolder: ConfigRule = (
-  { artifact_url: template = "", base_url: base = "", sites = {} },
-  report,
-) => {
-  const bases = ["{base_url}", base, ...Object.values(sites).map((site) => site.base_url ?? base)];
-  const below = bases.map((each) => `${each.replace(/\/+$/, "")}/`).find((each) => template.startsWith(each));
-  const path = below === undefined ? "" : template.slice(below.length);
-  if (!isInOwnFolder(path)) return;
-  report(
-    "config-url",
-    ["artifact_url"],
-    `artifact_url puts artifacts below ${path.slice(0, path.indexOf("/"))}/, among the documents of the site`,
-    "Give them a folder of their own: begin it with {base_url}/files/.",
-  );
-};
-
-/** The schema's pattern accepts some URLs that a parser rejects, such as a port above 65535. */
-const baseUrl: ConfigRule = ({ base_url: url }, report) => {
-  if (url === undefined || URL.canParse(url)) return;
-  report(
-    "config-url",
-    ["base_url"],
-    `base_url is ${display(url)}, expected an http or https URL`,
-    "Correct its host or port.",
-  );
-};
-
-/** The path becomes part of patterns in four languages, so it must not contain special characters of any. */
-const hostedPath: ConfigRule = ({ base_url: url, hosts = [] }, report) => {
-  if (url === undefined || hosts.length === 0 || !URL.canParse(url)) return;
-  const { pathname } = new URL(url);
-  if (/^[A-Za-z0-9._~/-]*$/.test(pathname) && !pathname.includes("//")) return;
-  report(
-    "config-url",
-    ["base_url"],
-    `the path of base_url is ${display(pathname)}, expected letters, digits and . _ ~ - for the ${hosts.join(", ")} of hosts`,
-    "Serve the site below another path, or write that host's configuration by hand and leave hosts out.",
-  );
-};
-
-/** Clients of an OCI registry send every request to `https://HOST/v2/`. */
-const registryAtRoot: ConfigRule = ({ base_url: url, feeds, sites = {} }, report) => {
-  if (!feeds?.helm?.oci) return;
-  const addresses = [
-    { path: ["base_url"], url },
-    ...Object.entries(sites).map(([name, site]) => ({
-      path: ["sites", name, "base_url"],
-      url: site.base_url,
-    })),
-  ];
-  for (const { path, url } of addresses) {
-    if (url === undefined || !URL.canParse(url) || new URL(url).pathname === "/") continue;
-    report(
-      "config-url",
-      path,
-      `${path.join(".")} is ${display(url)}, expected a URL without a path, because feeds.helm.oci is on`,
-      "Clients look for an OCI registry at the root of a host. Give the site a host of its own, or remove oci.",
     );
   }
 };

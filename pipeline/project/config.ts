@@ -1,16 +1,17 @@
-import type { Accent, Brand, WrittenBrand } from "../documents/brand.ts";
 import type { Config, Expectation, WrittenConfig } from "../documents/config.ts";
-import { configSchema, usualKey, usualOpenPgpKey } from "../documents/config.ts";
+import { configSchema } from "../documents/config.ts";
 import { feedSettings } from "../documents/feeds/settings.ts";
 import { defaultPlatformOrder, defaultPlatforms } from "../documents/package-types.ts";
+import type { Accent, Brand, WrittenBrand } from "../documents/pages/brand.ts";
 import type { Policy } from "../documents/policy.ts";
+import { usualKey, usualOpenPgpKey } from "../documents/signers.ts";
 import { siteSettings } from "../documents/sites.ts";
 import type { Code, Problem } from "../errors.ts";
 import type { ConfigReport } from "./config-rule.ts";
 import { configRules } from "./config-rules.ts";
-import { nearestReadable } from "./contrast.ts";
 import type { Located } from "./document.ts";
 import { packageTypes } from "./package-table.ts";
+import { nearestReadable } from "./pages/contrast.ts";
 
 const strict: NonNullable<WrittenConfig["require"]> = {
   store: ["image"],

@@ -1,5 +1,5 @@
 import { version as versionPattern } from "../documents/fields.ts";
-import { brandFolder, templateFolder } from "../documents/page-templates.ts";
+import { brandFolder, templateFolder } from "../documents/pages/page-templates.ts";
 import type { Problem } from "../errors.ts";
 import { type AuthoredFiles, filesIn } from "./authored-files.ts";
 

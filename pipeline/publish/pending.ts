@@ -1,5 +1,6 @@
-import { type Config, usualKey, usualOpenPgpKey } from "../documents/config.ts";
+import type { Config } from "../documents/config.ts";
 import { isFolderAddress } from "../documents/relative-path.ts";
+import { usualKey, usualOpenPgpKey } from "../documents/signers.ts";
 import { type Changes, writtenFiles } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
 import { runHook } from "../system/hooks.ts";

@@ -1,5 +1,5 @@
+import { searchPaths } from "../documents/pages/search-paths.ts";
 import type { OutputFile, PublishedRelease, RenderedRelease, SearchSlice } from "../documents/published.ts";
-import { searchPaths } from "../documents/search-paths.ts";
 import type { RetractedRecord } from "../documents/site.ts";
 import { visible } from "./escape.ts";
 import { jsonFile } from "./output.ts";

@@ -1,4 +1,4 @@
-import { searchPaths } from "../../pipeline/documents/search-paths.ts";
+import { searchPaths } from "../../pipeline/documents/pages/search-paths.ts";
 import { bdi, escapeHtml } from "../../pipeline/site/escape.ts";
 import type { ServerAnswer } from "../http/request.ts";
 import { exchangeParts } from "./answered-page.ts";

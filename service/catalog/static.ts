@@ -1,4 +1,4 @@
-import { searchPaths } from "../../pipeline/documents/search-paths.ts";
+import { searchPaths } from "../../pipeline/documents/pages/search-paths.ts";
 import { caching, detail, methodNotAllowed, notFound, redirect } from "../http/answers.ts";
 import type { ServerAnswer } from "../http/request.ts";
 import { type CatalogRequest, searchOf } from "./exchange.ts";

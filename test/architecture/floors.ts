@@ -4,10 +4,10 @@
  */
 export const floors: readonly Readonly<Record<string, readonly string[]>>[] = [
   { "pipeline/errors.ts": [] },
-  { "pipeline/documents": ["feeds"] },
+  { "pipeline/documents": ["feeds", "pages"] },
   { "pipeline/selection": [] },
   { "pipeline/system": ["git", "network"] },
-  { "pipeline/project": [] },
+  { "pipeline/project": ["pages"] },
   { "pipeline/records": [] },
   { "pipeline/ledger": [] },
   { "pipeline/journal": [] },
@@ -16,7 +16,7 @@ export const floors: readonly Readonly<Record<string, readonly string[]>>[] = [
       ...["archives", "bytes", "images", "images/disks", "policy", "signatures"],
       ...["deb", "helm", "macho", "msi", "pe", "pkg", "rpm"].map((format) => `packages/${format}`),
     ],
-    "pipeline/site": ["feeds", "hosting", "pages", "stores"],
+    "pipeline/site": ["feeds", "hosting", "pages", "pages/models", "stores"],
   },
   { "pipeline/build.ts": [] },
   { "pipeline/deliver.ts": [] },

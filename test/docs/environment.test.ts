@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { usualKey, usualOpenPgpKey } from "../../pipeline/documents/config.ts";
+import { usualKey, usualOpenPgpKey } from "../../pipeline/documents/signers.ts";
 import { repository } from "../support/run.ts";
 
 const page = readFileSync(join(repository, "docs/environment.md"), "utf8");

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { pageTemplates } from "../../pipeline/documents/page-templates.ts";
+import { pageTemplates } from "../../pipeline/documents/pages/page-templates.ts";
 import { pageModels } from "../../pipeline/site/pages/page-models.ts";
 import { repository } from "../support/run.ts";
 

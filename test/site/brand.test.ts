@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { deflateSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { pageTemplates } from "../../pipeline/documents/page-templates.ts";
-import { linkBackgrounds } from "../../pipeline/project/contrast.ts";
+import { pageTemplates } from "../../pipeline/documents/pages/page-templates.ts";
+import { linkBackgrounds } from "../../pipeline/project/pages/contrast.ts";
 import { initAlone } from "../support/project.ts";
 import { relcat, repository, temporaryFolder } from "../support/run.ts";
 

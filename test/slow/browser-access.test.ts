@@ -1,28 +1,12 @@
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  onePageOfEachKind,
-  picture,
-  sampleTree,
-  startBrowser,
-  type Visited,
-  visit,
-} from "../support/browser.ts";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { onePageOfEachKind, picture } from "../support/browser.ts";
 import { repository } from "../support/run.ts";
+import { sampleInBrowser } from "../support/sample-site.ts";
 
 /** The sample for people who use a keyboard, a screen reader, larger text, or the colors of their system. */
-let browser: Browser;
-let site: Visited;
-
-beforeAll(async () => {
-  browser = await startBrowser();
-  site = await visit(browser, await sampleTree());
-});
-afterAll(async () => {
-  await site?.stop();
-  await browser?.close();
-});
+const sample = sampleInBrowser();
 
 const focused = (page: Page) => page.evaluate<number>("controls.indexOf(document.activeElement)");
 
@@ -33,7 +17,7 @@ test.each([
   "search/?q=tar.xz",
   "changes/?from=26.08.001&to=26.09.001",
 ])("the Tab key reaches each control of %j once, in the order of the page, and leaves it", async (path) => {
-  const { page, close } = await site.open(path);
+  const { page, close } = await sample.site.open(path);
   // Results arrive after the page.
   await page.waitForLoadState("networkidle");
   if (path.includes("?")) await page.locator(".results a").first().waitFor();
@@ -51,7 +35,7 @@ test.each([
 });
 
 test("with the keyboard alone, a visitor searches, opens a file and copies its checksum", async () => {
-  const { page, close } = await site.open("");
+  const { page, close } = await sample.site.open("");
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   const tabTo = async (selector: string) => {
     for (let step = 0; step < 60; step++) {
@@ -78,7 +62,7 @@ test.each([
   ["home", ""],
   ["release", "releases/26.08.001/"],
 ])("a screen reader meets the same roles and names on the page %s as before", async (name, path) => {
-  const { page, close } = await site.open(path);
+  const { page, close } = await sample.site.open(path);
   const tree = await page.locator("body").ariaSnapshot();
   await expect(`${tree}\n`).toMatchFileSnapshot(join(repository, `test/golden/accessibility/${name}.yaml`));
   await close();
@@ -86,7 +70,7 @@ test.each([
 
 test("nothing moves by itself, also for those who did not ask for less motion", async () => {
   for (const path of onePageOfEachKind) {
-    const { page, close } = await site.open(path);
+    const { page, close } = await sample.site.open(path);
     const moving = await page.evaluate(
       "[...document.querySelectorAll('*')].filter((each) => { const { animationName, transitionDuration, scrollBehavior } = getComputedStyle(each); return animationName !== 'none' || transitionDuration !== '0s' || scrollBehavior !== 'auto'; }).length",
     );
@@ -96,7 +80,7 @@ test("nothing moves by itself, also for those who did not ask for less motion", 
 });
 
 test("in the colors of the system, a notice, a state and the current page have lines", async () => {
-  const { page, close } = await site.open("releases/26.08.001/", { forcedColors: "active" });
+  const { page, close } = await sample.site.open("releases/26.08.001/", { forcedColors: "active" });
   const style = (selector: string, property: string) =>
     page.evaluate(
       `getComputedStyle(document.querySelector(${JSON.stringify(selector)})).getPropertyValue("${property}")`,
@@ -106,17 +90,20 @@ test("in the colors of the system, a notice, a state and the current page have l
   expect(await style(".file .button", "border-top-style")).toBe("solid");
   expect(await style(".withdrawn s", "text-decoration-line")).toBe("line-through");
   await picture(page, "forced-colors");
-  await page.goto(`${site.url}releases/`);
+  await page.goto(`${sample.site.url}releases/`);
   expect(await style(".tag", "border-top-style")).toBe("solid");
   await close();
 });
 
 test("pages of each kind fit at 200 % zoom, and with text of twice the size", async () => {
   for (const path of onePageOfEachKind) {
-    const zoomed = await site.open(path, { viewport: { width: 640, height: 450 }, deviceScaleFactor: 2 });
+    const zoomed = await sample.site.open(path, {
+      viewport: { width: 640, height: 450 },
+      deviceScaleFactor: 2,
+    });
     expect(await zoomed.page.evaluate("document.documentElement.scrollWidth"), path).toBe(640);
     await zoomed.close();
-    const { page, close } = await site.open(path, { viewport: { width: 1280, height: 900 } });
+    const { page, close } = await sample.site.open(path, { viewport: { width: 1280, height: 900 } });
     await page.evaluate("document.documentElement.style.fontSize = '32px'");
     expect(await page.evaluate("document.documentElement.scrollWidth"), path).toBe(1280);
     await close();

@@ -1,22 +1,11 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { sampleTree, startBrowser, type Visited, visit } from "../support/browser.ts";
+import { expect, test } from "vitest";
+import { sampleInBrowser } from "../support/sample-site.ts";
 
 /** The list of releases and the comparison of two of them, with JavaScript. */
-let browser: Browser;
-let site: Visited;
-
-beforeAll(async () => {
-  browser = await startBrowser();
-  site = await visit(browser, await sampleTree());
-});
-afterAll(async () => {
-  await site?.stop();
-  await browser?.close();
-});
+const sample = sampleInBrowser();
 
 test("two chosen versions are compared: files, and the notes of all releases between them", async () => {
-  const { page, complaints, close } = await site.open("changes/");
+  const { page, complaints, close } = await sample.site.open("changes/");
   await page.getByLabel("From").selectOption("26.06.001");
   await page.getByLabel("To").selectOption("26.08.001");
   await page.getByRole("button", { name: "Compare" }).click();
@@ -38,15 +27,15 @@ test("two chosen versions are compared: files, and the notes of all releases bet
 });
 
 test("versions in the wrong order are swapped, and a version is not compared with itself", async () => {
-  const { page, close } = await site.open("changes/?from=26.09.001&to=26.07.001");
+  const { page, close } = await sample.site.open("changes/?from=26.09.001&to=26.07.001");
   await page.getByRole("heading", { name: "Changes from 26.07.001 to 26.09.001" }).waitFor();
-  await page.goto(`${site.url}changes/?from=26.07.001&to=26.07.001`);
+  await page.goto(`${sample.site.url}changes/?from=26.07.001&to=26.07.001`);
   await page.getByText("Choose two different versions.").waitFor();
   await close();
 });
 
 test("the page of a release's changes leads to other comparisons", async () => {
-  const { page, close } = await site.open("changes/26.08.001/");
+  const { page, close } = await sample.site.open("changes/26.08.001/");
   await page.getByRole("link", { name: "Compare other versions" }).click();
   await page.getByRole("heading", { name: "Changes from 26.07.001 to 26.08.001" }).waitFor();
   await close();
@@ -55,7 +44,7 @@ test("the page of a release's changes leads to other comparisons", async () => {
 test.each([1280, 390])(
   "the filter of releases/ shows releases of closed months, at %i pixels",
   async (width) => {
-    const { page, close } = await site.open("releases/", { viewport: { width, height: 900 } });
+    const { page, close } = await sample.site.open("releases/", { viewport: { width, height: 900 } });
     const shown = () => page.locator("tbody tr:visible .version").allInnerTexts();
     await expect.poll(shown).toEqual(["26.09.001"]);
     await page.getByLabel("Filter").fill("26.08");
@@ -71,12 +60,12 @@ test.each([1280, 390])(
 
 test("without JavaScript, releases/ opens months, and changes/ leads to the releases", async () => {
   const options = { javaScriptEnabled: false };
-  const list = await site.open("releases/", options);
+  const list = await sample.site.open("releases/", options);
   await list.page.getByText("26.07 · 1 release").click();
   await list.page.getByRole("link", { name: "26.07.001" }).click();
   await list.page.waitForURL(/releases\/26\.07\.001\/$/);
   await list.close();
-  const compare = await site.open("changes/", options);
+  const compare = await sample.site.open("changes/", options);
   expect(await compare.page.locator("select:visible").count()).toBe(0);
   await compare.page.getByRole("link", { name: "each release" }).click();
   await compare.page.waitForURL(/releases\/$/);

@@ -1,28 +1,19 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { picture, sampleTree, startBrowser, type Visit, type Visited, visit } from "../support/browser.ts";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { picture, type Visit, visit } from "../support/browser.ts";
 import { largeCatalog } from "../support/large.ts";
 import { project } from "../support/project.ts";
+import { sampleInBrowser } from "../support/sample-site.ts";
 import { readTree } from "../support/tree.ts";
 
 /** Tests of the pages' script: filters, their address, copying. */
-let browser: Browser;
-let site: Visited;
+const sample = sampleInBrowser();
 let current: Visit | undefined;
-
-beforeAll(async () => {
-  browser = await startBrowser();
-  site = await visit(browser, await sampleTree());
-});
-afterAll(async () => {
-  await site?.stop();
-  await browser?.close();
-});
 
 /** Opens a page, and reports errors of the previous one. */
 async function open(path: string): Promise<Page> {
   await close();
-  current = await site.open(path);
+  current = await sample.site.open(path);
   return current.page;
 }
 
@@ -133,12 +124,12 @@ test.each(
     [path, 390] as const,
   ]),
 )("no element moves while %j loads, at %i pixels", async (path, width) => {
-  current = await site.open("404.html", { viewport: { width, height: 900 } });
+  current = await sample.site.open("404.html", { viewport: { width, height: 900 } });
   const { page } = current;
   await page.addInitScript(
     "globalThis.shifts = []; new PerformanceObserver((list) => shifts.push(...list.getEntries().map((entry) => entry.value))).observe({ type: 'layout-shift', buffered: true });",
   );
-  await page.goto(site.url + path);
+  await page.goto(sample.site.url + path);
   await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
   expect(await page.evaluate<number[]>("shifts")).toEqual([]);
   await current.close();
@@ -186,7 +177,7 @@ test.each([
   await page.addInitScript(
     `Object.defineProperties(navigator, { platform: { value: ${JSON.stringify(platform)} }, userAgentData: { value: undefined } })`,
   );
-  await page.goto(site.url);
+  await page.goto(sample.site.url);
   const [heading] = await page.locator("h2").allTextContents();
   expect(heading?.replace(/\s+/g, " ")).toBe(`${first} your system`);
   expect((await page.locator(".own .button").first().boundingBox())?.y).toBeLessThan(600);
@@ -198,7 +189,7 @@ test("a visitor with a telephone has no group first", async () => {
   await page.addInitScript(
     "Object.defineProperties(navigator, { platform: { value: 'Linux armv8l' }, userAgentData: { value: undefined }, userAgent: { value: 'Mozilla/5.0 (Linux; Android 15)' } })",
   );
-  await page.goto(site.url);
+  await page.goto(sample.site.url);
   expect(await page.locator(".own").count()).toBe(0);
   await close();
 });
@@ -219,7 +210,7 @@ test("on a narrow screen, tabs show downloads or notes", async () => {
 test("a button selects the text if the clipboard is not available", async () => {
   const page = await open("404.html");
   await page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
-  await page.goto(`${site.url}releases/26.09.001/`);
+  await page.goto(`${sample.site.url}releases/26.09.001/`);
   await page.locator(".file summary").first().click();
   const code = page.locator("code[data-copy]").first();
   await page
@@ -249,7 +240,7 @@ test("the controls of a page have different names", async () => {
 test("a page of 100 artifacts among 10,000 can be filtered", async () => {
   const made = project(largeCatalog());
   await made.succeed("build");
-  const large = await visit(browser, readTree(`${made.folder}/dist`), "/");
+  const large = await visit(sample.browser, readTree(`${made.folder}/dist`), "/");
   const { page, complaints, close: leave } = await large.open("page/26.07/1/");
   expect(await rows(page)).toBe(100);
   await page.getByLabel("Filter").fill("client-7_26.07.003");

@@ -1,23 +1,13 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { sampleTree, startBrowser, type Visited, visit } from "../support/browser.ts";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { sampleInBrowser } from "../support/sample-site.ts";
 
 /** Search over all releases of the sample, from the box in the header of every page. */
-let browser: Browser;
-let site: Visited;
-
-beforeAll(async () => {
-  browser = await startBrowser();
-  site = await visit(browser, await sampleTree());
-});
-afterAll(async () => {
-  await site?.stop();
-  await browser?.close();
-});
+const sample = sampleInBrowser();
 
 /** Searches from the home page, and returns the text of the results. */
 async function searched(words: string, check: (page: Page, text: string) => Promise<void>): Promise<void> {
-  const { page, complaints, close } = await site.open("");
+  const { page, complaints, close } = await sample.site.open("");
   await page.getByRole("searchbox", { name: "Search all releases" }).fill(words);
   await page.keyboard.press("Enter");
   await page.waitForURL(/search\/\?q=/);
@@ -52,7 +42,7 @@ test("words of release notes find the release", async () => {
 });
 
 test("a SHA-256 of the catalog is ours", async () => {
-  const { page, close } = await site.open("releases/26.06.001/");
+  const { page, close } = await sample.site.open("releases/26.06.001/");
   const sum = await page.locator("code[data-copy='SHA-256']").first().textContent();
   await close();
   await searched(` ${sum?.toUpperCase()} `, async (page, text) => {
@@ -87,16 +77,16 @@ test("words without results are named", async () => {
 });
 
 test("an index that cannot be loaded is reported", async () => {
-  const { page, close } = await site.open("404.html");
+  const { page, close } = await sample.site.open("404.html");
   await page.route("**/search/index.json", (route) => route.abort());
-  await page.goto(`${site.url}search/?q=client`);
+  await page.goto(`${sample.site.url}search/?q=client`);
   await page.locator(".results .banner").waitFor();
   expect(await page.locator(".results").innerText()).toContain("could not be loaded. Try again later.");
   await close();
 });
 
 test("without JavaScript, the page says how to find a file and how to check one", async () => {
-  const { page, close } = await site.open("search/", { javaScriptEnabled: false });
+  const { page, close } = await sample.site.open("search/", { javaScriptEnabled: false });
   const text = await page.locator("main").innerText();
   expect(text).toContain("relcat verify FILE");
   await page.getByRole("link", { name: "all releases", exact: true }).first().click();

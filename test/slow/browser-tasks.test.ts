@@ -1,25 +1,18 @@
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
 import { serveFolder } from "../service/origin.ts";
-import { sampleTree, startBrowser, type Visited, visit } from "../support/browser.ts";
 import { copyProject, relcat } from "../support/run.ts";
+import { sampleInBrowser } from "../support/sample-site.ts";
 
 /** Tasks of people who visit the sample's pages. Each uses only visible text, and counts clicks and searches. */
-let browser: Browser;
-let site: Visited;
+const sample = sampleInBrowser();
 let served: string;
 
 beforeAll(async () => {
-  browser = await startBrowser();
-  site = await visit(browser, await sampleTree());
   const folder = copyProject(".");
   const { exitCode, stderr } = await relcat(folder, ["build"]);
   expect(exitCode, stderr).toBe(0);
   served = (await serveFolder(`${folder}/dist`)).url;
-});
-afterAll(async () => {
-  await site?.stop();
-  await browser?.close();
 });
 
 /** A visitor who counts what they do. */
@@ -63,8 +56,8 @@ const visitors: [name: string, options: BrowserContextOptions][] = [
 describe.each(visitors)("%s", (_, options) => {
   const allowed = options.javaScriptEnabled ? 2 : 4;
 
-  async function task(work: (visitor: Visitor) => Promise<void>, url = site.url): Promise<void> {
-    const context = await browser.newContext(options);
+  async function task(work: (visitor: Visitor) => Promise<void>, url = sample.site.url): Promise<void> {
+    const context = await sample.browser.newContext(options);
     const visitor = new Visitor(await context.newPage());
     await visitor.page.goto(url);
     await work(visitor);
@@ -98,7 +91,7 @@ describe.each(visitors)("%s", (_, options) => {
         const answer = visitor.page.getByText("This file was withdrawn: do not use it.");
         await expect.poll(() => answer.isVisible()).toBe(true);
       },
-      options.javaScriptEnabled ? site.url : served,
+      options.javaScriptEnabled ? sample.site.url : served,
     ));
 
   test("a visitor reads what changed since the version before", () =>

@@ -1,36 +1,19 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
 import { liveProject } from "../intake/import/importing.ts";
-import {
-  onePageOfEachKind,
-  picture,
-  sampleTree,
-  startBrowser,
-  type Visit,
-  type Visited,
-  visit,
-} from "../support/browser.ts";
+import { onePageOfEachKind, picture, type Visit, visit } from "../support/browser.ts";
 import { hostileRecords } from "../support/hostile.ts";
+import { sampleInBrowser } from "../support/sample-site.ts";
 import { readTree } from "../support/tree.ts";
 
 /** The sample site in Debian's chromium, below a base path. Screenshots are in test/output/. */
-let browser: Browser;
-let site: Visited;
-
-beforeAll(async () => {
-  browser = await startBrowser();
-  site = await visit(browser, await sampleTree());
-});
-afterAll(async () => {
-  await site?.stop();
-  await browser?.close();
-});
+const sample = sampleInBrowser();
 
 const valueIn = (page: Page, expression: string) => page.evaluate<unknown>(expression);
 const widthOf = (page: Page) => valueIn(page, "document.documentElement.scrollWidth");
 
 test("every page loads without messages and fits 360 pixels", async () => {
-  for (const path of site.pages) {
+  for (const path of sample.site.pages) {
     const { close } = await expectToFit(path, 360, "dark");
     await close();
   }
@@ -55,7 +38,7 @@ test.each([
 );
 
 async function expectToFit(path: string, width: number, colorScheme: "light" | "dark"): Promise<Visit> {
-  const visited = await site.open(path, { viewport: { width, height: 900 }, colorScheme });
+  const visited = await sample.site.open(path, { viewport: { width, height: 900 }, colorScheme });
   expect(visited.complaints).toEqual([]);
   expect(await widthOf(visited.page), path).toBe(width);
   expect(await visited.page.locator("h1").count(), path).toBe(1);
@@ -66,7 +49,7 @@ test("pages with hostile values load without messages and fit 360 pixels", async
   const made = liveProject(hostileRecords());
   await made.succeed("import", "live.json", "--accept-violations");
   await made.succeed("build", "--released");
-  const hostile = await visit(browser, readTree(`${made.folder}/dist`), "/");
+  const hostile = await visit(sample.browser, readTree(`${made.folder}/dist`), "/");
   for (const path of hostile.pages) {
     const { page, complaints, close } = await hostile.open(path, { viewport: { width: 360, height: 900 } });
     const rows = await page.locator("tr[data-type], .file").all();
@@ -81,7 +64,7 @@ test("pages with hostile values load without messages and fit 360 pixels", async
 });
 
 test("a page without JavaScript has all its content, and no control that would not work", async () => {
-  const { page, complaints, close } = await site.open("", { javaScriptEnabled: false });
+  const { page, complaints, close } = await sample.site.open("", { javaScriptEnabled: false });
   expect(await page.locator("tbody tr:visible").count()).toBeGreaterThan(20);
   expect(await page.locator("search:visible, main button:visible").count()).toBe(0);
   await picture(page, "without-script");
@@ -101,7 +84,9 @@ test("a page without JavaScript has all its content, and no control that would n
 });
 
 test("a withdrawn artifact is first, struck out, with its replacement and without a link", async () => {
-  const { page, close } = await site.open("releases/26.08.001/", { viewport: { width: 360, height: 700 } });
+  const { page, close } = await sample.site.open("releases/26.08.001/", {
+    viewport: { width: 360, height: 700 },
+  });
   const withdrawn = page.locator(".withdrawn");
   expect(
     await valueIn(page, "getComputedStyle(document.querySelector('.withdrawn s')).textDecorationLine"),
@@ -116,18 +101,18 @@ test("a withdrawn artifact is first, struck out, with its replacement and withou
 });
 
 test("releases/latest/ leads to the newest release", async () => {
-  const { page, close } = await site.open("releases/latest/");
-  await page.waitForURL(`${site.url}releases/26.09.001/`);
+  const { page, close } = await sample.site.open("releases/latest/");
+  await page.waitForURL(`${sample.site.url}releases/26.09.001/`);
   await close();
 });
 
 test("a printed page has the commands, and no controls", async () => {
-  const { page, close } = await site.open("");
+  const { page, close } = await sample.site.open("");
   await page.emulateMedia({ media: "print" });
   expect(await page.locator("search:visible, button:visible, summary:visible").count()).toBe(0);
   expect(await page.locator("tbody tr", { hasText: "tar.xz" }).innerText()).toContain("31.2 MiB");
   expect(await page.locator("tbody tr:visible").count()).toBeGreaterThan(20);
-  await page.goto(`${site.url}releases/26.08.001/`);
+  await page.goto(`${sample.site.url}releases/26.08.001/`);
   expect(
     await page.locator("header nav:visible, footer:visible, button:visible, .record summary:visible").count(),
   ).toBe(0);
@@ -138,7 +123,7 @@ test("a printed page has the commands, and no controls", async () => {
 });
 
 test("every control can be used with the keyboard, and shows its focus", async () => {
-  const { page, close } = await site.open("page/26.08/");
+  const { page, close } = await sample.site.open("page/26.08/");
   await page.keyboard.press("Tab");
   expect(await valueIn(page, "document.activeElement.textContent")).toBe("Skip to content");
   expect((await page.getByText("Skip to content").boundingBox())?.x).toBeGreaterThan(0);
@@ -153,7 +138,7 @@ test("every control can be used with the keyboard, and shows its focus", async (
     seen.add(tag);
   }
   expect([...seen].sort()).toEqual(["A", "INPUT", "SELECT"]);
-  await page.goto(`${site.url}releases/26.08.002/`);
+  await page.goto(`${sample.site.url}releases/26.08.002/`);
   const file = page.locator(".file").first();
   await file.locator("summary").first().focus();
   await page.keyboard.press("Enter");

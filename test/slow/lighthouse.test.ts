@@ -2,23 +2,12 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { execa } from "execa";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { sampleTree, startBrowser, type Visited, visit } from "../support/browser.ts";
+import { expect, test } from "vitest";
 import { temporaryFolder } from "../support/run.ts";
+import { sampleInBrowser } from "../support/sample-site.ts";
 
 /** Lighthouse's ratings of the sample site in Debian's chromium. */
-let browser: Browser;
-let site: Visited;
-
-beforeAll(async () => {
-  browser = await startBrowser();
-  site = await visit(browser, await sampleTree());
-});
-afterAll(async () => {
-  await site?.stop();
-  await browser?.close();
-});
+const sample = sampleInBrowser();
 
 interface Report {
   runtimeError?: { message: string };
@@ -40,7 +29,7 @@ async function rate(path: string): Promise<Report> {
   const file = join(temporaryFolder(), "report.json");
   const flags = ["--chrome-flags=--headless=new --no-sandbox --disable-gpu --disable-quic", ...settings];
   const output = ["--quiet", "--output=json", `--output-path=${file}`, "--no-enable-error-reporting"];
-  await execa(process.execPath, [program, site.url + path, only, ...flags, ...output], {
+  await execa(process.execPath, [program, sample.site.url + path, only, ...flags, ...output], {
     env: { CHROME_PATH: "/usr/bin/chromium" },
   });
   return JSON.parse(readFileSync(file, "utf8"));

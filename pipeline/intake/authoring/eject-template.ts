@@ -1,4 +1,4 @@
-import { pageTemplates, templateFolder, templateMark } from "../../documents/page-templates.ts";
+import { pageTemplates, templateFolder, templateMark } from "../../documents/pages/page-templates.ts";
 import { failure } from "../../errors.ts";
 import { discover } from "../../project/discover.ts";
 import { createFile, exists, requireFolder } from "../../system/files.ts";

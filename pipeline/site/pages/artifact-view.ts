@@ -8,7 +8,7 @@ import type { PublishedPackage, PublishedRelease, SiteConfig } from "../../docum
 import type { RetractedRecord } from "../../documents/site.ts";
 import { bytesText, sizeText } from "./byte-count.ts";
 import { installView } from "./install-view.ts";
-import type { ArtifactView, RowView, WithdrawnView } from "./page-models.ts";
+import type { ArtifactView, RowView, WithdrawnView } from "./models/file-models.ts";
 import { provenanceOf, signingKeyOf } from "./provenance.ts";
 import { signatureCommand, verifyCommands } from "./verify-commands.ts";
 

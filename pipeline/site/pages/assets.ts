@@ -1,4 +1,4 @@
-import type { Picture } from "../../documents/brand.ts";
+import type { Picture } from "../../documents/pages/brand.ts";
 import type { OutputFile, SiteConfig } from "../../documents/published.ts";
 import { textFile } from "../output.ts";
 import { assets, type Templates } from "./templates.ts";

@@ -1,7 +1,7 @@
 import type { PublishedPackage, SiteConfig } from "../../documents/published.ts";
 import { shellWord } from "../../project/shell-word.ts";
 import { instanceName } from "./instance-name.ts";
-import type { ArtifactView } from "./page-models.ts";
+import type { ArtifactView } from "./models/file-models.ts";
 
 type ImportView = NonNullable<ArtifactView["install"]>["imports"][number];
 

@@ -10,7 +10,7 @@ import { imageName } from "../feeds/incus.ts";
 import { repoFilePath } from "../feeds/yum-repo-file.ts";
 import { importView } from "./import-view.ts";
 import { instanceName } from "./instance-name.ts";
-import type { ArtifactView } from "./page-models.ts";
+import type { ArtifactView } from "./models/file-models.ts";
 
 type InstallView = NonNullable<ArtifactView["install"]>;
 

@@ -1,5 +1,5 @@
+import { searchPaths } from "../../documents/pages/search-paths.ts";
 import type { OutputFile, OutputGroup, SiteConfig } from "../../documents/published.ts";
-import { searchPaths } from "../../documents/search-paths.ts";
 import { digestOf } from "../../journal/digest.ts";
 import { checksumDigits } from "../search-index.ts";
 import { browsablePages } from "./browsable-pages.ts";

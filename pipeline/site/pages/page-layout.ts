@@ -1,9 +1,10 @@
-import { pagePolicy } from "../../documents/content-security-policy.ts";
 import { mediaType } from "../../documents/file-headers.ts";
+import { pagePolicy } from "../../documents/pages/content-security-policy.ts";
 import type { OutputFile, SiteConfig } from "../../documents/published.ts";
 import { joinedFile } from "../output.ts";
 import { assetNames } from "./assets.ts";
-import type { LayoutView, PageModel, PageName } from "./page-models.ts";
+import type { LayoutView } from "./models/layout-model.ts";
+import type { PageModel, PageName } from "./page-models.ts";
 import type { Templates } from "./templates.ts";
 
 export interface PageHead {

@@ -1,4 +1,4 @@
-import type { Accent, TemplateOverride } from "../../documents/brand.ts";
+import type { Accent, TemplateOverride } from "../../documents/pages/brand.ts";
 import type { SiteConfig } from "../../documents/published.ts";
 import { compileTemplates, type Templates } from "./templates.ts";
 

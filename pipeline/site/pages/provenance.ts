@@ -2,7 +2,7 @@ import { isObject } from "../../documents/is-object.ts";
 import type { WireRecord } from "../../documents/package-record.ts";
 import type { SiteConfig } from "../../documents/published.ts";
 import { bytesText } from "./byte-count.ts";
-import type { ArtifactView } from "./page-models.ts";
+import type { ArtifactView } from "./models/file-models.ts";
 
 type Statement = ArtifactView["provenance"][number];
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,7 +1,8 @@
 import type { PrivateKey } from "openpgp";
-import type { Config, OpenPgpSignerSpec } from "../../documents/config.ts";
+import type { Config } from "../../documents/config.ts";
 import type { FeedKey } from "../../documents/feeds/keys.ts";
 import { armored, dearmored } from "../../documents/feeds/openpgp-armor.ts";
+import type { OpenPgpSignerSpec } from "../../documents/signers.ts";
 import { failure, type RelcatError } from "../../errors.ts";
 import { type FeedCertificate, requireCertificates } from "../feeds/certificates.ts";
 import { noFeedKey } from "../feeds/sign-feeds.ts";

@@ -1,9 +1,14 @@
-import type { TemplateOverride } from "../documents/brand.ts";
-import { markedVersion, pageTemplates, templateFolder, templateMark } from "../documents/page-templates.ts";
-import { type Problem, RelcatError } from "../errors.ts";
-import type { AuthoredFiles } from "./authored-files.ts";
-import { display } from "./display.ts";
-import { decode } from "./source.ts";
+import type { TemplateOverride } from "../../documents/pages/brand.ts";
+import {
+  markedVersion,
+  pageTemplates,
+  templateFolder,
+  templateMark,
+} from "../../documents/pages/page-templates.ts";
+import { type Problem, RelcatError } from "../../errors.ts";
+import type { AuthoredFiles } from "../authored-files.ts";
+import { display } from "../display.ts";
+import { decode } from "../source.ts";
 import type { Fault } from "./template-faults.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import type { Brand, Picture } from "../documents/brand.ts";
-import type { Problem } from "../errors.ts";
-import type { AuthoredFiles } from "./authored-files.ts";
-import type { Located } from "./document.ts";
+import type { Brand, Picture } from "../../documents/pages/brand.ts";
+import type { Problem } from "../../errors.ts";
+import type { AuthoredFiles } from "../authored-files.ts";
+import type { Located } from "../document.ts";
 
 /** Every page loads them, so they must be small. */
 const mostBytes = 100_000;

@@ -1,6 +1,6 @@
 import Handlebars from "handlebars";
-import { pageTemplates } from "../documents/page-templates.ts";
-import { placeAt } from "./source.ts";
+import { pageTemplates } from "../../documents/pages/page-templates.ts";
+import { placeAt } from "../source.ts";
 
 /** A problem of a template, with its location. */
 export interface Fault {

@@ -1,0 +1,82 @@
+import { z } from "zod";
+import { checksum, id, version } from "../../../documents/fields.ts";
+import { install } from "./install-model.ts";
+import { flag, href, moment, text } from "./model-fields.ts";
+
+const command = z.strictObject({ system: text, start: text, file: text, end: text });
+
+/** A statement about an artifact, with its value if known. */
+const statement = z.strictObject({ words: text, value: text, isHash: flag });
+
+/** Events of a record, oldest first. The reason is that of a withdrawal; otherwise it is empty. */
+const history = z.array(z.strictObject({ words: text, at: moment, reason: text }));
+
+/** A file in a list. */
+export const row = z.strictObject({
+  id,
+  name: text,
+  version,
+  type: text,
+  platform: text,
+  operatingSystem: text,
+  /** Platform, versions of its system and variant. */
+  facts: z.array(text),
+  /** Empty if unknown. */
+  arch: text,
+  /** Readable; empty if unknown. */
+  size: text,
+  url: href,
+  /** Its details on the release's page. */
+  page: href,
+});
+
+/** A file on the page of its release, with all details. */
+export const artifact = z.strictObject({
+  id,
+  name: text,
+  version,
+  /** Empty if it is the name. */
+  file: text,
+  description: text,
+  type: text,
+  platform: text,
+  facts: z.array(text),
+  arch: text,
+  /** Operating system and its bounds, as text. */
+  system: text,
+  /** Variant of a split package; otherwise empty. */
+  variant: text,
+  size: text,
+  /** The exact size; empty if `size` is exact. */
+  bytes: text,
+  history,
+  checksum,
+  /** Details of signer and sources. */
+  provenance: z.array(statement),
+  /** Files next to it that describe it. */
+  documents: z.array(
+    z.strictObject({ words: text, href, file: text, format: text, size: text, sha256: checksum }),
+  ),
+  url: href,
+  commands: z.array(command),
+  /** Command that shows the signature inside the file, and the expected key; null: the record states none. */
+  signature: z.strictObject({ command, key: text }).nullable(),
+  /** null: nothing installs or imports it. */
+  install: install.nullable(),
+});
+
+export const withdrawn = z.strictObject({
+  id,
+  name: text,
+  type: text,
+  reason: text,
+  checksum,
+  at: moment,
+  /** null: no replacement. */
+  replacement: z.strictObject({ version, name: text, href }).nullable(),
+  history,
+});
+
+export type ArtifactView = z.infer<typeof artifact>;
+export type RowView = z.infer<typeof row>;
+export type WithdrawnView = z.infer<typeof withdrawn>;
