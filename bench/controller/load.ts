@@ -13,7 +13,7 @@ export interface Questions {
 
 export interface Load {
   perSecond: number;
-  /** Milliseconds; undefined where nobody says. */
+  /** Milliseconds; undefined where it was not measured. */
   p99?: number;
   count: number;
 }

@@ -11,7 +11,7 @@ import { buildSite } from "./site.ts";
 
 /** `npm run bench:http`: the origin against nginx over the same files; writes bench/http/RESULTS.md. */
 const folder = mkdtempSync(join(tmpdir(), "relcat-bench-"));
-chmodSync(folder, 0o755); // nginx reads as somebody else
+chmodSync(folder, 0o755); // nginx reads as another user
 const running: Server[] = [];
 const columns =
   "| request | relcat /s | nginx /s | relcat ÷ nginx | p99 ms | nginx's | computed µs/request | nginx's |";

@@ -18,7 +18,7 @@ export interface Project {
 }
 
 /**
- * A catalog of many releases that were imported: nobody asks for their artifacts, which do not exist.
+ * A catalog of many releases that were imported: publishing does not require their artifacts, which do not exist.
  * @param relcat the path of relcat.mjs as it is installed: from source nothing is remembered from one build to the next
  */
 export async function makeProject(

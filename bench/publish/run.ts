@@ -62,7 +62,7 @@ try {
   const text = `# Publishing
 
 Written by \`npm run bench:publish\` on ${new Date().toISOString().slice(0, 10)}: ${machine()}. Load average ${begun.toFixed(1)} at the beginning, ${(loadavg()[0] ?? 0).toFixed(1)} at the end; in the table, of the minute before each step ended. The gateway runs on the same cores, and other jobs may: wall time tells little then, requests are the same each time, and CPU time grows with the load.
-A signed catalog of ${releases} releases × ${artifacts} artifacts, ${size}, to a Ceph object gateway on the loopback whose objects lie in memory; one run of each step. The ${releases * artifacts} records are marked as imported in the ledger and published with \`--artifacts-known\`: nobody asks for their artifacts. Those of the release that is added are in the bucket, a byte each, and are asked for.
+A signed catalog of ${releases} releases × ${artifacts} artifacts, ${size}, to a Ceph object gateway on the loopback whose objects lie in memory; one run of each step. The ${releases * artifacts} records are marked as imported in the ledger and published with \`--artifacts-known\`: publishing does not look for their artifacts. It looks for those of the added release, which are in the bucket with a byte each.
 rclone syncs the same folder to another bucket of that gateway, with \`${options.join(" ")}\`. As usual, it asks for each object again that it wrote. It writes in no order and on no condition, and keeps nothing to go back to. Requests are counted in the gateway's log.
 
 ${stepTable(steps)}

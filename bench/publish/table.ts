@@ -6,7 +6,7 @@ export interface Step extends Cost {
   /** Begins with its letter. */
   name: string;
   requests: number;
-  /** Objects of the site; undefined where nobody tells. */
+  /** Objects of the site; undefined where the step does not say. */
   changed: number | undefined;
   /** Of the last minute, when it ended. */
   load: number;

@@ -113,7 +113,7 @@ const confirmRelease =
     const isNamed = versions.length > 0;
     if (due.events.length === 0 || all || (yes && isNamed)) return;
     if (isNamed && !host.confirm) await confirmOrRefuse("", undefined, host);
-    // --yes alone would confirm releases that nobody named.
+    // --yes alone would confirm releases that were not named.
     const asked: Host = yes ? Object.create(host, { confirm: { value: undefined } }) : host;
     await confirmAll(` and publish to ${site}`, asked)(due, catalog);
   };

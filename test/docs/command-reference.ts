@@ -1,14 +1,8 @@
 import { type CommandUnknownOpts, Help, type Option } from "@commander-js/extra-typings";
-import { createProgram } from "../../cli/commands.ts";
-
-const silent = { write: () => true, columns: 80, isTerminal: false };
+import { commandTable } from "../cli/table.ts";
 
 /** The table of commands; nothing runs. */
-export const commandTable = createProgram(
-  { version: "0.0.0" } as Parameters<typeof createProgram>[0],
-  { data: silent, messages: silent } as unknown as Parameters<typeof createProgram>[1],
-  async () => {},
-);
+export const program = commandTable();
 
 /** A command, with the words that call it. */
 export interface NamedCommand {
@@ -17,10 +11,7 @@ export interface NamedCommand {
 }
 
 /** The commands that can be run, without those that only group others. */
-export function* runnable(
-  parent: CommandUnknownOpts = commandTable,
-  words = "relcat",
-): Generator<NamedCommand> {
+export function* runnable(parent: CommandUnknownOpts = program, words = "relcat"): Generator<NamedCommand> {
   for (const command of new Help().visibleCommands(parent)) {
     if (command.name() === "help") continue;
     const named = { words: `${words} ${command.name()}`, command };

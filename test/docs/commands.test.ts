@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { exitStatuses } from "../../cli/terminal/exit-codes.ts";
 import { codes, exitStatus } from "../../pipeline/errors.ts";
 import { repository } from "../support/run.ts";
-import { commandSection, commandTable, type NamedCommand, runnable } from "./command-reference.ts";
+import { commandSection, type NamedCommand, program, runnable } from "./command-reference.ts";
 
 const intro = `# Commands
 
@@ -13,7 +13,7 @@ const intro = `# Commands
 ## Options of every command
 | option | meaning |
 |---|---|
-${commandTable.options
+${program.options
   .filter(({ short }) => short !== "-V")
   .map(
     ({ flags, description }) =>
@@ -49,7 +49,7 @@ const commands = [...runnable()];
 /** The heading in the list of commands: that of the first word. */
 const groupOf = ({ words }: NamedCommand) => {
   const [, first] = words.split(" ");
-  const top = commandTable.commands.find((command) => command.name() === first);
+  const top = program.commands.find((command) => command.name() === first);
   return (top?.helpGroup() ?? "").replace(":", "");
 };
 
@@ -136,7 +136,7 @@ function* callsIn(markdown: string): Generator<string[]> {
 }
 
 function faultIn(words: readonly string[]): string | undefined {
-  let command = commandTable as NamedCommand["command"];
+  let command = program as NamedCommand["command"];
   let rest = words;
   if (rest[0] === "-C") rest = rest.slice(2);
   if (rest[0]?.startsWith("-") || rest[0] === "help") return undefined;
@@ -149,7 +149,7 @@ function faultIn(words: readonly string[]): string | undefined {
     command = next;
     rest = rest.slice(1);
   }
-  const known = [...command.options, ...commandTable.options].flatMap(({ long, short }) => [long, short]);
+  const known = [...command.options, ...program.options].flatMap(({ long, short }) => [long, short]);
   const unknown = rest
     .filter((word) => /^--?[a-z]/.test(word))
     .map((word) => word.replace(/=.*$/, ""))

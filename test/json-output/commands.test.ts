@@ -1,26 +1,13 @@
-import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import { describe, expect, test } from "vitest";
-import { createProgram } from "../../cli/commands.ts";
 import { strictOutputSchema } from "../../cli/output/output-schema.ts";
 import { commandOutputs, documents, outputs } from "../../cli/output/outputs.ts";
+import { leavesOf } from "../../cli/terminal/exit-codes.ts";
+import { commandTable } from "../cli/table.ts";
 import { errorsAs } from "../support/json-output.ts";
 import { relcat, repository, temporaryFolder } from "../support/run.ts";
 import { groups } from "./groups.ts";
 
-const silent = { write: () => true, columns: 80 };
-const program = createProgram(
-  { version: "0.0.0" } as Parameters<typeof createProgram>[0],
-  { data: silent, messages: silent } as unknown as Parameters<typeof createProgram>[1],
-  async () => {},
-);
-
-/** Commands without commands below them. Completion calls the hidden one, whose output is lines of text. */
-function* leavesOf(command: CommandUnknownOpts, words: string[]): Generator<string> {
-  if (command.name().startsWith("__")) return;
-  if (command.commands.length === 0) yield words.join(" ");
-  for (const below of command.commands) yield* leavesOf(below, [...words, below.name()]);
-}
-const commands = [...leavesOf(program, [])].sort();
+const commands = [...leavesOf(commandTable())].map(([, words]) => words.join(" ")).sort();
 
 test("every command of the command table has its outputs in the table of cli/output/outputs.ts", () => {
   const advice =

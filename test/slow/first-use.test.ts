@@ -77,7 +77,7 @@ async function sh(folder: string, script: string, env: Record<string, string> = 
   return String(result.all);
 }
 
-/** The commands that a reader types: settings of variables and the script that stands for a build do not count. */
+/** The commands that a reader types: settings of variables and the script in place of a build do not count. */
 const commandsOf = (text: string): string[] =>
   text
     .replace(/^cat .*<<'END'\n[\s\S]*?^END$/gm, "")

@@ -20,7 +20,7 @@ const program = join(createRequire(import.meta.url).resolve("lighthouse/package.
 
 /**
  * The network is simulated from the requests that were seen, so the machine's does not matter. The processor is not
- * slowed down: a busy machine does that already, and by a factor that nobody knows.
+ * slowed down: a busy machine does that already, by an unknown factor.
  */
 const settings = ["--throttling-method=simulate", "--throttling.cpuSlowdownMultiplier=1"];
 const only = `--only-categories=${categories.join(",")}`;

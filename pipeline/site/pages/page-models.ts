@@ -19,7 +19,7 @@ export const pageModels = {
       z.strictObject({
         anchor: text,
         name: text,
-        /** Visitors with this operating system see the group first; empty: nobody does. */
+        /** Visitors with this operating system see the group first; empty: no visitor does. */
         system: text,
         platforms: z.array(link),
         rowsHtml: html,
