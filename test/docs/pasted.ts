@@ -20,7 +20,7 @@ interface Pasted extends Outcome {
   script: string;
 }
 
-/** What `withNextPasted` collects, by the value of RELCAT_PASTED. */
+/** Results of `withNextPasted`, by the value of RELCAT_PASTED. */
 const collections = new Map<string, { pasted: Pasted[]; service: S3Fake | undefined }>();
 
 /** A shell script `relcat`. If RELCAT_PASTED is set, "Next" lines are pasted in a copy of `folder`. */
