@@ -8,7 +8,8 @@ import { repository } from "../support/run.ts";
 const intro = `# Brand and templates
 
 ## Brand
-\`brand:\` in \`releases/catalog.yaml\` gives the pages your name, logo and color. Every member may be left out.
+\`brand:\` in \`releases/catalog.yaml\` gives the pages your name, logo and color. Every member may be left out. Put the pictures into
+\`releases/brand/\` and commit them. \`relcat build\` applies the changes:
 
 \`\`\`yaml
 brand:
@@ -21,15 +22,17 @@ brand:
   footer: © Acme GmbH, Berlin
 \`\`\`
 
-The accent is the color of links and buttons. \`relcat check\` refuses one that is hard to read (WCAG AA), and names the nearest one that is not. If you
-give one color, dark pages use a lighter one.
+The accent is the color of links and buttons. \`relcat check\` refuses a color that is hard to read (WCAG AA), and names the nearest one that it
+accepts. If you give one color, dark pages use a lighter one.
 
 ## Templates
 If that is not enough, replace a template. The file is yours from then on, and relcat's own is no longer used.
 
 1. \`relcat templates list\` shows what each template is for.
 2. \`relcat templates eject home.hbs\` writes \`releases/templates/home.hbs\`.
-3. Edit it, then run \`relcat build\`.
+3. Edit it, run \`relcat serve --watch\`, and look at <http://127.0.0.1:8080/>. Commit \`releases/templates/\`.
+
+To return to relcat's own template, delete the file.
 
 Templates are [Handlebars](https://handlebarsjs.com/guide/) with the helpers \`if\`, \`unless\`, \`each\` and \`with\`.
 
