@@ -102,15 +102,16 @@ function addTools(program: CommandUnknownOpts, run: Run): void {
 }
 
 function addTemplates(program: CommandUnknownOpts, run: Run): void {
-  const templates = program
-    .command("templates")
-    .description("List the templates of pages, or replace them with your own.");
-  row(
-    templates,
-    "list",
-    "List the templates, and which of them the project replaces.",
-    "relcat templates list",
-  ).action(() => run(async (host) => (await import("./catalog/templates.ts")).listTemplates(host)));
+  const listed = "relcat templates list";
+  const templates = row(
+    program,
+    "templates",
+    "List the templates of pages, or replace them with your own.",
+    listed,
+  );
+  row(templates, "list", "List the templates, and which of them the project replaces.", listed).action(() =>
+    run(async (host) => (await import("./catalog/templates.ts")).listTemplates(host)),
+  );
   row(templates, "show", "Print relcat's own template.", "relcat templates show home.hbs")
     .argument("<name>", "name of the template, with its ending")
     .action((name) => run(async (host) => (await import("./catalog/templates.ts")).showTemplate(name, host)));

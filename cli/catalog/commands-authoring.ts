@@ -37,8 +37,8 @@ export function addAuthoring(program: CommandUnknownOpts, run: Run): void {
 }
 
 export function addNotes(program: CommandUnknownOpts, run: Run): void {
-  const notes = row(program, "notes", "Show, check or add release notes.", "relcat notes show 26.08.002");
-  row(notes, "show", "Print the notes of one release.", "relcat notes show 26.08.002 --format markdown")
+  const notes = row(program, "notes", "Show, check or add release notes.", "relcat notes show latest");
+  row(notes, "show", "Print the notes of one release.", "relcat notes show latest")
     .argument(
       "<version>",
       "YY.MM.NNN, YY.MM for its newest release, latest, or next for the waiting notes",

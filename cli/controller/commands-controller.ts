@@ -204,7 +204,12 @@ function addUsers(controller: CommandUnknownOpts, run: Run): void {
 }
 
 function addAudit(controller: CommandUnknownOpts, run: Run): void {
-  const audit = row(controller, "audit", "Show and verify the audit log.", "relcat controller audit show");
+  const audit = row(
+    controller,
+    "audit",
+    "Show and verify the audit log.",
+    "relcat controller audit show --code device.state",
+  );
   row(
     audit,
     "verify",

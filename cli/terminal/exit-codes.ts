@@ -48,7 +48,7 @@ const ofCommand: Readonly<Record<string, readonly number[]>> = {
   "controller users": [1, 3, 5],
   "controller audit": [1, 5, 6],
   "controller backup": [1],
-  "controller restore": [1],
+  "controller restore": [1, 6],
   "controller migrate": [1],
   login: [1, 3, 5],
   logout: [1, 3, 5],

@@ -6,6 +6,7 @@ import { text } from "node:stream/consumers";
 import { execa, type Options } from "execa";
 import { inject } from "vitest";
 import { afterFile } from "./after-file.ts";
+import { requireListedStatus } from "./exit-status.ts";
 import type { WarmResult } from "./warm-commands.ts";
 
 export const repository = resolve(import.meta.dirname, "../..");
@@ -57,6 +58,7 @@ export async function spawnRelcat(
     env,
   });
   const stdout = String(result.stdout ?? "");
+  requireListedStatus(args, result.exitCode);
   await checkOutput(args, stdout);
   return { ...result, stdout, stderr: String(result.stderr ?? "") };
 }
@@ -80,6 +82,7 @@ export async function relcat(
   const { error, ...result } = JSON.parse(await text(socket));
   if (error) throw new Error(`relcat ${args.join(" ")}: ${error}`);
   const [stdout, stderr] = [result.stdout, result.stderr].map((output) => output.replace(/\r?\n$/, ""));
+  requireListedStatus(args, result.exitCode);
   await checkOutput(args, stdout);
   return { ...result, stdout, stderr };
 }
