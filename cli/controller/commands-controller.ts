@@ -119,7 +119,7 @@ function addKeys(controller: CommandUnknownOpts, run: Run): void {
     keys,
     "rotate",
     "Replace the secret. The old one works for another day.",
-    "relcat controller keys rotate me",
+    'eval "$(relcat controller keys rotate me)"',
   )
     .argument("<key>", `${key}; me for the key in $RELCAT_API_KEY`)
     .addOption(orDatabase())

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeAll, test } from "vitest";

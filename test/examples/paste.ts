@@ -1,4 +1,4 @@
-import { appendFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";
 import { expect } from "vitest";
@@ -45,9 +45,10 @@ export async function tryExample(words: readonly string[], example: Example, { c
   const { answer, input = "", until, meanwhile } = example;
   const options = { cwd, env, all: true, reject: false, detached: until !== undefined } as const;
   const shell = execa(file, args, answer === undefined ? { ...options, input } : options);
+  let hasEnded = false;
   // A detached process is not stopped with this one.
   const stop = (signal: "SIGINT" | "SIGKILL") => {
-    if (shell.exitCode === null && shell.signalCode === null) process.kill(-(shell.pid ?? 0), signal);
+    if (!hasEnded) process.kill(-(shell.pid ?? 0), signal);
   };
   if (until !== undefined) afterFile(() => stop("SIGKILL"));
   const waiting: (readonly [printed: RegExp, act: Act])[] = [];
@@ -64,7 +65,7 @@ export async function tryExample(words: readonly string[], example: Example, { c
     }
   });
   const { exitCode, signal } = await shell;
-  appendFileSync("/tmp/a-shown", `### ${words.join(" ")}\n${shown}\n`);
+  hasEnded = true;
   expect({ ends: signal ?? exitCode, shown }).toEqual({
     ends: example.ends ?? 0,
     shown: expect.stringMatching(example.prints),
