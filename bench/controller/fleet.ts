@@ -2,6 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { settings } from "../../service/controller/controller.ts";
 import { makeKey } from "../../service/controller/keys/key-rows.ts";
 import { openController } from "../../service/controller/node.ts";
+import { nameKeyOf } from "../../service/controller/store/name-key.ts";
 import type { DeviceRow } from "../../service/controller/store/schema.ts";
 
 export const pepper = "ab".repeat(32);
@@ -48,11 +49,12 @@ const moment = "2026-01-01T00:00:00.000Z";
 /** As requests.lua names it. */
 const idOf = (number: number): string => `00000000-0000-4000-8000-${number.toString(16).padStart(12, "0")}`;
 
-function device(number: number): Omit<DeviceRow, "ordinal"> {
+function device(number: number): Omit<DeviceRow, "ordinal"> & { name_key: string } {
   const serial = `C02${number.toString(36).toUpperCase().padStart(8, "0")}`;
   return {
     id: idOf(number),
     name: `laptop-${number}`,
+    name_key: nameKeyOf(`laptop-${number}`, serial),
     state: "pending",
     serial,
     serial_key: serial.toLowerCase(),

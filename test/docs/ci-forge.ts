@@ -127,7 +127,7 @@ async function cloneOf(origin: string, place: Place): Promise<Machine> {
   const folder = join(mkdtempSync(join(place.folder, "machine-")), "clone");
   const env = environment(place);
   await execa("git", ["clone", "--quiet", origin, folder], { env });
-  installRelcat(folder, launcher(place.folder));
+  installRelcat(folder, await launcher(place.folder));
   const sh = async (script: string, ...args: string[]): Promise<StepResult> => {
     const result = await execa("bash", ["-c", script, "bash", ...args], { cwd: folder, env, reject: false });
     return { exitCode: result.exitCode, stdout: result.stdout, stderr: result.stderr };

@@ -19,7 +19,7 @@ export interface PinnedProject {
 export async function pinnedProject(): Promise<PinnedProject> {
   const package_ = join(temporaryFolder(), "relcat");
   mkdirSync(package_);
-  writeFileSync(join(package_, "relcat.sh"), launcher(package_));
+  writeFileSync(join(package_, "relcat.sh"), await launcher(package_));
   chmodSync(join(package_, "relcat.sh"), 0o755);
   const about = { name: "relcat", version: "0.1.0", bin: { relcat: "relcat.sh" } };
   writeFileSync(join(package_, "package.json"), JSON.stringify(about));

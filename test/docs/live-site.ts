@@ -88,7 +88,7 @@ export async function world(kind: Kind, template?: string, others: Hosts = {}): 
   bucket.place.bucket = "downloads";
   afterFile(() => bucket.stop());
   const command = join(bin, "relcat");
-  writeFileSync(command, launcher(base));
+  writeFileSync(command, await launcher(base));
   chmodSync(command, 0o755);
   const pages = {
     "downloads.example.com": (path: string) =>

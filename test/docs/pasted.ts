@@ -1,20 +1,67 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { randomUUID } from "node:crypto";
+import { cpSync, renameSync, rmSync } from "node:fs";
+import { execa } from "execa";
 import { expect } from "vitest";
-import { afterFile } from "../support/after-file.ts";
-import { program, repository, temporaryFolder } from "../support/run.ts";
+import { runWarm } from "../support/run.ts";
 import type { S3Fake } from "../support/s3-fake.ts";
-import type { Pasted } from "./paste-next.ts";
+import { nextScript } from "./next-script.ts";
+import { type ShellCommand, shellRelcat } from "./shell-relcat.ts";
 
-const pasting = join(repository, "test/docs/paste-next.ts");
+interface Outcome {
+  exitCode: number | undefined;
+  output: string;
+}
 
-/** A shell script `relcat`. If RELCAT_PASTED names a file, "Next" lines are pasted in a copy of `folder` and logged there. */
-export const launcher = (folder: string): string => `#!/bin/sh
-if [ -z "$RELCAT_PASTED" ]; then exec '${process.execPath}' '${program}' "$@"; fi
-exec '${process.execPath}' '${pasting}' '${program}' '${folder}' "$RELCAT_PASTED" "$@"
-`;
+/** A "Next" line whose commands were run. */
+interface Pasted extends Outcome {
+  /** The command that printed the line. */
+  command: string;
+  next: string;
+  script: string;
+}
+
+/** Results of `withNextPasted`, by the value of RELCAT_PASTED. */
+const collections = new Map<string, { pasted: Pasted[]; service: S3Fake | undefined }>();
+
+/** A shell script `relcat`. If RELCAT_PASTED is set, "Next" lines are pasted in a copy of `folder`. */
+export const launcher = (folder: string): Promise<string> => shellRelcat(folder, runAndPaste);
+
+async function runAndPaste(command: ShellCommand) {
+  const result = await runWarm(command);
+  const collection = collections.get(command.env.RELCAT_PASTED ?? "");
+  if (collection) {
+    for (const [, next = ""] of `${result.stdout}${result.stderr}`.matchAll(/^Next: (.*)$/gm)) {
+      const script = nextScript(next);
+      const outcome =
+        script === "" ? { exitCode: 0, output: "" } : await inCopy(script, command, collection.service);
+      collection.pasted.push({ command: `relcat ${command.args.join(" ")}`, next, script, ...outcome });
+    }
+  }
+  return result;
+}
+
+/** The copy gets the folder's name for that time, because configuration and environment have absolute paths. */
+async function inCopy(script: string, { world, cwd, env }: ShellCommand, service: S3Fake | undefined) {
+  const kept = `${world}.kept`;
+  const bucket = service?.bucket;
+  renameSync(world, kept);
+  if (service) service.bucket = service.bucket.copy();
+  try {
+    cpSync(kept, world, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
+    const { exitCode, all } = await execa("bash", ["-c", `set -euo pipefail\n${script}`], {
+      cwd,
+      env: { ...env, RELCAT_PASTED: "" },
+      extendEnv: false,
+      reject: false,
+      all: true,
+    });
+    return { exitCode, output: String(all) };
+  } finally {
+    if (service && bucket) service.bucket = bucket;
+    rmSync(world, { recursive: true, force: true });
+    renameSync(kept, world);
+  }
+}
 
 /**
  * Asserts that each "Next" line works that `run` makes a `launcher` print.
@@ -24,26 +71,10 @@ export async function withNextPasted<T>(
   run: (env: Record<string, string>) => Promise<T>,
   service?: S3Fake,
 ): Promise<T & { pasted: string[] }> {
-  const log = join(temporaryFolder(), "pasted");
-  writeFileSync(log, "");
-  const bucket = service ? await bucketSwitch(service) : "";
-  const result = await run({ RELCAT_PASTED: log, RELCAT_PASTED_BUCKET: bucket });
-  const pasted = readFileSync(log, "utf8")
-    .split("\n")
-    .filter(Boolean)
-    .map((line): Pasted => JSON.parse(line));
+  const id = randomUUID();
+  const pasted: Pasted[] = [];
+  collections.set(id, { pasted, service });
+  const result = await run({ RELCAT_PASTED: id });
   expect(pasted.filter(({ exitCode }) => exitCode !== 0)).toEqual([]);
   return { ...result, pasted: pasted.map(({ next }) => next) };
-}
-
-/** The bucket is in this process: paste-next.ts asks it over HTTP to lay the bucket aside, and to bring it back. */
-async function bucketSwitch(service: S3Fake): Promise<string> {
-  const { bucket } = service;
-  const server = createServer(({ url }, response) => {
-    service.bucket = url === "/copy" ? bucket.copy() : bucket;
-    response.end();
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  afterFile(() => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

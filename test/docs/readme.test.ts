@@ -88,7 +88,7 @@ test.each(Object.entries(months))("the tour prints the output in the README in %
 
 test("the next commands of the tour work when they are pasted", { tags: ["long"] }, async () => {
   const home = temporaryFolder();
-  writeFileSync(join(home, "relcat"), launcher(home));
+  writeFileSync(join(home, "relcat"), await launcher(home));
   chmodSync(join(home, "relcat"), 0o755);
   const script = tour.map(({ command }) => command).join("\n");
   const git = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" };

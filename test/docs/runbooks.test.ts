@@ -212,7 +212,7 @@ ${commands("repository-key.md", "See that it worked")}`;
 
   test("a key that ends is replaced in three steps", async () => {
     const at = await signedRepository();
-    await run(at, script("The key ends"));
+    await run(at, script("The key expires"));
     const states = JSON.parse(readFileSync(join(at.clone, "releases/trust/openpgp/keys.json"), "utf8")).keys;
     expect(states.map(({ state }: { state: string }) => state)).toEqual(["retired", "signing"]);
     const cleartextMessage = at.live(host, "dists/jammy/InRelease") ?? "";

@@ -79,6 +79,28 @@ ${shell("Renew signatures").join("\n")}`,
   });
 });
 
+test("every shell block of the customers' guide verifies a file without the project", {
+  tags: ["long"],
+}, async () => {
+  const at = await liveWorld();
+  const lines = blocksOf("docs/verifying.md").flatMap(({ language, text: block }) =>
+    language === "sh" ? [block] : [],
+  );
+  const { stdout } = await at.succeed(
+    `mkdir customer && cp releases/releases/trust/1.root.json customer && cd customer
+printf 'rpm of 26.08.001' >tool-26.08.001.rpm
+${lines.join("\n")}`,
+  );
+  for (const sentence of [
+    'Good "file" signature for releases@downloads.example.com with ED25519 key ',
+    "tool-26.08.001.rpm: OK",
+    "tool-26.08.001.rpm is tool-26.08.001.rpm of 26.08.001 (rpm, id ",
+    "Downloaded tool-26.09.001.rpm: rpm of 26.09.001, 16 bytes, as signed.",
+    "Verified https://downloads.example.com: 2 releases, 4 packages, ",
+  ])
+    expect(stdout).toContain(sentence);
+});
+
 test("the guide links only to existing files", () => {
   for (const [, link = ""] of text.matchAll(/\]\(([^)#:]+)\)/g))
     expect(existsSync(join(repository, "docs", link)), link).toBe(true);

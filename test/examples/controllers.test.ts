@@ -17,7 +17,7 @@ beforeAll(async () => {
   const base = temporaryFolder();
   const [bin, home] = [join(base, "bin"), join(base, "home")];
   for (const folder of [bin, home, join(served.folder, "new")]) mkdirSync(folder);
-  writeFileSync(join(bin, "relcat"), launcher(base));
+  writeFileSync(join(bin, "relcat"), await launcher(base));
   chmodSync(join(bin, "relcat"), 0o755);
   env = {
     ...(await localWeb(base, { "controller.example.com": served.url })),

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { execa } from "execa";
 import { expect } from "vitest";
 import { afterFile } from "../support/after-file.ts";
-import { temporaryFolder } from "../support/run.ts";
+import { program, temporaryFolder } from "../support/run.ts";
 import { hasTerminal } from "../support/terminal.ts";
 import { type Example, exampleOf } from "./example.ts";
 
@@ -24,6 +24,14 @@ const ownNetwork = [
 ];
 const { exitCode: hasNetwork } = await execa("unshare", [...ownNetwork.slice(1), "true"], { reject: false });
 
+/** A folder with a `relcat` that is a process of its own, which has the input and the signals of its shell. */
+function ownRelcat(): string {
+  const folder = temporaryFolder();
+  const script = `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`;
+  writeFileSync(join(folder, "relcat"), script, { mode: 0o755 });
+  return folder;
+}
+
 /** Without namespaces of its own the port must be free on this machine. */
 const around = ({ isServer }: Example): string[] => (isServer && hasNetwork === 0 ? ownNetwork : []);
 
@@ -43,7 +51,15 @@ export async function tryExample(words: readonly string[], example: Example, { c
   const script = `set -euo pipefail\n${await exampleOf(words)}\n${example.after ?? ""}`;
   const [file = "", ...args] = [...around(example), ...shellOf(script, example)];
   const { answer, input = "", until, meanwhile } = example;
-  const options = { cwd, env, all: true, reject: false, detached: until !== undefined } as const;
+  const isOwn = answer !== undefined || until !== undefined || input !== "";
+  const path = isOwn ? `${ownRelcat()}:${env.PATH}` : env.PATH;
+  const options = {
+    cwd,
+    env: { ...env, PATH: path },
+    all: true,
+    reject: false,
+    detached: until !== undefined,
+  } as const;
   const shell = execa(file, args, answer === undefined ? { ...options, input } : options);
   let hasEnded = false;
   // A detached process is not stopped with this one.

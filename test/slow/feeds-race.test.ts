@@ -9,7 +9,7 @@ import { slowLines } from "../support/slow-lines.ts";
 import { dnfClient } from "../support/yum-clients.ts";
 
 const minutes = 60_000;
-const rounds = 100;
+const rounds = 40;
 const aptClientsOfEachLine = 4;
 const version = "26.08.001";
 /** Enough for each round to list another choice of them. */
@@ -61,8 +61,8 @@ test(
     expect(dnf.filter(({ exitCode, output }) => exitCode !== 0 || /error|warning/i.test(output))).toEqual([]);
     const interrupted = (all: readonly Update[]) =>
       switches.filter((at) => all.some(({ from, to }) => from < at && at < to)).length;
-    expect(interrupted(apt)).toBeGreaterThanOrEqual(30);
-    expect(interrupted(dnf)).toBeGreaterThanOrEqual(30);
+    expect(interrupted(apt)).toBeGreaterThanOrEqual(12);
+    expect(interrupted(dnf)).toBeGreaterThanOrEqual(12);
     // Both lines showed new indexes again and again.
     for (const line of updates)
       expect(line.apt.filter(({ output }) => /^Get:.* Packages /m.test(output)).length).toBeGreaterThan(10);

@@ -159,23 +159,3 @@ async function serve(folder: string, env: Record<string, string>) {
     },
   };
 }
-
-describe("a relcat that was installed from a packed file", () => {
-  test("starts a project with the same file, which npm ci installs", async () => {
-    const folder = join(home, "installed");
-    mkdirSync(folder);
-    symlinkSync(join(home, "relcat"), join(folder, "relcat"));
-    const node = `PATH="$PWD/relcat/node_modules/.bin:$PATH"\n`;
-    await sh(folder, `${node}node relcat/cli/relcat.mjs init first --no-lock && cp first/vendor/*.tgz .`);
-    await sh(
-      folder,
-      `${node}npm init --yes >/dev/null
-npm install --prefer-offline --no-audit --no-fund ./relcat-*.tgz
-npx --no -- relcat init --from sample second
-cmp relcat-*.tgz second/vendor/relcat-*.tgz
-cd second && npm ci --prefer-offline --no-audit --no-fund
-npx --no -- relcat ingest --release "$(ls releases | grep '^[0-9]')" out
-npx --no -- relcat check && npx --no -- relcat build && test -f dist/index.html`,
-    );
-  });
-});

@@ -65,7 +65,7 @@ test(
     expect(calls.length).toBeGreaterThan(100);
     let sawOld = 0;
     let sawNew = 0;
-    for (const [index, call] of killPoints(calls, 5).entries()) {
+    for (const [index, call] of killPoints(calls, 15).entries()) {
       rmSync(dist, { recursive: true });
       cpSync(start, dist, { recursive: true, preserveTimestamps: true });
       forget(folder);
@@ -102,7 +102,7 @@ test(
     rmSync(dist, { recursive: true });
     forget(folder);
     const calls = await countCalls(folder, ["build"]);
-    for (let call = 1; call <= calls; call += 7) {
+    for (let call = 1; call <= calls; call += 21) {
       rmSync(dist, { recursive: true, force: true });
       forget(folder);
       await killedAt(call, folder, ["build"]);

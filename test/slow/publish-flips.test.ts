@@ -5,7 +5,7 @@ import { publishSite } from "../../pipeline/index.ts";
 import { publishingProject } from "../publish/support.ts";
 import { startNginx } from "../site/hosting/homes/nginx.ts";
 
-const flips = 1000;
+const flips = 250;
 const paths = ["api/v1/package/index.json", "releases/26.08.001/index.html", "build.json", "index.html"];
 
 test("readers of a folder behind nginx see one complete build at any time during many publishes", async () => {

@@ -22,7 +22,7 @@ export async function runExample(name: string): Promise<RunExample> {
   const command = join(programs, "relcat");
   cpSync(join(repository, "examples", name), folder, { recursive: true });
   mkdirSync(programs);
-  writeFileSync(command, launcher(base));
+  writeFileSync(command, await launcher(base));
   chmodSync(command, 0o755);
   const blocks = [...readFileSync(join(folder, "README.md"), "utf8").matchAll(/^```sh\n([\s\S]*?)^```$/gm)];
   if (blocks.length === 0) throw new Error(`examples/${name}/README.md has no shell block`);

@@ -5,6 +5,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const longest = [
   "test/slow/feeds-race.test.ts",
   "test/slow/interrupted.test.ts",
+  "test/slow/first-use.test.ts",
   "test/slow/publish-flips.test.ts",
   "test/verify/sweep.test.ts",
   "test/slow/controller-page.test.ts",
@@ -16,6 +17,7 @@ const longest = [
   "test/controller/contract-fuzz.test.ts",
   "test/slow/browser-axe.test.ts",
   "test/slow/browser-script.test.ts",
+  "test/slow/publish-two.test.ts",
   "test/slow/publish-gateway.test.ts",
   "test/docs/ci.test.ts",
   "test/docs/ci-publish.test.ts",

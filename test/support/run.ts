@@ -7,7 +7,7 @@ import { execa, type Options } from "execa";
 import { inject } from "vitest";
 import { afterFile } from "./after-file.ts";
 import { requireListedStatus } from "./exit-status.ts";
-import type { WarmResult } from "./warm-commands.ts";
+import type { WarmCommand, WarmResult } from "./warm-commands.ts";
 
 export const repository = resolve(import.meta.dirname, "../..");
 /** relcat's installed launcher. */
@@ -74,17 +74,24 @@ export async function relcat(
     const { exitCode = -1, stdout, stderr } = await spawnRelcat(folder, args, { env: own, input });
     return { exitCode, stdout, stderr };
   }
-  const env = Object.entries({ ...process.env, ...notOurs, ...own }).filter(
-    ([, value]) => value !== undefined,
+  const all: Env = { ...process.env, ...notOurs, ...own };
+  const set = Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+  const result = await runWarm({ cwd: folder, args, env: Object.fromEntries(set) });
+  const [stdout = "", stderr = ""] = [result.stdout, result.stderr].map((output) =>
+    output.replace(/\r?\n$/, ""),
   );
-  const socket = connect(inject("warmCommands"));
-  socket.end(JSON.stringify({ cwd: folder, args, env: Object.fromEntries(env) }));
-  const { error, ...result } = JSON.parse(await text(socket));
-  if (error) throw new Error(`relcat ${args.join(" ")}: ${error}`);
-  const [stdout, stderr] = [result.stdout, result.stderr].map((output) => output.replace(/\r?\n$/, ""));
-  requireListedStatus(args, result.exitCode);
-  await checkOutput(args, stdout);
   return { ...result, stdout, stderr };
+}
+
+/** @throws if it prints a document that its schema does not allow, or exits with a status that its help does not list */
+export async function runWarm(command: WarmCommand): Promise<WarmResult> {
+  const socket = connect(inject("warmCommands"));
+  socket.end(JSON.stringify(command));
+  const { error, ...result } = JSON.parse(await text(socket));
+  if (error) throw new Error(`relcat ${command.args.join(" ")}: ${error}`);
+  requireListedStatus(command.args, result.exitCode);
+  await checkOutput(command.args, result.stdout);
+  return result;
 }
 
 /** Loads the schemas only for documents. */

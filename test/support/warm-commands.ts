@@ -30,21 +30,29 @@ export interface WarmCommands {
 /** Bytes; a process that holds more is not used again. */
 const memoryLimit = 500e6;
 
+/** Number of processes that may wait for a command. */
+const idleLimit = 8;
+
 /**
  * @param launcher of relcat, bundled
  * @param folder for the socket, and for the output of commands
  */
 export function warmCommands(launcher: string, folder: string): WarmCommands {
   const all = new Set<ChildProcess>();
-  const idle: ChildProcess[] = [];
+  const idle: { child: ChildProcess; key: string }[] = [];
 
   async function run(command: WarmCommand): Promise<WarmResult> {
-    const child = idle.pop() ?? (await start(launcher, folder));
+    const variables = variablesOfNode(command);
+    const key = JSON.stringify(variables);
+    const index = idle.findLastIndex((each) => each.key === key);
+    const [found] = index === -1 ? [] : idle.splice(index, 1);
+    const child = found?.child ?? (await start(launcher, folder, variables));
     all.add(child);
     child.send(command);
     const { memory, ...result } = await answerOf(child);
     if (memory > memoryLimit || mayHoldSite(command, result)) await end(child);
-    else idle.push(child);
+    else idle.push({ child, key });
+    for (const { child } of idle.splice(0, idle.length - idleLimit)) await end(child);
     return result;
   }
 
@@ -65,7 +73,7 @@ export function warmCommands(launcher: string, folder: string): WarmCommands {
   return {
     address,
     renew() {
-      for (const child of idle.splice(0)) end(child);
+      for (const { child } of idle.splice(0)) end(child);
     },
     close() {
       server.close();
@@ -78,11 +86,26 @@ export function warmCommands(launcher: string, folder: string): WarmCommands {
 const mayHoldSite = ({ args }: WarmCommand, { exitCode }: WarmResult): boolean =>
   exitCode !== 0 && ["publish", "rollback"].includes(args[0] ?? "");
 
-async function start(launcher: string, folder: string): Promise<ChildProcess> {
+/** Variables that Node reads only when it starts. */
+function variablesOfNode({ env }: WarmCommand): Record<string, string> {
+  const ofProxies = env.NODE_USE_ENV_PROXY ? ["HTTPS_PROXY", "https_proxy", "NO_PROXY"] : [];
+  const names = ["NODE_OPTIONS", "NODE_EXTRA_CA_CERTS", "NODE_USE_ENV_PROXY", ...ofProxies];
+  return Object.fromEntries(names.map((name) => [name, env[name] ?? ""]).filter(([, value]) => value));
+}
+
+async function start(
+  launcher: string,
+  folder: string,
+  variables: Record<string, string>,
+): Promise<ChildProcess> {
   const output = mkdtempSync(join(folder, "output-"));
   const files = ["stdout", "stderr"].map((name) => openSync(join(output, name), "a+"));
   const script = join(import.meta.dirname, "warm-command.mjs");
-  const child = fork(script, [launcher], { stdio: ["ignore", ...files, "ipc"], execArgv: [] });
+  const child = fork(script, [launcher], {
+    stdio: ["ignore", ...files, "ipc"],
+    execArgv: [],
+    env: { ...process.env, ...variables },
+  });
   for (const file of files) closeSync(file);
   await once(child, "message");
   return child;
