@@ -1,5 +1,6 @@
 import { Argument, type CommandUnknownOpts, Option } from "@commander-js/extra-typings";
 import { asCount, asDays, asPort, collected } from "../terminal/arguments.ts";
+import { ReportedOption } from "../terminal/required.ts";
 import { type Run, row } from "../terminal/rows.ts";
 
 const roles = ["Owner", "FullAdministrator", "LimitedAdministrator", "User"] as const;
@@ -216,7 +217,7 @@ function addAudit(controller: CommandUnknownOpts, run: Run): void {
     "Verify that the log was not changed.",
     "relcat controller audit verify --database controller.db",
   )
-    .option("--database <place>", `required, on the controller's machine: ${place}`)
+    .addOption(new ReportedOption("--database <place>", `on the controller's machine: ${place}`))
     .option("--head <line>", "head that an earlier verify printed; the log must still contain it")
     .action((options) =>
       run(async (host) => (await import("./controller-audit.ts")).verifyAuditLog(options, host)),
