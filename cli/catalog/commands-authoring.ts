@@ -14,7 +14,11 @@ export function addAuthoring(program: CommandUnknownOpts, run: Run): void {
         "nix",
       ] as const),
     )
-    .option("--month <month>", "YY.MM of the first release; default: the current month", asMonth)
+    .option(
+      "--month <month>",
+      "YY.MM of the first release, which gets a date in that month; default: the current month",
+      asMonth,
+    )
     .option(
       "--relcat <what>",
       "version or .tgz file of relcat that package.json installs; default: this relcat",
