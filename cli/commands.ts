@@ -1,4 +1,4 @@
-import { Argument, Command, type CommandUnknownOpts, Help, type Option } from "@commander-js/extra-typings";
+import { Argument, Command, type CommandUnknownOpts } from "@commander-js/extra-typings";
 import { addAuthoring, addNotes } from "./catalog/commands-authoring.ts";
 import { addLooking, addPlan } from "./catalog/commands-catalog.ts";
 import { addCutting, addLedger, addWithdrawing } from "./catalog/commands-ledger.ts";
@@ -9,6 +9,7 @@ import { addPublishing } from "./sites/commands-publish.ts";
 import { addServing } from "./sites/commands-serve.ts";
 import { addExitStatuses, exitStatuses } from "./terminal/exit-codes.ts";
 import type { Host, OwnPackage } from "./terminal/host.ts";
+import { helpOfRequired } from "./terminal/required.ts";
 import { example, type Run, row } from "./terminal/rows.ts";
 import { topicNames } from "./terminal/topic-names.ts";
 
@@ -32,7 +33,7 @@ export function createProgram(
     .option("-v, --verbose", "also print the commands that are run, requests and causes of errors")
     .addHelpText("after", exitStatuses)
     .addHelpText("after", example("relcat init demo && relcat -C demo build"))
-    .configureHelp({ showGlobalOptions: true, optionDescription: described })
+    .configureHelp({ showGlobalOptions: true, ...helpOfRequired })
     .configureOutput({
       writeOut: (text) => data.write(text),
       writeErr: (text) => messages.write(text),
@@ -60,10 +61,6 @@ export function createProgram(
   addExitStatuses(program);
   return program;
 }
-
-/** Adds to the help which options are required. */
-const described = (option: Option): string =>
-  `${new Help().optionDescription(option)}${option.mandatory ? " (required)" : ""}`;
 
 function addTools(program: CommandUnknownOpts, run: Run): void {
   program
@@ -102,15 +99,16 @@ function addTools(program: CommandUnknownOpts, run: Run): void {
 }
 
 function addTemplates(program: CommandUnknownOpts, run: Run): void {
-  const templates = program
-    .command("templates")
-    .description("List the templates of pages, or replace them with your own.");
-  row(
-    templates,
-    "list",
-    "List the templates, and which of them the project replaces.",
-    "relcat templates list",
-  ).action(() => run(async (host) => (await import("./catalog/templates.ts")).listTemplates(host)));
+  const listed = "relcat templates list";
+  const templates = row(
+    program,
+    "templates",
+    "List the templates of pages, or replace them with your own.",
+    listed,
+  );
+  row(templates, "list", "List the templates, and which of them the project replaces.", listed).action(() =>
+    run(async (host) => (await import("./catalog/templates.ts")).listTemplates(host)),
+  );
   row(templates, "show", "Print relcat's own template.", "relcat templates show home.hbs")
     .argument("<name>", "name of the template, with its ending")
     .action((name) => run(async (host) => (await import("./catalog/templates.ts")).showTemplate(name, host)));

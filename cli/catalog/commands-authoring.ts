@@ -1,5 +1,6 @@
 import { type CommandUnknownOpts, Option } from "@commander-js/extra-typings";
 import { asDate, asMonth, asNotesOf, asVersion, collected } from "../terminal/arguments.ts";
+import { ReportedOption } from "../terminal/required.ts";
 import { formatOption, type Run, row } from "../terminal/rows.ts";
 
 export function addAuthoring(program: CommandUnknownOpts, run: Run): void {
@@ -13,7 +14,11 @@ export function addAuthoring(program: CommandUnknownOpts, run: Run): void {
         "nix",
       ] as const),
     )
-    .option("--month <month>", "YY.MM of the first release; default: the current month", asMonth)
+    .option(
+      "--month <month>",
+      "YY.MM of the first release, which gets a date in that month; default: the current month",
+      asMonth,
+    )
     .option(
       "--relcat <what>",
       "version or .tgz file of relcat that package.json installs; default: this relcat",
@@ -37,8 +42,8 @@ export function addAuthoring(program: CommandUnknownOpts, run: Run): void {
 }
 
 export function addNotes(program: CommandUnknownOpts, run: Run): void {
-  const notes = row(program, "notes", "Show, check or add release notes.", "relcat notes show 26.08.002");
-  row(notes, "show", "Print the notes of one release.", "relcat notes show 26.08.002 --format markdown")
+  const notes = row(program, "notes", "Show, check or add release notes.", "relcat notes show latest");
+  row(notes, "show", "Print the notes of one release.", "relcat notes show latest")
     .argument(
       "<version>",
       "YY.MM.NNN, YY.MM for its newest release, latest, or next for the waiting notes",
@@ -54,8 +59,8 @@ export function addNotes(program: CommandUnknownOpts, run: Run): void {
   const added = 'relcat notes add --component server --kind fix --ref NG-17 "The list no longer stalls."';
   row(notes, "add", "Add a note for the next release.", added)
     .argument("<text>", "description of the change, in Markdown")
-    .option("--component <key>", "required; for example server")
-    .option("--kind <key>", "required; for example fix or feature")
+    .addOption(new ReportedOption("--component <key>", "component that changed; for example server"))
+    .addOption(new ReportedOption("--kind <key>", "kind of the change; for example fix or feature"))
     .option("--ref <ref>", "URL or issue number; may be repeated", collected)
     .option("--security", "the change fixes a vulnerability")
     .option("--release <version>", "add the note to this release instead", asVersion)

@@ -34,8 +34,8 @@ export function addCutting(program: CommandUnknownOpts, run: Run): void {
 }
 
 export function addLedger(program: CommandUnknownOpts, run: Run): void {
-  const ledger = row(program, "ledger", "Reconcile ledgers that diverged.", "relcat ledger rebase");
-  const rebased = "git merge origin/main; relcat ledger rebase && git add releases/ledger.jsonl";
+  const rebased = "git merge origin/main || relcat ledger rebase && git add releases/ledger.jsonl";
+  const ledger = row(program, "ledger", "Reconcile ledgers that diverged.", rebased);
   row(ledger, "rebase", "Put our ledger lines after those of another branch, with new ids.", rebased)
     .option("--onto <revision>", "git revision whose lines are kept; default: ledger.base")
     .option("--now <time>", "time of the ledger lines; default: the clock")
@@ -58,7 +58,7 @@ export function addWithdrawing(program: CommandUnknownOpts, run: Run): void {
     .action((targets, options) =>
       run(async (host) => (await import("./retract.ts")).retractRecords(targets, options, host)),
     );
-  row(program, "reinstate", "Undo the withdrawal of records.", "relcat reinstate 4657")
+  row(program, "reinstate", "Undo the withdrawal of records.", "relcat reinstate 2")
     .argument("<id...>", "ids of withdrawn records", asIds)
     .option(...noBase)
     .option("--now <time>", "time of the ledger lines; default: the clock")

@@ -1,5 +1,6 @@
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import { leavesOf, meanings, statusesOf } from "../terminal/exit-codes.ts";
+import { marked } from "../terminal/required.ts";
 import { variables } from "../terminal/topics.ts";
 
 /** Escapes text for roff: backslashes, hyphens that users type, and a control character at the start of a line. */
@@ -48,8 +49,6 @@ function ofCommand(command: CommandUnknownOpts, path: readonly string[]): string
     `.SS ${roff(usage)}`,
     roff(command.description()),
     `Exit status: ${statusesOf(path).join(", ")}.`,
-    ...own.map(({ flags, description, mandatory }) =>
-      tagged(flags, `${description}${mandatory ? " (required)" : ""}`),
-    ),
+    ...own.map((option) => tagged(option.flags, marked(option, option.description))),
   ].join("\n");
 }

@@ -1,5 +1,6 @@
 import { Argument, type CommandUnknownOpts, Option } from "@commander-js/extra-typings";
 import { asCount, asDays, asPort, collected } from "../terminal/arguments.ts";
+import { ReportedOption } from "../terminal/required.ts";
 import { type Run, row } from "../terminal/rows.ts";
 
 const roles = ["Owner", "FullAdministrator", "LimitedAdministrator", "User"] as const;
@@ -119,7 +120,7 @@ function addKeys(controller: CommandUnknownOpts, run: Run): void {
     keys,
     "rotate",
     "Replace the secret. The old one works for another day.",
-    "relcat controller keys rotate me",
+    'eval "$(relcat controller keys rotate me)"',
   )
     .argument("<key>", `${key}; me for the key in $RELCAT_API_KEY`)
     .addOption(orDatabase())
@@ -204,14 +205,19 @@ function addUsers(controller: CommandUnknownOpts, run: Run): void {
 }
 
 function addAudit(controller: CommandUnknownOpts, run: Run): void {
-  const audit = row(controller, "audit", "Show and verify the audit log.", "relcat controller audit show");
+  const audit = row(
+    controller,
+    "audit",
+    "Show and verify the audit log.",
+    "relcat controller audit show --code device.state",
+  );
   row(
     audit,
     "verify",
     "Verify that the log was not changed.",
     "relcat controller audit verify --database controller.db",
   )
-    .option("--database <place>", `required, on the controller's machine: ${place}`)
+    .addOption(new ReportedOption("--database <place>", `on the controller's machine: ${place}`))
     .option("--head <line>", "head that an earlier verify printed; the log must still contain it")
     .action((options) =>
       run(async (host) => (await import("./controller-audit.ts")).verifyAuditLog(options, host)),

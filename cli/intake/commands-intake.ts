@@ -4,7 +4,7 @@ import { dryRun, noBase, type Run, row } from "../terminal/rows.ts";
 
 export function addIngest(program: CommandUnknownOpts, run: Run): void {
   const what = "Write a manifest from build output: JSON of Nix, Hydra or GoReleaser, folders, files.";
-  row(program, "ingest", what, "relcat ingest --release 26.09.001 --job kvm --rev ci result/ path-info.json")
+  row(program, "ingest", what, "relcat ingest --release 26.09.001 --job clients out/")
     .argument("[input...]", "build output of one job, in any order")
     .option("--release <version>", "release of the artifacts, YY.MM.NNN", asVersion)
     .option("--job <name>", "name of the manifest; default: build")

@@ -32,7 +32,7 @@ function addSign(program: CommandUnknownOpts, run: Run): void {
     program,
     "sign",
     "Sign a built site: TUF metadata, checksums, provenance.",
-    "relcat build --released && relcat sign",
+    "relcat build --released --site prod && relcat sign --site prod",
   )
     .option("-o, --out <folder>", "folder of the built site; default: dist of the project")
     .option("--live <place>", "live site (URL or folder) whose metadata versions to continue")
@@ -132,7 +132,7 @@ function addUpload(program: CommandUnknownOpts, run: Run): void {
     program,
     "upload",
     "Upload a build's artifacts to a site. Never overwrites a file.",
-    "relcat upload --site prod --manifest manifests/kvm.json out/kvm.qcow2.gz",
+    "relcat upload --site prod --manifest releases/26.09.001/manifests/clients.json out/*",
   )
     .argument("<file...>", "artifacts, under their published names")
     .addOption(siteOption("name of a site in catalog.yaml").makeOptionMandatory())
@@ -154,10 +154,9 @@ function addUpload(program: CommandUnknownOpts, run: Run): void {
 }
 
 function addTrust(program: CommandUnknownOpts, run: Run): void {
-  const trust = program
-    .command("trust")
-    .description("Manage signing keys: create, replace, renew and list them.");
-  row(trust, "init", "Create the keys, and the first root metadata.", "relcat trust init ~/relcat-keys")
+  const made = "relcat trust init ~/relcat-keys";
+  const trust = row(program, "trust", "Manage signing keys: create, replace, renew and list them.", made);
+  row(trust, "init", "Create the keys, and the first root metadata.", made)
     .argument("[keys]", "new folder for the private keys, outside any git repository")
     .addOption(
       new Option("--profile <profile>", "simple: one root key; full: two of three root keys")

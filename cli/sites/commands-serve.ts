@@ -4,12 +4,7 @@ import { type Run, row } from "../terminal/rows.ts";
 
 export function addServing(program: CommandUnknownOpts, run: Run): void {
   program.commandsGroup("Serve:");
-  row(
-    program,
-    "serve",
-    "Serve a built site with filters, orderings and redirects.",
-    "relcat serve --watch --port 8080",
-  )
+  row(program, "serve", "Serve a built site with filters, orderings and redirects.", "relcat serve --watch")
     .option("--dir <folder>", "folder of the built site; default: dist of the project")
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--port <port>", "port to listen on; 0 for any free port", asPort, 8080)

@@ -40,17 +40,11 @@ export async function uploadArtifacts(
     reading.end();
     sending.end();
   });
-  report(delivered, site, dryRun, files, host);
+  report(delivered, site, dryRun, host);
   return exitStatus.done;
 }
 
-function report(
-  delivered: UploadDelivery,
-  site: string,
-  dryRun: boolean,
-  files: readonly string[],
-  host: Host,
-): void {
+function report(delivered: UploadDelivery, site: string, dryRun: boolean, host: Host): void {
   const { place, version, uploads, manifest, leftOut, warnings } = delivered;
   const document = {
     site,
@@ -69,7 +63,7 @@ function report(
   answer<"upload">(host, document, () => describe(delivered, site, dryRun));
   if (manifest && manifest.notGiven.length > 0)
     say(host, `Not given, so not uploaded: ${listed(manifest.notGiven, 10)}.`);
-  sayNext(host, nextOf(delivered, dryRun, files, host));
+  sayNext(host, nextOf(delivered, dryRun, host));
 }
 
 function describe({ place, uploads, manifest }: UploadDelivery, site: string, dryRun: boolean): string {
@@ -84,19 +78,14 @@ function describe({ place, uploads, manifest }: UploadDelivery, site: string, dr
 /** Longer lists of files are not repeated. */
 const mostRepeated = 10;
 
-function nextOf(
-  { version, manifest, ingested }: UploadDelivery,
-  dryRun: boolean,
-  files: readonly string[],
-  host: Host,
-): string {
+function nextOf({ version, manifest, unlisted }: UploadDelivery, dryRun: boolean, host: Host): string {
   if (dryRun) return "the same without --dry-run";
   if (manifest)
     return isInReleases(manifest.file, host) ? "relcat check" : handOver(manifest.file, version, host);
-  if (ingested !== undefined) return "relcat check";
+  if (unlisted.length === 0) return "relcat check";
   const same =
-    files.length <= mostRepeated
-      ? files.map(shellWord).join(" ")
-      : `FILE…, with the same ${files.length} files`;
+    unlisted.length <= mostRepeated
+      ? unlisted.map(shellWord).join(" ")
+      : `FILE…, with the ${unlisted.length} files that no manifest lists`;
   return `relcat ingest --release ${version} ${same}`;
 }

@@ -21,21 +21,38 @@ export async function refuseSecondManifest(folder: string, file: string, ingeste
 }
 
 /** The manifest of a release folder that lists exactly these files. @param isWanted selects manifests by name */
-export async function findManifest(
+async function findManifest(
   folder: string,
   version: string,
   files: readonly string[],
-  isWanted: (name: string) => boolean = () => true,
+  isWanted: (name: string) => boolean,
 ): Promise<string | undefined> {
-  const place = manifestsOf(folder, version);
   const sorted = files.toSorted().join("\n");
-  for (const name of await listFiles(place, inProject(folder))) {
-    if (!/\.(json|ya?ml)$/.test(name) || !isWanted(name)) continue;
-    const found = `${place}/${name}`;
-    const read = readBytes(found, readPresent(found), manifestSchema).document;
-    if (read && filesOf(read.value).toSorted().join("\n") === sorted) return found;
-  }
+  for await (const { name, path, listed } of manifestsIn(folder, version))
+    if (isWanted(name) && listed.toSorted().join("\n") === sorted) return path;
   return undefined;
+}
+
+/** Those of the files that no manifest in the release's folder lists. */
+export async function unlistedFiles(
+  folder: string,
+  version: string,
+  files: readonly string[],
+): Promise<string[]> {
+  const known = new Set<string>();
+  for await (const { listed } of manifestsIn(folder, version)) for (const file of listed) known.add(file);
+  return files.filter((file) => !known.has(file));
+}
+
+/** Manifests that can be read, with the files that they list. */
+async function* manifestsIn(folder: string, version: string) {
+  const place = manifestsOf(folder, version);
+  for (const name of await listFiles(place, inProject(folder))) {
+    if (!/\.(json|ya?ml)$/.test(name)) continue;
+    const path = `${place}/${name}`;
+    const read = readBytes(path, readPresent(path), manifestSchema).document;
+    if (read) yield { name, path, listed: filesOf(read.value) };
+  }
 }
 
 const manifestsOf = (folder: string, version: string): string => `${folder}/${version}/manifests`;

@@ -9,7 +9,7 @@ import type { FileWithNeighbours } from "../inspect/sibling-files.ts";
 import { manifestText } from "../intake/ingest/manifest-text.ts";
 import { type Progress, readCopies } from "../intake/ingest/measure.ts";
 import { signedFileOf } from "../intake/ingest/signed-file.ts";
-import { findManifest } from "../intake/other-manifest.ts";
+import { unlistedFiles } from "../intake/other-manifest.ts";
 import { catalogFile, loadConfiguration } from "../project/configuration.ts";
 import type { Located } from "../project/document.ts";
 import { readBytes } from "../project/parse.ts";
@@ -57,8 +57,8 @@ export interface UploadDelivery {
   /** "absent" only in a dry run. */
   uploads: (Upload & { result: "uploaded" | "present" | "absent" })[];
   manifest: { file: string; result: "replaced" | "unchanged"; notGiven: string[] } | undefined;
-  /** The release's manifest that lists the same files, if none was given. */
-  ingested: string | undefined;
+  /** Files that no manifest of the release lists, as they were given; [] if a manifest was given. */
+  unlisted: string[];
   /** Signatures that belong to files of the manifest, and those files. */
   leftOut: string[];
   warnings: Problem[];
@@ -87,7 +87,7 @@ export async function upload(
     manifest,
   );
   const names = files.map(({ file }) => file);
-  const ingested = manifest ? undefined : await findManifest(folder, version, names);
+  const unlisted = manifest ? [] : await unlistedFiles(folder, version, names);
   const to = { config, site, version, manifest, withPrivate: request.withPrivate === true };
   planUpload(files, undefined, to);
   const inspect = await inspectorFor(files, folder, request, { ...to, clock: surroundings.clock });
@@ -106,7 +106,7 @@ export async function upload(
     uploads,
     manifest: manifest &&
       written && { file: manifest.file, result: written, notGiven: notGiven(manifest.value, planned) },
-    ingested,
+    unlisted: files.flatMap(({ file, path }) => (unlisted.includes(file) ? [path] : [])),
     leftOut: signatures.map((path) => `${basename(path)} (the signature of ${signed(path)})`),
     warnings: planned.flatMap(({ seen }) => seen?.problems ?? []),
   };

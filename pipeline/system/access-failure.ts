@@ -16,12 +16,13 @@ const reasons: Readonly<Record<string, readonly [reason: string, hint: string]>>
 /**
  * Describes a file-system error in a sentence and keeps it as the cause.
  * @param message such as `cannot read FILE`
+ * @param advice replaces the usual hint
  */
-export function accessFailure(message: string, error: unknown): RelcatError {
+export function accessFailure(message: string, error: unknown, advice?: string): RelcatError {
   const { code: name = String(error) } = error as NodeJS.ErrnoException;
   const fallback = [undefined, "Check the path, its permissions and the free space."] as const;
   const [reason, hint] = reasons[name] ?? fallback;
   const verb = message.startsWith("cannot read") ? "read" : "written";
   const words = reason === undefined ? ` (${name})` : `: ${reason.replace("VERB", verb)}`;
-  return failure("file-access", message + words, hint, undefined, error);
+  return failure("file-access", message + words, advice ?? hint, undefined, error);
 }

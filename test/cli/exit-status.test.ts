@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { requireListedStatus } from "../support/exit-status.ts";
 import { cutCatalog } from "../support/project.ts";
 
 const unknown = "26.12.009";
@@ -20,4 +21,12 @@ test.each([
     exitCode: 1,
     stderr: expect.stringMatching(/^error\[version-unknown\] /),
   });
+});
+
+test("a run with a status that the command's help does not list fails with advice", () => {
+  expect(() => requireListedStatus(["-C", "cut", "schema", "manifest"], 3)).toThrow(
+    "relcat -C cut schema manifest exited with 3, but its help lists 0, 2, 70.",
+  );
+  expect(() => requireListedStatus(["controller", "init", "--database", "x"], 6)).toThrow(/0, 2, 70/);
+  expect(() => requireListedStatus(["--json", "plan", "26.09.001", "--detailed-exitcode"], 10)).not.toThrow();
 });

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { initAlone, type Project, project } from "../support/project.ts";
-import { repository } from "../support/run.ts";
+import { relcat, repository } from "../support/run.ts";
 
 const packages = join(repository, "starters/sample/out");
 const storePath = "/nix/store/asxd5d93x5rxmj6c9w970l1k36dj2rqq-controller-qcow-efi";
@@ -122,6 +122,20 @@ describe("init --month", () => {
     expect(made.read("releases/25.02.001/release.yaml")).toContain("\nversion: 25.02.001\n");
     await made.succeed("check");
   });
+
+  test.each([
+    ["27.01", "2027-01-05"],
+    ["26.02", "2026-02-28"],
+    ["28.02", "2028-02-01"],
+  ])(
+    "dates the release of %s on %s, the day of that month which is nearest to today",
+    async (month, date) => {
+      const { folder, read } = project();
+      const env = { SOURCE_DATE_EPOCH: String(Date.parse("2027-01-05T00:00:00Z") / 1000) };
+      expect((await relcat(folder, [...initAlone, "--month", month], { env })).exitCode).toBe(0);
+      expect(read(`releases/${month}.001/release.yaml`)).toContain(`\ndate: ${date}\n`);
+    },
+  );
 
   test.each(["25.13", "2025.02", "25.02.001", "1.2.3"])("refuses %s, and writes nothing", async (month) => {
     const made = project();

@@ -26,8 +26,11 @@ const table = (head: string, rows: readonly string[]) =>
   rows.length === 0 ? "" : `\n| ${head} | meaning |\n|---|---|\n${rows.join("\n")}\n`;
 
 function optionRow(option: Option): string {
-  const about = [new Help().optionDescription(option), option.mandatory ? "required" : ""].filter(Boolean);
-  return `| \`${cell(option.flags)}\` | ${cell(sentence(about.join("; ")))} |`;
+  const about = program
+    .createHelp()
+    .optionDescription(option)
+    .replace(/ \(required\)$/, "; required");
+  return `| \`${cell(option.flags)}\` | ${cell(sentence(about))} |`;
 }
 
 const sentence = (text: string) => `${text.slice(0, 1).toUpperCase()}${text.slice(1).replace(/\.$/, "")}.`;
@@ -55,7 +58,7 @@ export function commandSection({ words, command }: NamedCommand): string {
 ${command.description()}
 
 \`\`\`
-${words} ${command.usage()}
+${command.createHelp().commandUsage(command)}
 \`\`\`
 ${table("argument", rows)}${table("option", options.map(optionRow))}
 Example: \`${line}\`

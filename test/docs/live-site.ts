@@ -6,7 +6,7 @@ import { afterFile } from "../support/after-file.ts";
 import { release } from "../support/project.ts";
 import { repository, temporaryFolder } from "../support/run.ts";
 import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
-import { localWeb, type Page } from "./local-web.ts";
+import { type Hosts, localWeb, type Page } from "./local-web.ts";
 import { launcher, withNextPasted } from "./pasted.ts";
 
 /** A releases repository, the storage of its sites, and a shell in its own folder. */
@@ -19,6 +19,8 @@ export interface World {
   /** The folder that documents call /srv. */
   srv: string;
   bucket: S3Fake;
+  /** The shell's environment. */
+  env: Record<string, string | undefined>;
   /** Runs commands one after the other; it stops at the first that fails. */
   sh(script: string, options?: { cwd?: string; env?: Record<string, string> }): Promise<ShellResult>;
   /** Like `sh`, but a failure is an error that contains the output. */
@@ -68,8 +70,9 @@ export const placed = (yaml: string, { srv, bucket }: Pick<World, "srv" | "bucke
 /**
  * @param kind the storage behind downloads.example.com
  * @param template folder with the files of another world
+ * @param others more hosts of example.com
  */
-export async function world(kind: Kind, template?: string): Promise<World> {
+export async function world(kind: Kind, template?: string, others: Hosts = {}): Promise<World> {
   const base = temporaryFolder();
   if (template !== undefined) cpSync(template, base, { recursive: true, verbatimSymlinks: true });
   const at = (name: string) => join(base, name);
@@ -96,7 +99,7 @@ export async function world(kind: Kind, template?: string): Promise<World> {
     "staging.example.com": (path: string) => fileOf(join(srv, "staging/current"), path),
   };
   const env: Record<string, string | undefined> = {
-    ...(await localWeb(base, pages)),
+    ...(await localWeb(base, { ...pages, ...others })),
     ...(kind === "bucket" ? bucket.environment : {}),
     PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`,
     HOME: home,
@@ -143,6 +146,7 @@ export async function world(kind: Kind, template?: string): Promise<World> {
     home,
     srv,
     bucket,
+    env,
     sh,
     succeed,
     follow,

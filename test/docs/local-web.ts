@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse, request as send } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { join } from "node:path";
@@ -8,6 +8,8 @@ import { afterFile } from "../support/after-file.ts";
 
 /** Answer of an address; undefined: not found. */
 export interface Page {
+  /** Default: 200. */
+  status?: number;
   bytes: Uint8Array;
   headers: Record<string, string>;
 }
@@ -15,15 +17,15 @@ export interface Page {
 /** Answers for one host name. */
 export type Answering = (path: string, request: IncomingMessage) => Page | undefined;
 
+/** By host name: its answers, or the http:// address of a server that answers for it. */
+export type Hosts = Readonly<Record<string, Answering | string>>;
+
 /**
  * The hosts of example.com, in this process. Clients reach them over HTTPS through a proxy, so that the commands of a
  * document run with their own addresses.
  * @returns environment variables for processes
  */
-export async function localWeb(
-  folder: string,
-  hosts: Readonly<Record<string, Answering>>,
-): Promise<Record<string, string>> {
+export async function localWeb(folder: string, hosts: Hosts): Promise<Record<string, string>> {
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
   await execa("openssl", [
     ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
@@ -39,10 +41,12 @@ export async function localWeb(
     ],
   ]);
   const web = createTlsServer({ key: readFileSync(key), cert: readFileSync(cert) }, (request, response) => {
+    const answering = hosts[request.headers.host ?? ""];
+    if (typeof answering === "string") return forward(answering, request, response);
     const path = decodeURIComponent(new URL(request.url ?? "/", "http://x").pathname).slice(1);
-    const page = hosts[request.headers.host ?? ""]?.(path, request);
+    const page = answering?.(path, request);
     if (!page) return void response.writeHead(404, { "content-type": "text/plain" }).end();
-    response.writeHead(200, { ...page.headers, "content-length": page.bytes.length });
+    response.writeHead(page.status ?? 200, { ...page.headers, "content-length": page.bytes.length });
     response.end(request.method === "HEAD" ? undefined : page.bytes);
   });
   const sockets = new Set<Socket>();
@@ -68,4 +72,17 @@ export async function localWeb(
     NODE_EXTRA_CA_CERTS: cert,
     CURL_CA_BUNDLE: cert,
   };
+}
+
+/** As a reverse proxy does, which ends TLS; answers pass as they come, because some never end. */
+function forward(server: string, request: IncomingMessage, response: ServerResponse): void {
+  const { method, headers } = request;
+  const behind = send(`${server}${request.url}`, { method, headers }, (answer) => {
+    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    response.flushHeaders();
+    answer.pipe(response);
+  });
+  behind.on("error", () => response.destroy());
+  response.on("close", () => behind.destroy());
+  request.pipe(behind);
 }

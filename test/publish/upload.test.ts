@@ -46,13 +46,17 @@ describe.each(sites)("upload to a %s", (site, contentOf) => {
     );
   });
 
-  test("suggests no manifest for files that a manifest of the release lists", async () => {
+  test("suggests ingest for the files that no manifest of the release lists", async () => {
     const made = build();
-    made.write("releases/26.08.001/manifests/all.json", { release: "26.08.001", artifacts: [deb()] });
+    const both = ["out/tool.deb", "out/tool with space.rpm", ...release];
+    made.write("releases/26.08.001/manifests/deb.json", { release: "26.08.001", artifacts: [deb()] });
     expect((await upload(made, "out/tool.deb", ...release)).stderr).toBe("Next: relcat check");
-    expect((await upload(made, "out/tool with space.rpm", ...release)).stderr).toBe(
+    expect((await upload(made, ...both)).stderr).toBe(
       "Next: relcat ingest --release 26.08.001 'out/tool with space.rpm'",
     );
+    const rpm = { ...deb(), name: "tool with space.rpm", package_type: "rpm", sha256: sha256("another") };
+    made.write("releases/26.08.001/manifests/rpm.json", { release: "26.08.001", artifacts: [rpm] });
+    expect((await upload(made, ...both)).stderr).toBe("Next: relcat check");
   });
 
   test("adds url, size and sha256 to the manifest, which remains the same the second time", async () => {

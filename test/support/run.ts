@@ -6,6 +6,7 @@ import { text } from "node:stream/consumers";
 import { execa, type Options } from "execa";
 import { inject } from "vitest";
 import { afterFile } from "./after-file.ts";
+import { requireListedStatus } from "./exit-status.ts";
 import type { WarmCommand, WarmResult } from "./warm-commands.ts";
 
 export const repository = resolve(import.meta.dirname, "../..");
@@ -57,6 +58,7 @@ export async function spawnRelcat(
     env,
   });
   const stdout = String(result.stdout ?? "");
+  requireListedStatus(args, result.exitCode);
   await checkOutput(args, stdout);
   return { ...result, stdout, stderr: String(result.stderr ?? "") };
 }
@@ -81,12 +83,13 @@ export async function relcat(
   return { ...result, stdout, stderr };
 }
 
-/** @throws if it prints a document with --json that its schema does not allow */
+/** @throws if it prints a document that its schema does not allow, or exits with a status that its help does not list */
 export async function runWarm(command: WarmCommand): Promise<WarmResult> {
   const socket = connect(inject("warmCommands"));
   socket.end(JSON.stringify(command));
   const { error, ...result } = JSON.parse(await text(socket));
   if (error) throw new Error(`relcat ${command.args.join(" ")}: ${error}`);
+  requireListedStatus(command.args, result.exitCode);
   await checkOutput(command.args, result.stdout);
   return result;
 }

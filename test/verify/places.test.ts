@@ -133,6 +133,25 @@ describe("the remembered state", () => {
     }
   });
 
+  test("in a folder that is a file is an error about that folder, not about the site", async () => {
+    const file = join(temporaryFolder(), "state");
+    writeFileSync(file, "");
+    const advice =
+      "\n  hint: Set XDG_STATE_HOME to a folder that you may write, or name one with --trust-dir.\n";
+    const place = ["verify", project.dist, "--root", rootOf(project)];
+    const byOption = await project.relcat([...place, "--trust-dir", file]);
+    const byVariable = await project.relcat(place, { XDG_STATE_HOME: file });
+    for (const [{ exitCode, stderr }, folder] of [
+      [byOption, file],
+      [byVariable, join(file, "relcat/trust")],
+    ] as const) {
+      expect([exitCode, stderr.replace(/[0-9a-f]{32}/, "ID")]).toEqual([
+        2,
+        `error[file-access] cannot write ${folder}/ID, which keeps what was seen of this site: a part of the path is a file, not a folder${advice}`.trimEnd(),
+      ]);
+    }
+  });
+
   test("is refused with a hint if its root is damaged", async () => {
     const state = temporaryFolder();
     await verify(project, [project.dist], state);

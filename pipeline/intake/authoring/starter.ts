@@ -18,9 +18,23 @@ export interface StarterOptions {
 
 const schemas = "node_modules/relcat/schemas";
 
+/** The day of a month that is nearest to another day: the pages of months sort releases by version and show dates. */
+function dayOf(month: string, day: string): string {
+  const [year, number] = month.split(".").map(Number) as [number, number];
+  const first = `20${month.replace(".", "-")}-01`;
+  const last = new Date(Date.UTC(2000 + year, number, 0)).toISOString().slice(0, 10);
+  if (day < first) return first;
+  return day > last ? last : day;
+}
+
 /** Files of a new project, in writing order. */
 export function starterFiles({ opened, version, relcat, from }: StarterOptions): StarterFile[] {
-  const release = releaseYaml({ version, date: opened.slice(0, 10), opened, schemas });
+  const release = releaseYaml({
+    version,
+    date: dayOf(version.slice(0, 5), opened.slice(0, 10)),
+    opened,
+    schemas,
+  });
   return [
     { path: "releases/catalog.yaml", content: catalogYaml(schemas, from) },
     { path: `releases/${version}/release.yaml`, content: release },

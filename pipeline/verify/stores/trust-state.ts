@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { failure } from "../../errors.ts";
+import { failure, RelcatError } from "../../errors.ts";
 import { accessFailure } from "../../system/access-failure.ts";
 import { readIfPresent, replaceDurably } from "../../system/files.ts";
 import { readRoot, sha256 } from "../../trust/metadata.ts";
@@ -61,9 +61,23 @@ const firstRootFile = (base: string, place: string): string =>
 export const readFirstRoot = (base: string, place: string): Uint8Array | undefined =>
   readIfPresent(firstRootFile(base, place));
 
+/** @throws RelcatError file-access */
 export function rememberFirstRoot(base: string, place: string, root: Uint8Array): void {
-  mkdirSync(base, { recursive: true, mode: 0o700 });
-  replaceDurably(firstRootFile(base, place), root);
+  keepIn(base, () => replaceDurably(firstRootFile(base, place), root));
+}
+
+/** Creates the folder for a change in it. @throws RelcatError file-access, with the option that names another one */
+function keepIn(folder: string, change: () => void): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    change();
+  } catch (error) {
+    throw accessFailure(
+      `cannot write ${folder}, which keeps what was seen of this site`,
+      error instanceof RelcatError ? error.cause : error,
+      "Set XDG_STATE_HOME to a folder that you may write, or name one with --trust-dir.",
+    );
+  }
 }
 
 /**
@@ -79,10 +93,9 @@ export function openMemory(folder: string): TrustMemory {
     write(role, bytes) {
       const before = read(role);
       if (!isKept(role) || (before && Buffer.compare(before, bytes) === 0)) return;
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-      replaceDurably(fileOf(role), bytes);
+      keepIn(folder, () => replaceDurably(fileOf(role), bytes));
     },
-    forget: (role) => rmSync(fileOf(role), { force: true }),
+    forget: (role) => keepIn(folder, () => rmSync(fileOf(role), { force: true })),
   };
 }
 

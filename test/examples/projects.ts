@@ -1,0 +1,85 @@
+import { join } from "node:path";
+import { repository } from "../support/run.ts";
+import type { Example } from "./example.ts";
+
+const artifacts = join(repository, "test/fixtures/artifacts");
+
+/** Work in the clone of releases-world.ts, without a site. */
+export const projectExamples: Readonly<Record<string, Example>> = {
+  "": {
+    prints: /Started a project in demo\/[\s\S]*Built 1 release with 0 packages into dist\//,
+    after: "test -f demo/dist/index.html",
+  },
+  init: { prints: /Started a project in demo\//, after: "test -f demo/releases/catalog.yaml" },
+  new: {
+    before: "relcat notes add --component server --kind fix 'It starts.'",
+    prints: /Opened 26\.09\.002 .* with 1 note/,
+    after: "grep -rq 'It starts' releases/26.09.002/notes",
+  },
+  ingest: {
+    before: "rm -r releases/26.09.001/manifests",
+    prints: /with 3 artifacts/,
+    after: "grep -q tool-26.09.001_2204.deb releases/26.09.001/manifests/clients-*.json",
+  },
+  import: {
+    before: "mkdir -p ../import/releases && echo 'product: Example' >../import/releases/catalog.yaml",
+    in: "../import",
+    prints: /Imported 1 new record/,
+    after: "grep -q https://downloads.example.com/files/26.05.001/tool.tar.xz releases/26.05.001/manifests/*",
+  },
+  "notes show": { prints: /26\.09\.001[\s\S]*Starts faster\./ },
+  "notes lint": { prints: /no problems in the notes/ },
+  "notes add": {
+    prints: /Wrote releases\/next\/notes\/the-list/,
+    after: "grep -q 'The list no longer stalls.' releases/next/notes/*.yaml",
+  },
+  check: { prints: /the ledger only grew since origin\/main/ },
+  status: { prints: /^26\.09\.001 +open[\s\S]*^prod .*live[\s\S]*Next: relcat cut 26\.09\.001/m },
+  list: { prints: /26\.09\.001 +deb .*tool-26\.09\.001_2204\.deb/ },
+  build: {
+    prints: /Built 1 release with 3 packages into public\//,
+    after: "test -f public/api/v1/package/index.json",
+  },
+  inspect: {
+    before: `rm out/* && cp ${artifacts}/artifacts/deb/signed-ed25519.deb out && mkdir release-keys && cp ${artifacts}/keys/ed25519.asc release-keys`,
+    prints: /^ok +deb +out\/signed-ed25519\.deb/m,
+  },
+  plan: {
+    prints: /Records: 3 added[\s\S]*Next: relcat cut --plan plan\.json[\s\S]*New ids/,
+    after: "grep -q tool-26.09.001_x64.msi releases/ledger.jsonl",
+  },
+  cut: { prints: /Committed as/, after: 'git diff --quiet && git log -1 --format=%s | grep "26.09.001"' },
+  uncut: {
+    before: "relcat cut 26.09.001",
+    prints: /Removed 3 ledger lines of 26\.09\.001/,
+    after: "! grep -q tool-26.09.001_x64.msi releases/ledger.jsonl",
+  },
+  "ledger rebase": {
+    before: `relcat cut 26.09.001 --commit
+git switch -qc theirs origin/main
+mkdir releases/26.10.001 && echo '{"version": "26.10.001", "date": "2026-10-15"}' >releases/26.10.001/release.yaml
+./build 26.10.001 && relcat ingest --release 26.10.001 out && relcat cut 26.10.001 --commit
+git push -q origin theirs:main && git switch -q main`,
+    prints: /CONFLICT[\s\S]*3 lines of ours follow/,
+    after: "git commit -qm Merge && relcat check",
+  },
+  retract: {
+    answer: "y",
+    prints: /tool-26\.08\.001_x64\.msi[\s\S]*Retracted/,
+    after: 'grep -q "Fails to start on Windows 11." releases/ledger.jsonl',
+  },
+  reinstate: {
+    before: "relcat retract 2 --reason 'It does not start.' --yes",
+    answer: "y",
+    prints: /tool-26\.08\.001_2204\.deb[\s\S]*Reinstated 1 record/,
+    after: "relcat list >listed && grep -q 26.08.001_2204 listed",
+  },
+  "templates list": { prints: /^home\.hbs /m },
+  "templates show": { prints: /\{\{/ },
+  "templates eject": {
+    prints: /Wrote releases\/templates\/home\.hbs/,
+    after: "test -f releases/templates/home.hbs",
+  },
+  schema: { prints: /"\$id": "urn:relcat:schema:manifest:1"/ },
+  completion: { prints: /^complete .* relcat$/m, after: "complete -p relcat" },
+};
