@@ -11,7 +11,7 @@ import {
 } from "../../pipeline/index.ts";
 import { annotate, annotations } from "../terminal/annotations.ts";
 import { documentText, type Host, print, printDocument, sayNext } from "../terminal/host.ts";
-import { showCountAtTerminal } from "../terminal/progress.ts";
+import { showCount, showCountAtTerminal } from "../terminal/progress.ts";
 import { countProblems, problemRows, renderProblems, tally } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count } from "../terminal/words.ts";
@@ -35,7 +35,7 @@ export async function check(options: CheckOptions, host: Host): Promise<number> 
   const base = ledgerBase ?? catalog.config.ledgerBase;
   const guard = new LedgerGuard({ base: ledgerBase === "none" ? false : options.base }, host, base);
   const history = await historyProblems(catalog, ledgerBase, guard, host);
-  const refused = artifacts === undefined ? [] : await artifactProblems(catalog, artifacts, host.clock);
+  const refused = artifacts === undefined ? [] : await artifactsIn(artifacts, catalog, host);
   const unproved = unprovedMetadata(await guard.changedMetadata(catalog), artifacts);
   const problems = [...catalog.problems, ...history, ...refused, ...unproved];
   const found = tally(problems);
@@ -59,6 +59,11 @@ export async function check(options: CheckOptions, host: Host): Promise<number> 
   summarizeProblems(problems, checkedContent(counts), host);
   sayNext(host, found.errors > 0 ? "correct the files named above, then relcat check" : "relcat build");
   return found.errors > 0 ? exitStatus.problems : exitStatus.done;
+}
+
+async function artifactsIn(folder: string, catalog: Catalog, host: Host): Promise<Problem[]> {
+  const { onProgress, end } = showCount(host, () => performance.now(), "Checking", "artifacts");
+  return artifactProblems(catalog, folder, { clock: host.clock, onProgress }).finally(end);
 }
 
 /** Problems that need git's copy of the ledger. */

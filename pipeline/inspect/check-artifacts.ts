@@ -2,22 +2,24 @@ import type { Problem } from "../errors.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import type { ChangedMetadata } from "../ledger/settled-metadata.ts";
 import { artifactAtHand } from "../system/artifacts-at-hand.ts";
+import type { Judging } from "./policy/judge.ts";
 
 /**
  * Checks the available artifacts against the policies in catalog.yaml and against the metadata in manifests;
  * missing artifacts are skipped.
  * @param artifacts folder that holds them as FILE or VERSION/FILE
- * @param clock time at which certificates must be valid, in milliseconds since 1970
+ * @param process clock: time at which certificates must be valid, in milliseconds since 1970; onProgress: called
+ * after each artifact
  * @throws RelcatError folder-missing, or a signer or artifact that cannot be read
  */
 export async function artifactProblems(
   catalog: Catalog,
   artifacts: string,
-  clock: number,
+  process: Pick<Judging, "clock" | "onProgress">,
 ): Promise<Problem[]> {
   const { judgeArtifacts } = await import("./policy/judge.ts");
   const all = catalog.releases.flatMap((release) => release.artifacts);
-  return judgeArtifacts(catalog, all, { artifacts, needsClaims: false, clock });
+  return judgeArtifacts(catalog, all, { artifacts, needsClaims: false, ...process });
 }
 
 /**

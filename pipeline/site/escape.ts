@@ -19,6 +19,10 @@ export const escapeHtml = (text: string): string =>
         .replace(/'/g, "&#39;")
     : text;
 
+/** Text for an HTML element, where quotes need no entities. */
+export const escapeText = (text: string): string =>
+  text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+
 /** Inline user text, isolated so that its direction marks cannot reorder the text around it. */
 export const bdi = (text: string): string => `<bdi>${escapeHtml(text)}</bdi>`;
 

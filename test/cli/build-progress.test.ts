@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { showCount, showCountAtTerminal } from "../../cli/terminal/progress.ts";
-import { type BuildProgress, build, loadCatalog, signSite } from "../../pipeline/index.ts";
+import { artifactProblems, type BuildProgress, build, loadCatalog, signSite } from "../../pipeline/index.ts";
 import { publishingProject } from "../publish/support.ts";
 import { project, smallCatalog } from "../support/project.ts";
 
@@ -28,6 +28,17 @@ test("a check reports how many releases are read", async () => {
   const reports: BuildProgress[] = [];
   await loadCatalog(join(folder, "releases"), {}, undefined, (progress) => reports.push(progress));
   expect(reports).toEqual(twoReleases);
+});
+
+test("a check of artifacts reports how many are done, also those that are not in the folder", async () => {
+  const { folder } = project(smallCatalog);
+  const catalog = await loadCatalog(join(folder, "releases"));
+  const total = catalog.releases.flatMap(({ artifacts }) => artifacts).length;
+  const reports: BuildProgress[] = [];
+  const onProgress = (progress: BuildProgress) => void reports.push(progress);
+  await artifactProblems(catalog, folder, { clock: 0, onProgress });
+  expect(total).toBeGreaterThan(1);
+  expect(reports).toEqual(Array.from({ length: total }, (_, index) => ({ done: index + 1, total })));
 });
 
 test("signing reports how many files of the build are compared with the checkout", async () => {

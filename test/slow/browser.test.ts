@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { liveProject } from "../intake/import/importing.ts";
@@ -145,5 +146,47 @@ test("every control can be used with the keyboard, and shows its focus", async (
   await page.keyboard.press("Tab");
   expect(await valueIn(page, "document.activeElement.textContent")).toBe("Copy");
   expect(await file.locator("code[data-copy='SHA-256']").isVisible()).toBe(true);
+  await close();
+});
+
+/** A server sends this much before the client must acknowledge. */
+const firstPacketsBytes = 14 * 1024;
+
+/** The longest beginning of a page that arrives with its stylesheet in the first packets. */
+function beginningOf(html: Buffer, stylesheet: Buffer): Buffer {
+  const free = firstPacketsBytes - gzipSync(stylesheet).length;
+  let [fits, tooLong] = [0, html.length + 1];
+  while (tooLong - fits > 1) {
+    const middle = Math.floor((fits + tooLong) / 2);
+    if (gzipSync(html.subarray(0, middle)).length <= free) fits = middle;
+    else tooLong = middle;
+  }
+  return html.subarray(0, fits);
+}
+
+/** The element that the browser reports as the largest one, by its words and its area. */
+const largestElement = (page: Page) =>
+  page.evaluate<{ text: string; size: number }>(
+    `new Promise((resolve) => new PerformanceObserver((list) => {
+      const { element, size } = list.getEntries().at(-1);
+      resolve({ text: element.textContent.trim(), size });
+    }).observe({ type: "largest-contentful-paint", buffered: true }))`,
+  );
+
+test.each(
+  ["", "releases/26.09.001/", "search/", "api/reference/"].flatMap((path) =>
+    [390, 1280].map((width) => [path, width] as const),
+  ),
+)("the largest element of %j at %i pixels is in the first 14 KB", async (path, width) => {
+  const { page, close } = await sample.site.open(path, { viewport: { width, height: 900 } });
+  const whole = await largestElement(page);
+  expect(whole.text).not.toBe("");
+  const bodyOf = async (url: string) => (await page.request.get(url)).body();
+  const href = await page.locator("link[rel=stylesheet]").first().getAttribute("href");
+  const html = await bodyOf(page.url());
+  const beginning = beginningOf(html, await bodyOf(new URL(href ?? "", page.url()).href));
+  await page.route(page.url(), (route) => route.fulfill({ contentType: "text/html", body: beginning }));
+  await page.reload();
+  expect(await largestElement(page)).toEqual(whole);
   await close();
 });

@@ -1,3 +1,4 @@
+import type { Config } from "../../documents/config.ts";
 import type { Kind } from "../../documents/package-types.ts";
 import type { Policy } from "../../documents/policy.ts";
 import type { Code, Problem } from "../../errors.ts";
@@ -18,6 +19,8 @@ export interface Judging {
   needsClaims: boolean;
   /** Time at which certificates must be valid, in milliseconds since 1970. */
   clock: number;
+  /** Called after each artifact. */
+  onProgress?: ((progress: { done: number; total: number }) => void) | undefined;
 }
 
 /**
@@ -34,18 +37,28 @@ export async function judgeArtifacts(
   else if (config.policies.size === 0) return [];
   const signers = await readSigners(config, `${folder}/catalog.yaml`);
   const problems: Problem[] = [];
-  for (const artifact of judged) {
-    const policy = config.policies.get(artifact.content.package_type);
-    const { file, content, metadata, documents } = artifact;
-    if (!policy && !metadata && !documents) continue;
-    const folder = judging.artifacts;
-    const path = folder === undefined ? undefined : artifactAtHand(folder, content.version, file);
-    const kind = config.packageTypes.get(artifact.content.package_type)?.kind ?? "client";
-    if (path !== undefined)
-      problems.push(...(await judgeFile(path, artifact, { kind, policy, signers, judging })));
-    else if (policy && judging.needsClaims) problems.push(...judgeClaim(artifact, policy, signers));
-    if (folder !== undefined) problems.push(...(await documentProblems(artifact, folder, path)));
+  for (const [index, artifact] of judged.entries()) {
+    problems.push(...(await judgeArtifact(artifact, { config, signers, judging })));
+    judging.onProgress?.({ done: index + 1, total: judged.length });
   }
+  return problems;
+}
+
+async function judgeArtifact(
+  artifact: Artifact,
+  { config, signers, judging }: { config: Config; signers: Signers; judging: Judging },
+): Promise<Problem[]> {
+  const { file, content, metadata, documents } = artifact;
+  const { artifacts: folder, needsClaims } = judging;
+  const policy = config.policies.get(content.package_type);
+  if (!policy && !metadata && !documents) return [];
+  const path = folder === undefined ? undefined : artifactAtHand(folder, content.version, file);
+  const problems: Problem[] = [];
+  if (path !== undefined) {
+    const kind = config.packageTypes.get(content.package_type)?.kind ?? "client";
+    problems.push(...(await judgeFile(path, artifact, { kind, policy, signers, judging })));
+  } else if (policy && needsClaims) problems.push(...judgeClaim(artifact, policy, signers));
+  if (folder !== undefined) problems.push(...(await documentProblems(artifact, folder, path)));
   return problems;
 }
 

@@ -16,10 +16,11 @@ interface Parts {
 const emptyProject: Parts = {
   about: "",
   product: "Example Product",
-  require: `# What artifacts must carry. Nothing for now; the strict form is
+  require: `# Fields that every artifact must have. Nothing is required yet. The strict form is:
 # require: { store: [image], vendor: [image], attestation: [client, image], attestation_from: "26.08" }
 require: {}`,
-  rules: `# What a file name says about an artifact; the first match wins, before what endings such as .rpm usually mean.
+  rules: `# Rules that set fields of an artifact by its file name. The first rule that matches applies.
+# relcat has built-in rules for extensions such as .rpm. It applies them last.
 # ingest:
 #   - { match: "*_2004_*.deb", package_type: deb, max_os_version: "20.04", headless: true }`,
 };
@@ -33,7 +34,8 @@ package_types:
   apk: { operating_system: linux, platform: 17, kind: client, description: "Alpine Linux package" }
   archlinux: { operating_system: linux, platform: 17, kind: client, description: "Arch Linux package" }
 
-# What a file name says about an artifact; the first match wins, before what endings such as .rpm usually mean.
+# Rules that set fields of an artifact by its file name. The first rule that matches applies.
+# relcat has built-in rules for extensions such as .rpm. It applies them last.
 ingest:
   - { match: "*[Ll]inux*.{tar.gz,tar.xz,tar.zst,tgz,zip}", package_type: linux-archive }
   - { match: "*{[Dd]arwin,mac[Oo][Ss]}*.{tar.gz,tar.xz,tar.zst,tgz,zip}", package_type: macos-archive }
@@ -50,20 +52,22 @@ const parts: Readonly<Record<StarterName, Parts>> = {
   },
   goreleaser: {
     ...emptyProject,
-    about: `# For each release: relcat new, then relcat ingest --release VERSION DIST with GoReleaser's output folder as DIST.
-# It reads artifacts.json there, and leaves out binaries, checksums and recipes for other catalogs.
+    about: `# For each release, run relcat new, then relcat ingest --release VERSION DIST. DIST is GoReleaser's output folder.
+# ingest reads artifacts.json in it. It ignores binaries, checksums and recipes for other catalogs.
 `,
     rules: goreleaserRules,
   },
   nix: {
     ...emptyProject,
-    about: `# For each release: relcat new, nix build, then relcat ingest --release VERSION --rev git result/ with these inputs too:
-# nix path-info --json result/ for the store paths; in Hydra's RunCommand plugin, the file that $HYDRA_JSON names.
+    about: `# For each release, run relcat new, nix build, then relcat ingest --release VERSION --rev git result/ FILE.
+# FILE has the store paths: it is the output of nix path-info --json result/, or in Hydra's RunCommand plugin the
+# file that $HYDRA_JSON names.
 `,
     require: `# Each image must name its Nix store path and the source revision that it was built from.
 require: { store: [image], vendor: [image] }`,
-    rules: `# Images need no rule if their Hydra job or their file has the name of a type above, or of a format of nixpkgs:
-# job images.qemu-efi, file controller-efi.qcow2. The first rule that matches wins.
+    rules: `# Rules that set fields of an artifact by its file name. The first rule that matches applies. Images need no rule if
+# their Hydra job or their file is named after a type above or a format of nixpkgs, such as the job images.qemu-efi
+# or the file controller-efi.qcow2.
 # ingest:
 #   - { match: "controller-*.raw.xz", package_type: gce }
 
@@ -82,27 +86,29 @@ export function catalogYaml(schemas: string, from: StarterName | undefined): str
   const { about, product, require, rules } = from ? parts[from] : emptyProject;
   return `# yaml-language-server: $schema=../${schemas}/catalog.schema.json
 #
-# How this folder becomes a catalog. Every field has a default; what is commented out shows it.
+# The configuration of this catalog. Every key is optional. Comments show keys with their default or an example.
+# relcat help configuration lists all keys.
 ${about && `#\n${about}`}
-product: ${product} # in the title of every page and feed
+product: ${product} # shown in the title of every page and feed
 
-# Where the site will live, and where the artifacts lie.
+# The address of the site, and the address of each artifact.
 # base_url: http://127.0.0.1:8080
-# artifact_url: "{base_url}/files/{version}/{file}" # also {name} {package_type} {id} {checksum}
+# artifact_url: "{base_url}/files/{version}/{file}" # {name}, {package_type}, {id} and {checksum} also work
 
-# A domain you own, part of every feed entry's id: keep it even when base_url changes. Default: base_url's host.
+# A domain that you own. It is part of the id of every feed entry, so keep it if base_url changes.
+# Default: the host of base_url.
 # authority: example.com
 
-# Key names inside \`data\` as clients read them.
+# Names of two keys in the data of a record, as clients of the API expect them.
 # wire: { vendor: vendor, cryptolib_post: cryptolib_post }
 
 ${require}
 
-# Platform names, merged over this table:
+# Names of platforms. Entries here replace or extend this table:
 # platforms:
 ${table(defaultPlatforms, (id) => `"${id}": ${defaultPlatforms[id]}`)}
 
-# Package types, merged over this table; kind is client, image or chart:
+# Package types. Entries here replace or extend this table. kind is client, image or chart:
 # package_types:
 ${table(defaultPackageTypes, (type) => {
   const row = defaultPackageTypes[type];
@@ -111,17 +117,18 @@ ${table(defaultPackageTypes, (type) => {
 
 ${rules}
 
-# What builds leave that is not for download.
+# Files of a build that are not for download. ingest ignores them.
 # ignore: ["*.log", "*.sbom.json"]
 
-# Who may sign packages, by certificates beside this file: what is ingested is opened then, and refused where it does not hold.
+# Certificates of those who may sign packages, next to this file. If they are set, ingest inspects every package and
+# refuses one that fails the policy.
 # signers: [{ file: signers/release.asc }]
 # policy: { helm: { verdict: [ok, unsigned] } }
 
-# What a release must have before it is cut; \`check\` warns before.
+# Artifacts that a release must have before it can be cut. check warns while one is missing.
 # expected: [qcow, { package_type: deb, min_os_version: "22.04", from: "26.10" }]
 
-# Ledger lines that this git revision has are settled: they never change again.
+# A git revision. Ledger lines that it contains never change again.
 # ledger: { base: origin/main }
 
 # Sections of the release notes, in this order.

@@ -56,14 +56,22 @@ export function artifactView(
     bytes: size === null || size < 1024 ? "" : bytesText(size),
     history: historyView(record.id, release),
     checksum: record.checksum,
+    hasChecksum: record.checksum !== "unknown",
     provenance: provenanceOf(record, config),
     documents: documents.map((document) => documentView(entry, document)),
     url,
-    commands: verifyCommands(file, record.checksum),
+    commands: verifyCommands(file, record.checksum, clientSystem(record, config)),
     signature: signatureView(file, record),
     install: installView(entry, config),
   };
 }
+
+/** The operating system of a client; undefined for images and charts. */
+const clientSystem = (
+  { package_type, operating_system }: WireRecord,
+  config: SiteConfig,
+): string | undefined =>
+  config.packageTypes.get(package_type)?.kind === "client" ? operating_system : undefined;
 
 /** Only for records that state the key, because a signature by any other key proves nothing. */
 function signatureView(file: string, record: WireRecord): ArtifactView["signature"] {

@@ -4,7 +4,7 @@ import { digestOf } from "../../journal/digest.ts";
 import { checksumDigits } from "../search-index.ts";
 import { browsablePages } from "./browsable-pages.ts";
 import { changesPage, comparePage } from "./changes-pages.ts";
-import { filesPerPage, type ListPart, listParts, type ReleaseSlice, recordsPerPage } from "./list-parts.ts";
+import { browsablePage, downloadsPage, type ListPart, listParts, type ReleaseSlice } from "./list-parts.ts";
 import { page, pageLayout, rootOf } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
 import { type PagePieces, relinked } from "./page-pieces.ts";
@@ -27,7 +27,7 @@ export function* pageGroups(
   config: SiteConfig,
   templates: Templates,
 ): Generator<OutputGroup> {
-  const parts = listParts(pieces, filesPerPage);
+  const parts = listParts(pieces, downloadsPage);
   for (const part of parts) {
     const others = partsBelow(part, parts);
     const key = digestOf(basis, slicesOf(part), others.map(slicesOf));
@@ -35,7 +35,7 @@ export function* pageGroups(
   }
   const all = digestOf(basis, ...pieces.map(({ key }) => key));
   yield { name: "platforms", key: all, files: platformPages(pieces, config, templates) };
-  for (const { part, others, file } of browsablePages(listParts(pieces, recordsPerPage), config, templates)) {
+  for (const { part, others, file } of browsablePages(listParts(pieces, browsablePage), config, templates)) {
     const key = digestOf(basis, part && slicesOf(part), others.map(slicesOf));
     yield { name: `browsable ${file.path}`, key, files: [file] };
   }

@@ -1,8 +1,14 @@
 import type { PagePieces } from "./page-pieces.ts";
 
-/** Files on a page of downloads, and records on a page of the browsable list: at most about 100 KB of HTML. */
-export const filesPerPage = 100;
-export const recordsPerPage = 50;
+/** How many rows a page has: at most about 100 KB of HTML. */
+export interface PageSize {
+  most: number;
+  /** Whether a release that fits on one page is kept whole. */
+  keepsReleases: boolean;
+}
+
+export const downloadsPage: PageSize = { most: 100, keepsReleases: true };
+export const browsablePage: PageSize = { most: 40, keepsReleases: false };
 
 /** Rows of a release on one page: from `from` to `to`, exclusive. */
 export interface ReleaseSlice {
@@ -25,12 +31,12 @@ export interface ListPart {
  * Groups releases by version month, and splits a month with many records into parts. Parts are numbered from
  * the oldest, so that new releases do not change them; the newest has the month's address.
  * @param pieces newest first
- * @param most artifacts per page; JSON answers are never paginated
+ * @param size rows per page; JSON answers are never paginated
  */
-export function listParts(pieces: readonly PagePieces[], most: number): ListPart[] {
+export function listParts(pieces: readonly PagePieces[], size: PageSize): ListPart[] {
   const months = Map.groupBy(pieces, ({ version }) => version.slice(0, 5));
   return [...months].flatMap(([month, releases]) => {
-    const parts = filled(releases.toReversed(), most);
+    const parts = filled(releases.toReversed(), size);
     return parts
       .map((slices, index) => {
         const number = index + 1;
@@ -45,20 +51,21 @@ export function listParts(pieces: readonly PagePieces[], most: number): ListPart
   });
 }
 
-/** Oldest first, also within a release. A release is split only if it does not fit on one page. */
-function filled(releases: readonly PagePieces[], most: number): ReleaseSlice[][] {
+/** Oldest first, also within a release. */
+function filled(releases: readonly PagePieces[], { most, keepsReleases }: PageSize): ReleaseSlice[][] {
   const parts: ReleaseSlice[][] = [];
   let room = 0;
+  const begin = () => {
+    parts.push([]);
+    room = most;
+  };
   for (const release of releases) {
     let to = release.packageCount;
-    if (parts.length === 0 || to > room) {
-      parts.push([]);
-      room = most;
-    }
-    for (; to > most; to -= most) {
-      parts.at(-1)?.push({ release, from: to - most, to });
-      parts.push([]);
-      room = most;
+    if (room <= 0 || (keepsReleases && to > room)) begin();
+    while (to > room) {
+      parts.at(-1)?.push({ release, from: to - room, to });
+      to -= room;
+      begin();
     }
     parts.at(-1)?.push({ release, from: 0, to });
     room -= Math.max(to, 1);

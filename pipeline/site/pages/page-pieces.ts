@@ -58,8 +58,8 @@ export function releasePieces(release: RenderedRelease, config: SiteConfig): Pag
 }
 
 /**
- * Adapts a piece's links to a page at another depth. In escaped HTML, `="../../` only occurs at the start of
- * an attribute value, because quotes elsewhere are entities.
+ * Adapts a piece's links to a page at another depth. In these pieces, `="../../` only occurs at the start of an
+ * attribute value: quotes elsewhere are entities, and in JSON a quote inside a string follows a backslash.
  * @param up replacement for the two folders
  */
 export const relinked = (html: string, up: string): string => html.replaceAll('="../../', `="${up}`);

@@ -3,7 +3,7 @@ import type { OutputFile, SiteConfig } from "../../documents/published.ts";
 import { platformName } from "./artifact-view.ts";
 import { byName } from "./by-name.ts";
 import { downloadGroups } from "./download-groups.ts";
-import { filesPerPage } from "./list-parts.ts";
+import { downloadsPage } from "./list-parts.ts";
 import { page, pageLayout } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
 import { type PagePieces, relinked } from "./page-pieces.ts";
@@ -125,7 +125,7 @@ const installsOf = ({ release, positions }: Newest): string => chosen(release.in
 
 /** At most as many as a page shows. */
 const chosen = (texts: readonly string[], positions: readonly number[]): string[] =>
-  positions.slice(0, filesPerPage).flatMap((position) => texts[position] ?? []);
+  positions.slice(0, downloadsPage.most).flatMap((position) => texts[position] ?? []);
 
 const typeModel = (newest: Newest, config: SiteConfig): PageModel<"platform">["types"][number] => {
   const { type, release, positions } = newest;
@@ -138,6 +138,6 @@ const typeModel = (newest: Newest, config: SiteConfig): PageModel<"platform">["t
     href: `../../releases/${release.version}/`,
     rowsHtml: shownRows(newest, "../../"),
     installsHtml: installsOf(newest),
-    more: Math.max(positions.length - filesPerPage, 0),
+    more: Math.max(positions.length - downloadsPage.most, 0),
   };
 };

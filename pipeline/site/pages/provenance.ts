@@ -33,15 +33,27 @@ export function provenanceOf({ data }: WireRecord, config: SiteConfig): Statemen
   ];
 }
 
-/** Each signed file in the artifact, with its signer and the signature's digest where they are stated. */
+/** The signed files in the artifact with the digests of their signatures, below their signer if one is stated. */
 function signaturesInside(files: unknown): Statement[] {
   if (!Array.isArray(files)) return [];
-  return files.map(objectIn).flatMap(({ name, signature }) => {
-    const { signer, fingerprint, fingerprint_per_arch } = objectIn(signature);
-    const digests = [fingerprint, ...Object.entries(objectIn(fingerprint_per_arch)).map(perArchitecture)];
-    const parts = [name, signer, ...digests].flatMap((each) => textIn(each) ?? []);
-    return statement("Signed inside", parts.join(" · "));
-  });
+  const bySigner = Map.groupBy(files.map(objectIn), ({ signature }) => textIn(objectIn(signature).signer));
+  // Files without a signer come first, so that no other signer is above them.
+  const unnamed = bySigner.get(undefined) ?? [];
+  bySigner.delete(undefined);
+  return [
+    ...unnamed.flatMap(signatureInside),
+    ...[...bySigner].flatMap(([signer, signed]) => [
+      ...statement("Signer inside", signer),
+      ...signed.flatMap(signatureInside),
+    ]),
+  ];
+}
+
+function signatureInside({ name, signature }: Fields): Statement[] {
+  const { fingerprint, fingerprint_per_arch } = objectIn(signature);
+  const digests = [fingerprint, ...Object.entries(objectIn(fingerprint_per_arch)).map(perArchitecture)];
+  const parts = [name, ...digests].flatMap((each) => textIn(each) ?? []);
+  return parts.length === 0 ? [] : statement("Signed inside", parts.join(" · "));
 }
 
 function selfCheck({ expected_hash, expected_hash_per_arch }: Fields): Statement[] {

@@ -1,5 +1,6 @@
 import { platformFolder } from "../../documents/package-types.ts";
 import type { OutputFile, PublishedRelease, SiteConfig } from "../../documents/published.ts";
+import { shellWord } from "../../project/shell-word.ts";
 import { renderMarkdown } from "../markdown.ts";
 import { textFile } from "../output.ts";
 import { notesHtml } from "../release-notes.ts";
@@ -10,15 +11,47 @@ import { pageLayout, rootOf } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
 import type { Templates } from "./templates.ts";
 
-/** `releases/{version}/index.html`: notes and artifacts; the section `p{id}` is the page of a record. */
+const maxPageBytes = 100_000;
+
+/**
+ * `releases/{version}/index.html`: notes and artifacts; the section `p{id}` is the page of a record. If it would be too
+ * large, one block verifies all files together instead of lines for each, and then the lines that install are left out.
+ */
 export function releasePage(
   release: PublishedRelease,
   config: SiteConfig,
   templates: Templates,
 ): OutputFile[] {
   const path = `releases/${release.version}/index.html`;
-  return [textFile(path, templates.render("release", releaseModel(path, release, config, templates)))];
+  const whole = releaseModel(path, release, config, templates);
+  let text = "";
+  for (const shortened of [unchanged, verifiedTogether, withoutInstall]) {
+    text = templates.render("release", shortened(whole, config));
+    if (Buffer.byteLength(text) <= maxPageBytes) break;
+  }
+  return [textFile(path, text)];
 }
+
+type Model = PageModel<"release">;
+type Artifact = Model["groups"][number]["files"][number]["artifact"];
+
+const unchanged = (model: Model): Model => model;
+
+const verifiedTogether = (model: Model, { baseUrl }: SiteConfig): Model => ({
+  ...withArtifacts(model, (artifact) => ({ ...artifact, commands: [], signature: null })),
+  together: shellWord(`${baseUrl}/releases/${model.version}`),
+});
+
+const withoutInstall = (model: Model, config: SiteConfig): Model =>
+  withArtifacts(verifiedTogether(model, config), (artifact) => ({ ...artifact, install: null }));
+
+const withArtifacts = (model: Model, change: (artifact: Artifact) => Artifact): Model => ({
+  ...model,
+  groups: model.groups.map((group) => ({
+    ...group,
+    files: group.files.map(({ anchor, artifact }) => ({ anchor, artifact: change(artifact) })),
+  })),
+});
 
 function releaseModel(
   path: string,
@@ -48,6 +81,7 @@ function releaseModel(
     isGone: packages.length === 0,
     withdrawn: release.retracted.map((record) => withdrawnView(record, release)),
     groups: groupsOf(release, config),
+    together: "",
     evidence: evidenceView(release, config),
     files: [
       { href: "SHA256SUMS", text: "SHA256SUMS" },

@@ -9,11 +9,22 @@ export interface VerifyCommand {
   end: string;
 }
 
+const ownSystem: ReadonlyMap<string, VerifyCommand["system"]> = new Map([
+  ["linux", "Linux"],
+  ["macos", "macOS"],
+  ["windows", "PowerShell"],
+]);
+
 /**
- * One command per system, for any file name, including spaces, quotes and a leading dash; [] without a
- * checksum.
+ * Commands for any file name, including spaces, quotes and a leading dash; [] without a checksum.
+ * @param only the operating system that the file runs on; undefined: it is loaded on any system, as images are
  */
-export function verifyCommands(file: string, checksum: string): VerifyCommand[] {
+export function verifyCommands(file: string, checksum: string, only: string | undefined): VerifyCommand[] {
+  const system = only && ownSystem.get(only.toLowerCase());
+  return commandsOfAll(file, checksum).filter((command) => !system || command.system === system);
+}
+
+function commandsOfAll(file: string, checksum: string): VerifyCommand[] {
   if (checksum === "unknown") return [];
   const posix = { start: `echo '${checksum}  `, file: posixPath(file) };
   return [

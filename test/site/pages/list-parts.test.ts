@@ -4,7 +4,8 @@ import { listParts as partsOf } from "../../../pipeline/site/pages/list-parts.ts
 import type { PagePieces } from "../../../pipeline/site/pages/page-pieces.ts";
 
 const most = 500;
-const listParts = (pieces: readonly PagePieces[]) => partsOf(pieces, most);
+const listParts = (pieces: readonly PagePieces[], keepsReleases = true) =>
+  partsOf(pieces, { most, keepsReleases });
 
 const piece = (version: string, count: number): PagePieces => ({
   key: version,
@@ -32,8 +33,8 @@ const rowsOf = (pieces: readonly PagePieces[]) =>
     slices.flatMap(({ release, from, to }) => release.rows().slice(from, to)),
   );
 
-const shape = (pieces: readonly PagePieces[]) =>
-  listParts(pieces).map(({ folder, slices }) => [
+const shape = (pieces: readonly PagePieces[], keepsReleases?: boolean) =>
+  listParts(pieces, keepsReleases).map(({ folder, slices }) => [
     folder,
     ...slices.map(({ release, from, to }) => `${release.version.slice(-1)}: ${from}-${to}`),
   ]);
@@ -52,6 +53,18 @@ test("a month of more records has parts, which are filled from its oldest releas
     ["26.08/1/", "2: 0-200", "1: 0-300"],
   ]);
   expect(listParts(month([300, 300])).map(({ label }) => label)).toEqual(["26.08, part 2", "26.08, part 1"]);
+});
+
+test("each part but the newest is full if releases may be split", () => {
+  expect(shape(month([10, 300, 199, 0, 500]), false)).toEqual([
+    ["26.08/", "5: 0-10"],
+    ["26.08/2/", "4: 0-300", "3: 0-199", "2: 0-0"],
+    ["26.08/1/", "1: 0-500"],
+  ]);
+  expect(shape(month([400, 300, 300]), false)).toEqual([
+    ["26.08/", "3: 0-400", "2: 0-100"],
+    ["26.08/1/", "2: 100-300", "1: 0-300"],
+  ]);
 });
 
 test("a release that is too long for a page has several pages, with its oldest artifacts first", () => {

@@ -51,6 +51,8 @@ export const artifact = z.strictObject({
   bytes: text,
   history,
   checksum,
+  /** False: it is not known. */
+  hasChecksum: flag,
   /** Details of signer and sources. */
   provenance: z.array(statement),
   /** Files next to it that describe it. */
@@ -58,6 +60,7 @@ export const artifact = z.strictObject({
     z.strictObject({ words: text, href, file: text, format: text, size: text, sha256: checksum }),
   ),
   url: href,
+  /** None if the page verifies all files together. */
   commands: z.array(command),
   /** Command that shows the signature inside the file, and the expected key; null: the record states none. */
   signature: z.strictObject({ command, key: text }).nullable(),

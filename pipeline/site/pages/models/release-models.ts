@@ -29,6 +29,8 @@ export const release = z.strictObject({
     }),
   ),
   files: z.array(z.strictObject({ href, text })),
+  /** Address of the release's folder if the page verifies all files together; otherwise empty. */
+  together: text,
   /** null: nothing is signed. Words are quoted for a shell. */
   evidence: z
     .strictObject({

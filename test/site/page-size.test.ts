@@ -1,0 +1,93 @@
+import { expect, test } from "vitest";
+import { artifactsPerRelease, manifestsOf, revisionOf } from "../../bench/build/artifacts.ts";
+import { notesYaml } from "../../bench/build/notes.ts";
+import { type Files, project } from "../support/project.ts";
+import { readTree } from "../support/tree.ts";
+
+/** A release of 25 files with signers, sources, files signed inside, and many notes. */
+function fullRelease(version: string, hasPackageData: boolean): Files {
+  const folder = `releases/${version}`;
+  const [year, month] = version.split(".");
+  const head = `version: ${version}\ndate: 20${year}-${month}-15\nrevs:\n  controller: ${revisionOf(version)}\n`;
+  return {
+    [`${folder}/release.yaml`]: head + notesYaml(version),
+    ...Object.fromEntries(
+      manifestsOf(version, hasPackageData).map(({ name, text }) => [`${folder}/manifests/${name}`, text]),
+    ),
+  };
+}
+
+const head = "product: Northgate Controller\nbase_url: https://downloads.example.com\nrequire: {}\n";
+const feeds =
+  'feeds: { apt: { suites: { focal: "20.04", jammy: "22.04" } }, yum: {}, helm: { oci: true } }\n';
+const maxBytes = 100_000;
+
+async function pagesOf(files: Files): Promise<Map<string, string>> {
+  const made = project(files);
+  await made.succeed("build");
+  const pages = [...readTree(`${made.folder}/dist`)].filter(([path]) => path.endsWith(".html"));
+  return new Map(pages.map(([path, bytes]) => [path, bytes.toString()]));
+}
+
+const tooLarge = (pages: Map<string, string>) =>
+  [...pages]
+    .map(([path, html]) => [path, Buffer.byteLength(html)] as const)
+    .filter(([, size]) => size > maxBytes);
+
+test("no page has over 100 KB, and each file has lines that verify it", async () => {
+  const versions = ["26.08.001", "26.08.002", "26.08.003", "26.08.004", "26.08.005"];
+  const pages = await pagesOf(
+    Object.assign(
+      { "releases/catalog.yaml": head },
+      ...versions.map((version) => fullRelease(version, false)),
+    ),
+  );
+  expect(pages.size).toBeGreaterThan(2 * versions.length);
+  expect(tooLarge(pages)).toEqual([]);
+  for (const version of versions) {
+    const html = pages.get(`releases/${version}/index.html`) ?? "";
+    expect(html).toContain(`${artifactsPerRelease} artifacts`);
+    expect(html.match(/Verify the download</g)).toHaveLength(artifactsPerRelease);
+    expect(html).not.toContain("Verify the downloads");
+  }
+});
+
+test("a page that lines of feeds would make too large verifies all files together, and keeps those lines", async () => {
+  const version = "26.08.001";
+  const pages = await pagesOf({ "releases/catalog.yaml": head + feeds, ...fullRelease(version, true) });
+  expect(tooLarge(pages)).toEqual([]);
+  const html = pages.get(`releases/${version}/index.html`) ?? "";
+  expect(html).toContain("Verify the downloads");
+  expect(html).not.toContain("Verify the download<");
+  expect(html).toContain("sudo apt-get install northgate-client-core");
+});
+
+test("the page of a larger release also leaves out the lines that install, and stays below 100 KB", async () => {
+  const version = "26.08.001";
+  const more = [..."abcdefghijkl"].map((name) => `client-${name}_${version}.deb`);
+  const files = fullRelease(version, false);
+  const [path = "", text = ""] =
+    Object.entries(files).find(([name]) => name.endsWith("deb-core-2204.json")) ?? [];
+  const manifest = JSON.parse(String(text));
+  const [deb] = manifest.artifacts;
+  const artifacts = more.map((name, index) => ({
+    ...deb,
+    name,
+    sha256: index.toString(16).repeat(64),
+    attestation: { ...deb.attestation, sha256: index.toString(16).repeat(64) },
+  }));
+  const pages = await pagesOf({
+    "releases/catalog.yaml": head,
+    ...files,
+    [path]: JSON.stringify({ ...manifest, artifacts: [deb, ...artifacts] }),
+  });
+  expect(tooLarge(pages)).toEqual([]);
+  const html = pages.get(`releases/${version}/index.html`) ?? "";
+  expect(html).toContain(`${artifactsPerRelease + more.length} artifacts`);
+  expect(html).toContain(
+    `curl -fsSLO https://downloads.example.com/releases/${version}/SHA256SUMS\nsha256sum -c --ignore-missing SHA256SUMS`,
+  );
+  expect(html).not.toContain("Verify the download<");
+  expect(html).not.toContain('<details class="install"');
+  expect(html.match(/data-copy="?SHA-256/g)).toHaveLength(artifactsPerRelease + more.length);
+});
