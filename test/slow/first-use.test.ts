@@ -1,10 +1,11 @@
-import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { execa } from "execa";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { blocksOf } from "../docs/live-site.ts";
+import { aptClient } from "../support/apt-client.ts";
 import { openContext, startBrowser } from "../support/browser.ts";
 import { freePort } from "../support/port.ts";
 import { repository, temporaryFolder } from "../support/run.ts";
@@ -15,6 +16,9 @@ const section = ({ headings }: { headings: readonly string[] }) => headings[1] ?
 const scripts = blocks.filter(({ language }) => language === "sh");
 const install = scripts.filter((block) => section(block) === section(scripts[0] ?? { headings: [] }));
 const afterInstall = scripts.slice(install.length);
+
+/** The guide's lines for customers. */
+const customerLines = blocksOf(guide).find(({ text }) => text.includes("apt-get install"))?.text ?? "";
 
 /** The guide's address of relcat's repository. */
 const [origin = ""] = /https:\/\/\S+\.git/.exec(install[0]?.text ?? "") ?? [];
@@ -105,7 +109,7 @@ describe("the tutorial", () => {
     ["today", undefined],
     ["in the next year", "2027-02-01T09:00:00Z"],
     ["in the last minutes of a year", "2028-12-31T23:40:00Z"],
-  ])("works %s, and ends with a site that a browser shows", async (name, today) => {
+  ])("works %s, and ends with a site that a browser shows and apt installs from", async (name, today) => {
     const folder = join(home, name.replaceAll(" ", "-"));
     mkdirSync(folder);
     symlinkSync(join(home, "relcat"), join(folder, "relcat"));
@@ -124,17 +128,32 @@ describe("the tutorial", () => {
       page.on("pageerror", ({ message }) => complaints.push(message));
       expect((await page.goto(served.url))?.status()).toBe(200);
       const text = await page.locator("body").innerText();
-      expect(text).toContain(`${month}.002`);
+      for (const number of ["002", "003"]) expect(text).toContain(`${month}.${number}`);
       for (const file of ["hello_amd64.deb", "hello.x86_64.rpm", "hello.msi"]) expect(text).toContain(file);
       expect(complaints).toEqual([]);
       await context.close();
       const latest = await (await fetch(`${served.url}api/v1/latest.json`)).json();
-      expect(latest).toMatchObject({ version: `${month}.002` });
+      expect(latest).toMatchObject({ version: `${month}.003` });
     } finally {
       await served.stop();
     }
+    // apt refuses what was signed in the future.
+    if (today === undefined) await installs(join(folder, "public/current"), `${month}.003`);
   });
 });
+
+/** Installs the tutorial's package with apt, from the published folder in place of the guide's address. */
+async function installs(published: string, version: string): Promise<void> {
+  const machine = aptClient();
+  const [address = "", file = ""] = /(https:\/\/\S+)\/(\S+\.sources)/.exec(customerLines)?.slice(1) ?? [];
+  const sources = readFileSync(join(published, file), "utf8");
+  expect(sources).toContain(`URIs: ${address}`);
+  machine.use(sources.replace(address, `file:${published}`));
+  const [, wanted = ""] = /apt-get install (\S+)/.exec(customerLines) ?? [];
+  await machine.get("update");
+  await machine.get("install", wanted);
+  expect(await machine.installed(wanted)).toBe(version);
+}
 
 async function serve(folder: string, env: Record<string, string>) {
   const port = String(await freePort());
