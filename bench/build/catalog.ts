@@ -94,13 +94,21 @@ function versionAt(number: number, releases: number): string {
 }
 
 function writeRelease(folder: string, version: string, hasFeeds: boolean): void {
-  const release = join(folder, "releases", version);
-  mkdirSync(join(release, "manifests"), { recursive: true });
+  mkdirSync(join(folder, "releases", version, "manifests"), { recursive: true });
+  for (const [path, text] of Object.entries(releaseFiles(version, hasFeeds)))
+    writeFileSync(join(folder, path), text);
+}
+
+/** The files of a release, by their paths in the project. */
+export function releaseFiles(version: string, hasPackageData: boolean): Record<string, string> {
+  const folder = `releases/${version}`;
   const [year, month] = version.split(".");
   const head = `version: ${version}\ndate: 20${year}-${month}-15\nrevs:\n  controller: ${revisionOf(version)}\n`;
-  writeFileSync(join(release, "release.yaml"), head + notesYaml(version));
-  for (const { name, text } of manifestsOf(version, hasFeeds))
-    writeFileSync(join(release, "manifests", name), text);
+  const manifests = manifestsOf(version, hasPackageData).map(({ name, text }) => [
+    `${folder}/manifests/${name}`,
+    text,
+  ]);
+  return { [`${folder}/release.yaml`]: head + notesYaml(version), ...Object.fromEntries(manifests) };
 }
 
 /** Cuts what is not cut, and keeps the ledger under a name. */

@@ -10,14 +10,7 @@ export const withLineFeeds = (text: string): string => text.replace(/\r\n?/g, "\
 /** Text for an HTML element or a quoted attribute. */
 export const escapeHtml = (text: string): string =>
   // One replacement per character is faster than a callback; ampersands come first.
-  markup.test(text)
-    ? text
-        .replace(/&/g, "&amp;")
-        .replace(/</g, "&lt;")
-        .replace(/>/g, "&gt;")
-        .replace(/"/g, "&quot;")
-        .replace(/'/g, "&#39;")
-    : text;
+  markup.test(text) ? escapeText(text).replace(/"/g, "&quot;").replace(/'/g, "&#39;") : text;
 
 /** Text for an HTML element, where quotes need no entities. */
 export const escapeText = (text: string): string =>

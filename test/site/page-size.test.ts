@@ -1,21 +1,8 @@
 import { expect, test } from "vitest";
-import { artifactsPerRelease, manifestsOf, revisionOf } from "../../bench/build/artifacts.ts";
-import { notesYaml } from "../../bench/build/notes.ts";
+import { artifactsPerRelease } from "../../bench/build/artifacts.ts";
+import { releaseFiles } from "../../bench/build/catalog.ts";
 import { type Files, project } from "../support/project.ts";
 import { readTree } from "../support/tree.ts";
-
-/** A release of 25 files with signers, sources, files signed inside, and many notes. */
-function fullRelease(version: string, hasPackageData: boolean): Files {
-  const folder = `releases/${version}`;
-  const [year, month] = version.split(".");
-  const head = `version: ${version}\ndate: 20${year}-${month}-15\nrevs:\n  controller: ${revisionOf(version)}\n`;
-  return {
-    [`${folder}/release.yaml`]: head + notesYaml(version),
-    ...Object.fromEntries(
-      manifestsOf(version, hasPackageData).map(({ name, text }) => [`${folder}/manifests/${name}`, text]),
-    ),
-  };
-}
 
 const head = "product: Northgate Controller\nbase_url: https://downloads.example.com\nrequire: {}\n";
 const feeds =
@@ -39,7 +26,7 @@ test("no page has over 100 KB, and each file has lines that verify it", async ()
   const pages = await pagesOf(
     Object.assign(
       { "releases/catalog.yaml": head },
-      ...versions.map((version) => fullRelease(version, false)),
+      ...versions.map((version) => releaseFiles(version, false)),
     ),
   );
   expect(pages.size).toBeGreaterThan(2 * versions.length);
@@ -54,7 +41,7 @@ test("no page has over 100 KB, and each file has lines that verify it", async ()
 
 test("a page that lines of feeds would make too large verifies all files together, and keeps those lines", async () => {
   const version = "26.08.001";
-  const pages = await pagesOf({ "releases/catalog.yaml": head + feeds, ...fullRelease(version, true) });
+  const pages = await pagesOf({ "releases/catalog.yaml": head + feeds, ...releaseFiles(version, true) });
   expect(tooLarge(pages)).toEqual([]);
   const html = pages.get(`releases/${version}/index.html`) ?? "";
   expect(html).toContain("Verify the downloads");
@@ -65,7 +52,7 @@ test("a page that lines of feeds would make too large verifies all files togethe
 test("the page of a larger release also leaves out the lines that install, and stays below 100 KB", async () => {
   const version = "26.08.001";
   const more = [..."abcdefghijkl"].map((name) => `client-${name}_${version}.deb`);
-  const files = fullRelease(version, false);
+  const files = releaseFiles(version, false);
   const [path = "", text = ""] =
     Object.entries(files).find(([name]) => name.endsWith("deb-core-2204.json")) ?? [];
   const manifest = JSON.parse(String(text));

@@ -13,14 +13,16 @@ interface Parts {
   rules: string;
 }
 
+const aboutRules = `# Rules that set fields of an artifact by its file name. The first rule that matches applies.
+# relcat has built-in rules for extensions such as .rpm. It applies them last.`;
+
 const emptyProject: Parts = {
   about: "",
   product: "Example Product",
   require: `# Fields that every artifact must have. Nothing is required yet. The strict form is:
 # require: { store: [image], vendor: [image], attestation: [client, image], attestation_from: "26.08" }
 require: {}`,
-  rules: `# Rules that set fields of an artifact by its file name. The first rule that matches applies.
-# relcat has built-in rules for extensions such as .rpm. It applies them last.
+  rules: `${aboutRules}
 # ingest:
 #   - { match: "*_2004_*.deb", package_type: deb, max_os_version: "20.04", headless: true }`,
 };
@@ -34,8 +36,7 @@ package_types:
   apk: { operating_system: linux, platform: 17, kind: client, description: "Alpine Linux package" }
   archlinux: { operating_system: linux, platform: 17, kind: client, description: "Arch Linux package" }
 
-# Rules that set fields of an artifact by its file name. The first rule that matches applies.
-# relcat has built-in rules for extensions such as .rpm. It applies them last.
+${aboutRules}
 ingest:
   - { match: "*[Ll]inux*.{tar.gz,tar.xz,tar.zst,tgz,zip}", package_type: linux-archive }
   - { match: "*{[Dd]arwin,mac[Oo][Ss]}*.{tar.gz,tar.xz,tar.zst,tgz,zip}", package_type: macos-archive }
