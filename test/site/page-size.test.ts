@@ -49,9 +49,11 @@ test("a page that lines of feeds would make too large verifies all files togethe
   expect(html).toContain("sudo apt-get install northgate-client-core");
 });
 
-test("the page of a larger release also leaves out the lines that install, and stays below 100 KB", async () => {
-  const version = "26.08.001";
-  const more = [..."abcdefghijkl"].map((name) => `client-${name}_${version}.deb`);
+const version = "26.08.001";
+
+/** Pages of one release that has more artifacts than the usual ones. */
+async function pagesWith(extra: number): Promise<Map<string, string>> {
+  const more = Array.from({ length: extra }, (_, index) => `client-${index}_${version}.deb`);
   const files = releaseFiles(version, false);
   const [path = "", text = ""] =
     Object.entries(files).find(([name]) => name.endsWith("deb-core-2204.json")) ?? [];
@@ -60,21 +62,31 @@ test("the page of a larger release also leaves out the lines that install, and s
   const artifacts = more.map((name, index) => ({
     ...deb,
     name,
-    sha256: index.toString(16).repeat(64),
-    attestation: { ...deb.attestation, sha256: index.toString(16).repeat(64) },
+    sha256: index.toString(16).padStart(64, "0"),
+    attestation: { ...deb.attestation, sha256: index.toString(16).padStart(64, "0") },
   }));
-  const pages = await pagesOf({
+  return pagesOf({
     "releases/catalog.yaml": head,
     ...files,
     [path]: JSON.stringify({ ...manifest, artifacts: [deb, ...artifacts] }),
   });
+}
+
+test.each([
+  [12, "the lines that install", /<dt>Signed by</],
+  [65, "all details but the checksum and the link to the record", /<dt>SHA-256</],
+])("a release of %i more artifacts also leaves out %s, and stays below 100 KB", async (extra, _, kept) => {
+  const pages = await pagesWith(extra);
   expect(tooLarge(pages)).toEqual([]);
   const html = pages.get(`releases/${version}/index.html`) ?? "";
-  expect(html).toContain(`${artifactsPerRelease + more.length} artifacts`);
+  expect(html).toContain(`${artifactsPerRelease + extra} artifacts`);
+  expect(html).toMatch(kept);
+  expect(html.includes("<dt>History<")).toBe(extra < 65);
   expect(html).toContain(
     `curl -fsSLO https://downloads.example.com/releases/${version}/SHA256SUMS\nsha256sum -c --ignore-missing SHA256SUMS`,
   );
   expect(html).not.toContain("Verify the download<");
   expect(html).not.toContain('<details class="install"');
-  expect(html.match(/data-copy="?SHA-256/g)).toHaveLength(artifactsPerRelease + more.length);
+  expect(html.match(/data-copy="?SHA-256/g)).toHaveLength(artifactsPerRelease + extra);
+  expect(html.match(/as JSON</g)).toHaveLength(artifactsPerRelease + extra);
 });

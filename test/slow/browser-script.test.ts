@@ -118,6 +118,9 @@ test("Enter in the search field stays on the page", async () => {
   await close();
 });
 
+/** A button may be painted before its word is parsed; that moves it by less than this. Unit of the Layout Instability API. */
+const maxShift = 0.003;
+
 test.each(
   ["", "page/26.09/?type=deb", "releases/26.08.001/"].flatMap((path) => [
     [path, 1280] as const,
@@ -131,7 +134,8 @@ test.each(
   );
   await page.goto(sample.site.url + path);
   await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
-  expect(await page.evaluate<number[]>("shifts")).toEqual([]);
+  const shifts = await page.evaluate<number[]>("shifts");
+  expect(shifts.reduce((sum, shift) => sum + shift, 0)).toBeLessThan(maxShift);
   await current.close();
   current = undefined;
 });
@@ -139,7 +143,8 @@ test.each(
 test("a button copies checksums and commands unchanged, and confirms it", async () => {
   const page = await open("releases/26.09.001/");
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-  const row = page.locator(".file").first();
+  // An image has the commands of all systems.
+  const row = page.locator(".file", { hasText: "qcow-efi" }).first();
   await row.locator("summary").first().click();
   const name = await row.locator("bdi").first().textContent();
   await row.getByRole("button", { name: `Copy SHA-256 of ${name}` }).click();

@@ -56,6 +56,7 @@ export function artifactView(
     bytes: size === null || size < 1024 ? "" : bytesText(size),
     history: historyView(record.id, release),
     checksum: record.checksum,
+    brief: false,
     hasChecksum: record.checksum !== "unknown",
     provenance: provenanceOf(record, config),
     documents: documents.map((document) => documentView(entry, document)),

@@ -8,7 +8,7 @@ export interface PageSize {
 }
 
 export const downloadsPage: PageSize = { most: 100, keepsReleases: true };
-export const browsablePage: PageSize = { most: 40, keepsReleases: false };
+export const browsablePage: PageSize = { most: 30, keepsReleases: false };
 
 /** Rows of a release on one page: from `from` to `to`, exclusive. */
 export interface ReleaseSlice {

@@ -14,8 +14,9 @@ import type { Templates } from "./templates.ts";
 const maxPageBytes = 100_000;
 
 /**
- * `releases/{version}/index.html`: notes and artifacts; the section `p{id}` is the page of a record. If it would be too
- * large, one block verifies all files together instead of lines for each, and then the lines that install are left out.
+ * `releases/{version}/index.html`: notes and artifacts; the section `p{id}` is the page of a record. While it is too
+ * large, one block verifies all files together instead of lines for each, then the lines that install are left out, then
+ * all details but the checksum and the link to the record.
  */
 export function releasePage(
   release: PublishedRelease,
@@ -25,7 +26,7 @@ export function releasePage(
   const path = `releases/${release.version}/index.html`;
   const whole = releaseModel(path, release, config, templates);
   let text = "";
-  for (const shortened of [unchanged, verifiedTogether, withoutInstall]) {
+  for (const shortened of [unchanged, verifiedTogether, withoutInstall, brief]) {
     text = templates.render("release", shortened(whole, config));
     if (Buffer.byteLength(text) <= maxPageBytes) break;
   }
@@ -44,6 +45,9 @@ const verifiedTogether = (model: Model, { baseUrl }: SiteConfig): Model => ({
 
 const withoutInstall = (model: Model, config: SiteConfig): Model =>
   withArtifacts(verifiedTogether(model, config), (artifact) => ({ ...artifact, install: null }));
+
+const brief = (model: Model, config: SiteConfig): Model =>
+  withArtifacts(withoutInstall(model, config), (artifact) => ({ ...artifact, brief: true }));
 
 const withArtifacts = (model: Model, change: (artifact: Artifact) => Artifact): Model => ({
   ...model,

@@ -51,6 +51,8 @@ export const artifact = z.strictObject({
   bytes: text,
   history,
   checksum,
+  /** True: the page has only the checksum and a link to the record, because the release has very many files. */
+  brief: flag,
   /** False: it is not known. */
   hasChecksum: flag,
   /** Details of signer and sources. */

@@ -1,0 +1,38 @@
+// Reporter of the gate: writes what a suite did as SUITE.json into the folder RELCAT_GATE, which .ci/summary.mjs reads.
+// A hook or a module that fails counts as a failure, like a test; vitest's JSON report does not say why such a one failed.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const { RELCAT_GATE: folder = ".", RELCAT_SUITE: suite = "suite" } = process.env;
+
+const messageOf = (error) =>
+  (error.stack ?? error.message ?? String(error)).split("\n").slice(0, 12).join("\n").slice(0, 2000);
+
+export default class GateReporter {
+  onTestRunEnd(modules, unhandled) {
+    const failures = unhandled.map((error) => ({
+      file: "outside the tests",
+      test: "",
+      message: messageOf(error),
+    }));
+    let passed = 0;
+    for (const module of modules) {
+      const file = module.relativeModuleId;
+      const failed = (test, errors) => {
+        for (const error of errors) failures.push({ file, test, message: messageOf(error) });
+      };
+      failed("the file itself", module.errors());
+      for (const described of module.children.allSuites()) failed(described.fullName, described.errors());
+      for (const test of module.children.allTests()) {
+        const { state, errors = [] } = test.result();
+        if (state === "passed") passed++;
+        if (state === "failed") failed(test.fullName, errors.slice(0, 1));
+      }
+    }
+    const files = modules.map((module) => ({
+      file: module.relativeModuleId,
+      seconds: module.diagnostic().duration / 1000,
+    }));
+    writeFileSync(join(folder, `${suite}.json`), JSON.stringify({ suite, passed, failures, files }));
+  }
+}
