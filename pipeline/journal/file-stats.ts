@@ -8,6 +8,9 @@ export const statDataOf = ({ size, mtimeMs, ctimeMs, ino }: Stats): StatData => 
 export const isSameStatData = (a: StatData, b: StatData): boolean =>
   a[0] === b[0] && a[1] === b[1] && a[2] === b[2] && a[3] === b[3];
 
+/** True if both have the same modification time. */
+export const hasSameTime = ([, a]: StatData, [, b]: StatData): boolean => a === b;
+
 /** Stat data of a missing file; no existing file has them. */
 export const noStatData: StatData = [0, 0, 0, 0];
 

@@ -4,7 +4,7 @@ import { feedPath } from "../documents/feeds/paths.ts";
 import { encodings as allEncodings, type Encoding } from "../documents/hosting.ts";
 import { accessFailure } from "../system/access-failure.ts";
 import { singleCallLimit } from "./compressors.ts";
-import type { MadeFile } from "./file-stats.ts";
+import { hasSameTime, type MadeFile, type StatData } from "./file-stats.ts";
 import { decodesTo, encodeFile, hasTimeOf, placeSibling, removeSibling } from "./siblings.ts";
 
 /** Smallest size in bytes. Compressing a smaller file saves no network packet. */
@@ -15,9 +15,12 @@ const mostInProgress = 2;
 
 const compressible = /\.(?:json|html|css|js|svg|atom|md|txt)$|(?:^|\/)SHA256SUMS$/;
 
+/** Settings of hosts are not served. A release changes many parts of the checksum index, and digits compress badly. */
+const uncompressed = /^(?:hosting|search\/hash)\//;
+
 /** True if a file of a site gets compressed siblings. */
 export const hasSiblings = ({ path, size }: { path: string; size: number }): boolean =>
-  size >= smallest && compressible.test(path) && !path.startsWith("hosting/") && !feedPath(path);
+  size >= smallest && compressible.test(path) && !uncompressed.test(path) && !feedPath(path);
 
 /** How siblings are made, and which are trusted. */
 export interface SiblingOptions {
@@ -102,20 +105,28 @@ export function encoder(work: string): Encoder {
   };
 }
 
+/** The good siblings of a file; undefined in place of what an earlier build noted: the sibling was compared instead. */
+export type SiblingsInPlace = ReadonlyMap<Encoding, MadeFile | undefined>;
+
 /**
- * Siblings that a file of the site still needs.
- * @param untouched siblings that no one has changed since they were made
+ * Siblings of a file of the site that need not be made again.
+ * @param statData of the file, if it is as an earlier build left it
  */
-export const missingSiblings = (
+export function siblingsInPlace(
   folder: string,
-  { path, size }: { path: string; size: number },
-  encodings: Iterable<Encoding>,
-  untouched: (path: string) => MadeFile | undefined,
-): Encoding[] =>
-  [...encodings].filter((encoding) => {
-    if (!hasTimeOf(folder, path, encoding)) return true;
-    return !untouched(`${path}.${encoding}`) && !decodesTo(folder, path, encoding, size);
-  });
+  { path, size, statData }: { path: string; size: number; statData: StatData | undefined },
+  { encodings, untouched }: SiblingOptions,
+): SiblingsInPlace {
+  const found = new Map<Encoding, MadeFile | undefined>();
+  for (const encoding of encodings) {
+    const sibling = untouched(`${path}.${encoding}`);
+    // Most siblings have the time of their file as both were noted; a build reads the metadata of neither again.
+    if (sibling && statData && hasSameTime(sibling.statData, statData)) found.set(encoding, sibling);
+    else if (hasTimeOf(folder, path, encoding) && (sibling || decodesTo(folder, path, encoding, size)))
+      found.set(encoding, sibling);
+  }
+  return found;
+}
 
 /** Removes the siblings of a file in encodings that are no longer configured. */
 export function removeUnwanted(folder: string, path: string, wanted: ReadonlySet<Encoding>): void {

@@ -28,7 +28,9 @@ test("large files are also kept as gzip and brotli, with the same time, and are 
   const folder = sampleWithoutFeeds();
   const { dist, tree, siblings } = await built(folder);
   const large = [...tree]
-    .filter(([path, { length }]) => length >= 8192 && path !== "build.json")
+    .filter(
+      ([path, { length }]) => length >= 8192 && path !== "build.json" && !path.startsWith("search/hash/"),
+    )
     .map(([path]) => path);
   expect([...siblings.keys()].sort()).toEqual(large.flatMap((path) => [`${path}.br`, `${path}.gz`]).sort());
   for (const [path, bytes] of siblings) {

@@ -24,7 +24,7 @@ export interface Placing {
 }
 
 /** Moves rendered files into place, each whole or not at all. */
-export function placing(folder: string, { encodings, untouched }: SiblingOptions): Placing {
+export function placing(folder: string, { encodings }: SiblingOptions): Placing {
   const counts = { written: 0, unchanged: 0, bytes: 0 };
   const siblings: MadeFile[] = [];
   const folders = realFolders(folder);
@@ -46,20 +46,18 @@ export function placing(folder: string, { encodings, untouched }: SiblingOptions
     removeUnwanted(folder, path, encodings);
     for (const sibling of file.siblings) placeEncoded(folder, path, sibling);
     for (const encoding of encodings) {
-      const sibling = `${path}.${encoding}`;
-      const isNew = file.siblings.some((each) => each.encoding === encoding);
-      siblings.push((isNew ? undefined : untouched(sibling)) ?? noted(folder, sibling));
+      siblings.push(file.siblingsInPlace.get(encoding) ?? noted(folder, `${path}.${encoding}`));
     }
   };
   const place = (file: RenderedFile): MadeFile => {
-    const { path, sha256, size, temporary } = file;
+    const { path, sha256, size, temporary, statData } = file;
     if (temporary === undefined) counts.unchanged++;
     else {
       move(path, temporary);
       counts.written++;
     }
     counts.bytes += size;
-    return { path, sha256, size, statData: readStatData(join(folder, path)) ?? noStatData };
+    return { path, sha256, size, statData: statData ?? readStatData(join(folder, path)) ?? noStatData };
   };
   return {
     counts,

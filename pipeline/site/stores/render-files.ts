@@ -11,13 +11,14 @@ import {
 import { join } from "node:path";
 import type { OutputFile, OutputGroup } from "../../documents/published.ts";
 import { relativePath } from "../../documents/relative-path.ts";
-import type { MadeGroup } from "../../journal/file-stats.ts";
+import type { MadeGroup, StatData } from "../../journal/file-stats.ts";
 import {
   type EncodedSibling,
   type Encoder,
   hasSiblings,
-  missingSiblings,
   type SiblingOptions,
+  type SiblingsInPlace,
+  siblingsInPlace,
 } from "../../journal/precompress.ts";
 import { accessFailure } from "../../system/access-failure.ts";
 import { writeChunks } from "../../system/files.ts";
@@ -31,9 +32,15 @@ export interface RenderedFile {
   size: number;
   /** Path of the rendered file; undefined: the file in the output folder is identical. */
   temporary: string | undefined;
+  /** As an earlier build noted it, if no one has changed the file since; undefined: it is read when the file is in place. */
+  statData: StatData | undefined;
   /** Siblings that must be compressed again. */
   siblings: readonly EncodedSibling[];
+  /** The other siblings. */
+  siblingsInPlace: SiblingsInPlace;
 }
+
+const withoutSiblings = { statData: undefined, siblings: [], siblingsInPlace: new Map() };
 
 export interface RenderedGroup {
   name: string;
@@ -53,7 +60,7 @@ export function rendering(
   folder: string,
   work: string,
   now: number,
-  { encodings, untouched }: SiblingOptions,
+  options: SiblingOptions,
   encoder: Encoder,
 ): Rendering {
   const folders = realFolders(folder);
@@ -75,7 +82,7 @@ export function rendering(
       : writeChunks(temporary, file.chunks, false, time);
     const isSame = old?.isFile() === true && old.size === size && sameBytes(temporary, inPlace(path), size);
     if (isSame) rmSync(temporary);
-    return { path, sha256, size, temporary: isSame ? undefined : temporary, siblings: [] };
+    return { ...withoutSiblings, path, sha256, size, temporary: isSame ? undefined : temporary };
   };
   const copied = (same: RenderedFile, temporary: string, time: number) => {
     // Copying is cheaper than rendering and hashing the same bytes again.
@@ -86,9 +93,11 @@ export function rendering(
   const encoded = async (file: RenderedFile): Promise<RenderedFile> => {
     if (!hasSiblings(file)) return file;
     const { path, temporary } = file;
-    const missing = temporary ? encodings : missingSiblings(folder, file, encodings, untouched);
+    const kept = temporary === undefined ? siblingsInPlace(folder, file, options) : new Map();
+    const missing = [...options.encodings].filter((encoding) => !kept.has(encoding));
     await encoder.room();
-    return { ...file, siblings: encoder.encode(file, temporary ?? inPlace(path), missing) };
+    const siblings = encoder.encode(file, temporary ?? inPlace(path), missing);
+    return { ...file, siblings, siblingsInPlace: kept };
   };
   const render = (file: OutputFile, same?: RenderedFile): RenderedFile => {
     relativePath(file.path); // A forged cache entry must not lead outside the folder.
@@ -111,8 +120,8 @@ export function rendering(
     },
     async kept({ name, key, files }) {
       const kept: RenderedFile[] = [];
-      for (const { path, sha256, size } of files)
-        kept.push(await encoded({ path, sha256, size, temporary: undefined, siblings: [] }));
+      for (const file of files)
+        kept.push(await encoded({ ...withoutSiblings, ...file, temporary: undefined }));
       return { name, key, files: kept };
     },
   };
