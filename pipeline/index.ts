@@ -32,7 +32,12 @@ export type { NewNote } from "./intake/authoring/note-fragment.ts";
 export type { Opening, OpenReleaseOptions } from "./intake/authoring/open-release.ts";
 export { type Filled, type FillRequest, fillManifests } from "./intake/fill/fill.ts";
 export { decideImport, type ImportOptions, type ImportPlan } from "./intake/import/import.ts";
-export { type Import, type ImportRequest, importCatalog } from "./intake/import/import-catalog.ts";
+export {
+  type Import,
+  type ImportProgress,
+  type ImportRequest,
+  importCatalog,
+} from "./intake/import/import-catalog.ts";
 export { countByRule, type Violation } from "./intake/import/violations.ts";
 export type { Ingested, IngestRequest, IngestSurroundings } from "./intake/ingest/ingest.ts";
 export { type Delivered, type Destination, ingest } from "./intake/ingest/store-manifest.ts";

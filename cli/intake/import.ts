@@ -16,7 +16,7 @@ import {
   sayNextAfterDryRun,
   surroundings,
 } from "../terminal/host.ts";
-import { showCount } from "../terminal/progress.ts";
+import { showCount, showCountAtTerminal } from "../terminal/progress.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count, listed } from "../terminal/words.ts";
@@ -36,17 +36,29 @@ export interface ImportOptions extends LedgerGuardOptions {
 export async function importRecords(source: string, options: ImportOptions, host: Host): Promise<number> {
   const { dryRun } = options;
   const guard = new LedgerGuard(options, host);
-  const progress = showCount(host, () => performance.now(), "Looking up", "addresses");
+  const now = () => performance.now();
+  const looking = showCount(host, now, "Looking up", "addresses");
+  let writing: ReturnType<typeof showCount> | undefined;
   const done = await importCatalog(
     host.releases,
     requestOf(source, options),
     { ...surroundings(host, options.now), proveLedger: guard.prove, dryRun },
-    (lookup) => {
-      if (lookup.done === 0)
-        say(host, `Looking up ${count(lookup.total, "download address", "download addresses")}…`);
-      progress.onProgress(lookup);
+    {
+      onLookup(lookup) {
+        if (lookup.done === 0)
+          say(host, `Looking up ${count(lookup.total, "download address", "download addresses")}…`);
+        looking.onProgress(lookup);
+      },
+      onWrite(progress) {
+        // The rate counts from the first file, not from the plan before it.
+        writing ??= showCountAtTerminal(host, now, "Writing", "files");
+        writing.onProgress(progress);
+      },
     },
-  ).finally(progress.end);
+  ).finally(() => {
+    looking.end();
+    writing?.end();
+  });
   answer<"import">(host, { ...document(done, host), dry_run: dryRun ?? false }, () =>
     afterDryRun(describe(done, host), dryRun),
   );

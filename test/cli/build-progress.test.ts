@@ -1,7 +1,14 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { showCount, showCountAtTerminal } from "../../cli/terminal/progress.ts";
-import { artifactProblems, type BuildProgress, build, loadCatalog, signSite } from "../../pipeline/index.ts";
+import {
+  artifactProblems,
+  type BuildProgress,
+  build,
+  importCatalog,
+  loadCatalog,
+  signSite,
+} from "../../pipeline/index.ts";
 import { publishingProject } from "../publish/support.ts";
 import { project, smallCatalog } from "../support/project.ts";
 
@@ -53,6 +60,32 @@ test("signing reports how many files of the build are compared with the checkout
   await signSite(join(folder, "releases"), join(folder, "dist"), options, surroundings);
   const total = reports.length;
   expect(total).toBeGreaterThan(10);
+  expect(reports).toEqual(Array.from({ length: total }, (_, index) => ({ done: index + 1, total })));
+});
+
+test("an import reports how many files are written, and none in a dry run", async () => {
+  const live = project(smallCatalog);
+  await live.succeed("build");
+  const { folder } = project({ "releases/catalog.yaml": smallCatalog["releases/catalog.yaml"] ?? "" });
+  const request = {
+    source: join(live.folder, "dist/api/v1/package.json"),
+    wire: {},
+    downloadUrl: "https://downloads.example.com/{version}/{file}",
+    resolveDownloads: false,
+    resolveBase: undefined,
+    nextId: undefined,
+    acceptViolations: false,
+  };
+  const imported = async (dryRun: boolean) => {
+    const reports: BuildProgress[] = [];
+    const surroundings = { clock: Date.now(), pid: 1, onWait() {}, dryRun };
+    const progress = { onLookup() {}, onWrite: (each: BuildProgress) => void reports.push(each) };
+    const { plan } = await importCatalog(join(folder, "releases"), request, surroundings, progress);
+    return { reports, total: plan.files.length };
+  };
+  expect((await imported(true)).reports).toEqual([]);
+  const { reports, total } = await imported(false);
+  expect(total).toBeGreaterThan(2);
   expect(reports).toEqual(Array.from({ length: total }, (_, index) => ({ done: index + 1, total })));
 });
 

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { execa } from "execa";
@@ -140,6 +140,35 @@ describe("the tutorial", () => {
     // apt refuses what was signed in the future.
     if (today === undefined) await installs(join(folder, "public/current"), `${month}.003`);
   });
+});
+
+test("a project is upgraded, and goes back, as the guide says", async () => {
+  const folder = join(home, "today");
+  const project = join(folder, "downloads");
+  const vendor = join(project, "vendor");
+  const versionOf = async () => (await sh(project, "npx --no -- relcat --version")).trim();
+  const [old = ""] = readdirSync(vendor);
+  const before = await versionOf();
+  await sh(project, "git init --quiet -b main && git add . && git commit --quiet --message Before");
+  const clone = join(home, "relcat");
+  const newer = "9.8.7";
+  await sh(clone, `npm version --no-git-tag-version ${newer}`);
+  const [pack = "", install = "", compare = ""] = blocksOf("docs/upgrading.md").map(({ text }) => text);
+  await sh(clone, pack.replace("../releases/vendor", vendor));
+  await sh(project, install.replace("VERSION", newer));
+  rmSync(join(vendor, old));
+  expect(await versionOf()).toBe(newer);
+  const live = await serve(project, {});
+  try {
+    const said = await sh(project, compare.replace(/https:\S+/, live.url));
+    expect(said).toMatch(/no records? change/i);
+  } finally {
+    await live.stop();
+  }
+  await sh(project, "git add . && git commit --quiet --message Upgrade && npm ci");
+  expect(await versionOf()).toBe(newer);
+  await sh(project, "git revert --no-edit HEAD && npm ci");
+  expect(await versionOf()).toBe(before);
 });
 
 /** Installs the tutorial's package with apt, from the published folder in place of the guide's address. */

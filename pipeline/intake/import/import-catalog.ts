@@ -41,6 +41,14 @@ export interface Import {
   warnings: Problem[];
 }
 
+/** Calls that tell how far an import is. */
+export interface ImportProgress {
+  /** Called before download addresses are looked up, and after each. */
+  onLookup: OnLookup;
+  /** Called after each file that was written. */
+  onWrite(progress: { done: number; total: number }): void;
+}
+
 /** Large enough for any catalog: 25,000 records have 22 MB. */
 const maxListBytes = 256 * 1024 * 1024;
 
@@ -48,14 +56,13 @@ const maxListBytes = 256 * 1024 * 1024;
  * Converts a live catalog into releases and ledger lines, or adds its new records. Everything is decided and
  * verified before writing. Files are replaced atomically and the ledger is written last, so a repeated import
  * completes an interrupted one.
- * @param onLookup called before download addresses are looked up, and after each
  * @throws RelcatError with every problem; see decideImport
  */
 export async function importCatalog(
   folder: string,
   request: ImportRequest,
   surroundings: LedgerSurroundings,
-  onLookup: OnLookup,
+  { onLookup, onWrite }: ImportProgress,
 ): Promise<Import> {
   if (request.downloadUrl !== undefined) checkTemplate(request.downloadUrl);
   const base = request.resolveDownloads ? downloadBase(request.source, request.resolveBase) : undefined;
@@ -74,7 +81,7 @@ export async function importCatalog(
       { addresses, template, wire, acceptViolations, nextId, schemas },
       at,
     );
-    deliver(folder, plan, surroundings.dryRun);
+    deliver(folder, plan, onWrite, surroundings.dryRun);
     const guessed = base === undefined && template === undefined ? plan.match.added.length : 0;
     const guesses = guessed > 0 ? [addressesAreGuesses(guessed)] : [];
     return { plan, records, warnings: [...importWarnings(plan), ...problems, ...guesses] };
@@ -99,9 +106,18 @@ async function resolve(
   return resolveDownloads(open, base, undefined, onLookup);
 }
 
-function deliver(folder: string, { files, ledger }: ImportPlan, dryRun?: boolean): void {
+function deliver(
+  folder: string,
+  { files, ledger }: ImportPlan,
+  onWrite: ImportProgress["onWrite"],
+  dryRun?: boolean,
+): void {
   const encoder = new TextEncoder();
-  // biome-ignore lint/plugin: the import builds these paths from validated versions.
-  for (const { path, text } of dryRun ? [] : files) replaceDurably(`${folder}/${path}`, encoder.encode(text));
+  const written = dryRun ? [] : files;
+  for (const [index, { path, text }] of written.entries()) {
+    // biome-ignore lint/plugin: the import builds these paths from validated versions.
+    replaceDurably(`${folder}/${path}`, encoder.encode(text));
+    onWrite({ done: index + 1, total: written.length });
+  }
   deliverLedger(folder, ledger, dryRun);
 }

@@ -21,7 +21,7 @@ async function importInto(folder: string, records: readonly Live[], acceptViolat
     nextId: undefined,
   };
   const request = { source, acceptViolations, ...nothing };
-  return importCatalog(join(folder, "releases"), request, surroundings, () => {});
+  return importCatalog(join(folder, "releases"), request, surroundings, { onLookup() {}, onWrite() {} });
 }
 
 /** The records a released build lists, ascending by id. */
