@@ -256,6 +256,8 @@ export interface Block {
   text: string;
   /** From the outermost heading to the nearest. */
   headings: string[];
+  /** Spaces before its fence. */
+  indent: number;
 }
 
 export function blocksOf(path: string): Block[] {
@@ -263,12 +265,14 @@ export function blocksOf(path: string): Block[] {
   const blocks: Block[] = [];
   let open: Block | undefined;
   for (const line of readFileSync(join(repository, path), "utf8").split("\n")) {
-    const fence = /^```(\w*)$/.exec(line);
+    // A block of a numbered step is indented.
+    const fence = /^ *```(\w*)$/.exec(line);
     if (fence && open) {
       blocks.push(open);
       open = undefined;
-    } else if (fence) open = { language: fence[1] ?? "", text: "", headings: [...headings] };
-    else if (open) open.text += `${line}\n`;
+    } else if (fence)
+      open = { language: fence[1] ?? "", text: "", headings: [...headings], indent: line.indexOf("`") };
+    else if (open) open.text += `${line.slice(open.indent)}\n`;
     else {
       const [, marks = "", words = ""] = /^(#+) (.*)$/.exec(line) ?? [];
       if (marks !== "") headings.splice(marks.length - 1, headings.length, words);

@@ -161,7 +161,7 @@ test("a project is upgraded, and goes back, as the guide says", async () => {
   const live = await serve(project, {});
   try {
     const said = await sh(project, compare.replace(/https:\S+/, live.url));
-    expect(said).toMatch(/no records? change/i);
+    expect(said).toContain("Nothing would change.");
   } finally {
     await live.stop();
   }
