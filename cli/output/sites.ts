@@ -183,7 +183,7 @@ export const verifyFiles = document(
         sha256: member(sha256, "SHA-256 of the file."),
         size: count("Size in bytes."),
         verdict: oneOf(["listed", "withdrawn", "unlisted"], "unlisted: the catalog has no such file."),
-        id: member(id.nullable(), "Id of its record; null if it is unlisted, as the next five."),
+        id: member(id.nullable(), "Id of its record; null if it is unlisted, as are the next four."),
         version: member(version.nullable(), "Version of its release."),
         package_type: text("Package type.").nullable(),
         name: text("Name in the catalog.").nullable(),

@@ -33,7 +33,7 @@ function sectionOf(name: string): string[] {
   const schema = $defs[name] ?? {};
   const commands = commandsOf(name).map((command) => `\`relcat ${command}\``);
   const by = commands.length > 0 ? `\nPrinted by ${commands.join(", ")}.` : "";
-  return [`### ${name}`, `${schema.description}${by}`, "", ...memberRows(schema, $defs), ""];
+  return [`### ${name}`, `${schema.description ?? ""}${by}`, "", ...memberRows(schema, $defs), ""];
 }
 
 const shared = Object.keys($defs).filter((name) => !(name in documents) && !(name in lines));

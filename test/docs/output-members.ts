@@ -38,8 +38,12 @@ function rowsOf(schema: JsonSchema, path: string, definitions: Definitions): str
   });
 }
 
-const meaningOf = ({ description, $ref }: JsonSchema, definitions: Definitions): string =>
-  description ?? ($ref ? definitions[nameOf($ref)]?.description : undefined) ?? "";
+/** A member that may be null has its description in the other alternative. */
+const meaningOf = ({ description, $ref, anyOf = [] }: JsonSchema, definitions: Definitions): string =>
+  description ??
+  ($ref ? definitions[nameOf($ref)]?.description : undefined) ??
+  anyOf.map((each) => meaningOf(each, definitions)).find(Boolean) ??
+  "";
 
 const alternatives = (schema: JsonSchema): JsonSchema[] => schema.anyOf ?? schema.oneOf ?? [schema];
 

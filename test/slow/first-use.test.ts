@@ -154,7 +154,7 @@ test("a project is upgraded, and goes back, as the guide says", async () => {
   const newer = "9.8.7";
   await sh(clone, `npm version --no-git-tag-version ${newer}`);
   const [pack = "", install = "", compare = ""] = blocksOf("docs/upgrading.md").map(({ text }) => text);
-  await sh(clone, pack.replace("../releases/vendor", vendor));
+  await sh(clone, pack.replaceAll("PROJECT", project));
   await sh(project, install.replace("VERSION", newer));
   rmSync(join(vendor, old));
   expect(await versionOf()).toBe(newer);

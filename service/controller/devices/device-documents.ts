@@ -25,7 +25,7 @@ export const deviceSchema = z
     state_changed_by: text.nullable(),
     state_reason: text.nullable(),
   })
-  .meta({ id: "Device" });
+  .meta({ id: "Device", description: "A device with its state." });
 export type Device = z.infer<typeof deviceSchema>;
 
 export const deviceMapSchema = z

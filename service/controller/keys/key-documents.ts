@@ -32,7 +32,7 @@ export const keySchema = z
     last_used_at: moment.nullable(),
     previous_until: moment.nullable().meta({ description: "When the previous secret stops working." }),
   })
-  .meta({ id: "ApiKey" });
+  .meta({ id: "ApiKey", description: "An API key without its secret." });
 export const keyListSchema = z.strictObject({ api_keys: z.array(keySchema) }).meta({ id: "ApiKeys" });
 export const newKeySchema = z
   .strictObject({

@@ -17,7 +17,7 @@ export const userSchema = z
     authz_control_plane: z.boolean(),
     authz_users: z.boolean(),
   })
-  .meta({ id: "User" });
+  .meta({ id: "User", description: "A user of the controller." });
 export const userMapSchema = z.record(z.uuid(), userSchema).meta({ id: "Users", description: "By id." });
 export const userAnswerSchema = z.strictObject({ user: userSchema }).meta({ id: "UserAnswer" });
 export const meSchema = z

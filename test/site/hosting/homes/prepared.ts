@@ -12,7 +12,11 @@ export const preparedAnswers: readonly Exception[] = [
   },
   { part: "orderings", reason: "501: only the two usual orderings are prepared", instead: notReady },
   { part: "filters", reason: "501: only the filters above are prepared", instead: notReady },
-  { part: "latestLine", reason: "501: only the newest of each kind is prepared", instead: notReady },
+  {
+    part: "latestLine",
+    reason: "501: only the newest of each kind is prepared; `arch` gets 400",
+    instead: notReady,
+  },
   {
     part: "ignored",
     reason: "it does not name them",
