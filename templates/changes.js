@@ -19,7 +19,7 @@ function element(tag, properties, ...children) {
   return made;
 }
 
-/** Files by their name without the version: names repeat from release to release. */
+/** Files by the name of the file without the version: names repeat from release to release. */
 function filesByVersion({ names, releases }) {
   let id = 0;
   return new Map(
@@ -31,8 +31,10 @@ function filesByVersion({ names, releases }) {
       ]) {
         for (let at = 0; at < packed.length; at += 2) {
           id += packed[at + 1];
-          const name = names[packed[at]].replaceAll("\0", version);
-          files.set(names[packed[at]], { version, id, name, isWithdrawn });
+          // A record whose name is not that of its file has both.
+          const [record, file] = [names[packed[at]]].flat();
+          const name = (file ? `${record} (${file})` : record).replaceAll("\0", version);
+          files.set(file ?? record, { version, id, name, isWithdrawn });
         }
       }
       return [version, files];
@@ -63,10 +65,11 @@ const missingIn = (known, files) =>
 async function notesOf(version) {
   const answer = await load(`${version}/`);
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const notes = document.importNode(page.querySelector(".notes"), true);
-  for (const link of notes.querySelectorAll("a")) link.href = new URL(link.getAttribute("href"), answer.url);
+  const [, ...notes] = page.querySelector("[aria-labelledby=notes]").children;
+  for (const link of notes.flatMap((each) => [...each.querySelectorAll("a")]))
+    link.href = new URL(link.getAttribute("href"), answer.url);
   const title = element("a", { href: `../releases/${version}/`, className: "version" }, version);
-  return element("section", {}, element("h2", {}, "Release notes of ", title), notes);
+  return element("section", {}, element("h2", {}, "Release notes of ", title), ...notes);
 }
 
 async function showNotes(versions) {
@@ -88,7 +91,9 @@ async function compare(versions, files) {
     results.append(element("p", { className: "lead" }, "Choose two different versions."));
     return;
   }
-  document.querySelector("h1").textContent = `Changes from ${older} to ${newer}`;
+  const title = `Changes from ${older} to ${newer}`;
+  document.querySelector("h1").textContent = title;
+  document.title = document.title.replace(/^[^·]*/, `${title} `);
   const [before, after] = [files.get(older), files.get(newer)];
   results.append(element("h2", {}, "Files"));
   showFiles("New", missingIn(before, after), "No file is new.");
@@ -108,10 +113,13 @@ async function run(work) {
 run(async () => {
   const files = filesByVersion(await (await load("../search/index.json")).json());
   const versions = [...files.keys()];
-  const to = query.get("to") ?? versions[0];
-  offer(form.to, versions, to);
-  offer(form.from, versions, query.get("from") ?? versions[versions.indexOf(form.to.value) + 1]);
+  const known = (name) => (versions.includes(query.get(name)) ? query.get(name) : undefined);
+  offer(form.to, versions, known("to") ?? versions[0]);
+  offer(form.from, versions, known("from") ?? versions[versions.indexOf(form.to.value) + 1]);
   form.hidden = false;
+  const unknown = ["from", "to"].filter((name) => query.has(name) && !known(name));
+  for (const name of unknown)
+    results.append(element("p", { className: "banner" }, `There is no release ${query.get(name)}.`));
   if (versions.length > 1) await compare(versions, files);
   else results.append(element("p", { className: "lead" }, "There are no two releases to compare."));
 });

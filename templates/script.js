@@ -5,12 +5,12 @@ said.className = "vh";
 document.querySelector("main").append(said);
 
 function addCopyButton(code) {
-  const of = code.closest("tr, .file, .install, section")?.querySelector("bdi")?.textContent ?? "";
+  const of = code.closest("tr, .file, .install, section")?.querySelector("bdi")?.textContent;
   const button = document.createElement("button");
   button.type = "button";
   button.className = "copy";
   button.textContent = "Copy";
-  button.setAttribute("aria-label", `Copy ${code.dataset.copy} of ${of}`);
+  button.setAttribute("aria-label", `Copy ${code.dataset.copy}${of ? ` of ${of}` : ""}`);
   button.addEventListener("click", async () => {
     const done = await copied(code);
     button.textContent = done ? "Copied" : "Ctrl+C";

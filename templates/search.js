@@ -3,7 +3,11 @@
 const results = document.querySelector(".results");
 const query = (new URLSearchParams(location.search).get("q") ?? "").trim();
 const words = query.toLowerCase().split(/\s+/);
-const isChecksum = /^[0-9a-f]{8,64}$/i.test(query);
+/** A whole SHA-256 may be in a line, as sha256sum prints it; the beginning of one is a query of its own. */
+const [, checksum] =
+  /(?:^|[^0-9a-f])([0-9a-f]{64})(?![0-9a-f])/.exec(query.toLowerCase()) ??
+  /^([0-9a-f]{8,63})$/.exec(query.toLowerCase()) ??
+  [];
 
 /** Files and notes that are listed at once. */
 const most = 50;
@@ -45,7 +49,6 @@ function section(title, items) {
 const message = (text, className = "lead") => results.append(element("p", { className }, text));
 
 async function findChecksum() {
-  const checksum = query.toLowerCase();
   const { files } = await load(`hash/${checksum.slice(0, results.dataset.digits) || "all"}.json`);
   const found = files
     .filter(([each]) => each.startsWith(checksum))
@@ -56,16 +59,19 @@ async function findChecksum() {
       "No file of ours has this SHA-256: neither a released nor a withdrawn one. Do not use it.",
       "banner danger",
     );
-  if (found.some(({ withdrawn }) => withdrawn))
+  if (found.length > 0 && !isWhole) message("Files whose SHA-256 begins with these digits:");
+  else if (found.some(({ withdrawn }) => withdrawn))
     message(
       "This file was withdrawn: do not use it. The release's page has the reason and the replacement.",
       "banner danger",
     );
-  else if (found.length > 0)
-    message(isWhole ? "This file is ours and was not withdrawn." : "Files whose SHA-256 begins so:");
+  else if (found.length > 0) message("This file is ours and was not withdrawn.");
   section("Files", found.map(fileItem));
   return found.length;
 }
+
+/** A record whose name is not that of its file has both. */
+const nameOf = (name) => (Array.isArray(name) ? `${name[0]} (${name[1]})` : name);
 
 /** Files of the index: a name and the difference of its id from the previous one. */
 function* filesOf({ names, releases }) {
@@ -77,7 +83,12 @@ function* filesOf({ names, releases }) {
     ]) {
       for (let at = 0; at < packed.length; at += 2) {
         id += packed[at + 1];
-        yield { version, id, name: names[packed[at]].replaceAll("\0", version), withdrawn: isWithdrawn };
+        yield {
+          version,
+          id,
+          name: nameOf(names[packed[at]]).replaceAll("\0", version),
+          withdrawn: isWithdrawn,
+        };
       }
     }
   }
@@ -138,6 +149,6 @@ if (query !== "") {
   document.querySelector("input[name=q]").value = query;
   results.replaceChildren();
   run(async () => {
-    if (!isChecksum || ((await findChecksum()) === 0 && query.length < 64)) await findWords();
+    if (!checksum || ((await findChecksum()) === 0 && checksum.length < 64)) await findWords();
   });
 }

@@ -103,10 +103,19 @@ export interface ReleaseSlices {
   search(): SearchSlice;
 }
 
+/** A file as the search over all releases finds it. */
+export interface SearchedFile {
+  id: number;
+  name: string;
+  /** Empty if it is the name. */
+  file: string;
+  checksum: string;
+}
+
 /** Texts of a release that the search over all releases finds; withdrawn files are in the summary. */
 export interface SearchSlice {
-  files: readonly { id: number; name: string; checksum: string }[];
-  /** Summary and notes, as they are written. */
+  files: readonly SearchedFile[];
+  /** Summary and notes, as plain text. */
   notes: readonly string[];
 }
 

@@ -1,8 +1,15 @@
 import { searchPaths } from "../documents/pages/search-paths.ts";
-import type { OutputFile, PublishedRelease, RenderedRelease, SearchSlice } from "../documents/published.ts";
+import type {
+  OutputFile,
+  PublishedRelease,
+  RenderedRelease,
+  SearchedFile,
+  SearchSlice,
+} from "../documents/published.ts";
 import type { RetractedRecord } from "../documents/site.ts";
 import { visible } from "./escape.ts";
 import { jsonFile } from "./output.ts";
+import { plainText } from "./plain-text.ts";
 
 /** A file that can be found by its checksum: version, id, name, and 1 if it was withdrawn. */
 type HashRow = readonly [checksum: string, version: string, id: number, name: string, withdrawn: 0 | 1];
@@ -14,18 +21,21 @@ type NotesRow = readonly [version: string, texts: readonly string[]];
 const mostNotes = 60_000;
 
 export const searchSlice = ({ packages, summary, notes }: PublishedRelease): SearchSlice => ({
-  files: packages.map(({ file, record: { id, name, checksum } }) => {
-    return { id, name: foundName({ name, file }), checksum };
-  }),
+  files: packages.map(({ file, record: { id, name, checksum } }) => searched({ id, name, file, checksum })),
   notes: [
-    ...(summary === null ? [] : [summary]),
-    ...notes.map(({ text, refs }) => [text, ...refs].join(" ")),
-  ].map(visible),
+    ...(summary === null ? [] : [plainText(summary)]),
+    ...notes.map(({ text, refs }) => [plainText(text), ...refs].join(" ")),
+  ].map((text) => visible(text.replace(/\s+/g, " "))),
 });
 
+/** @param found as the ledger and the release have it */
+const searched = ({ id, name, file, checksum }: SearchedFile): SearchedFile => {
+  return { id, name: visible(name), file: file === name ? "" : visible(file), checksum };
+};
+
 /** With the name of the file, if the record has another name. */
-export const foundName = ({ name, file }: { name: string; file: string }): string =>
-  visible(file === name ? name : `${name} (${file})`);
+export const foundName = ({ name, file }: Pick<SearchedFile, "name" | "file">): string =>
+  file === "" ? name : `${name} (${file})`;
 
 /**
  * The index of the search page, in parts, so that a search loads little of it: versions and file names; checksums,
@@ -40,25 +50,33 @@ export function* searchFiles(releases: readonly RenderedRelease[]): Generator<Ou
     yield jsonFile(searchPaths.notes(part), { releases: rows });
   }
   const rows = files.flatMap(({ version, listed, withdrawn }) => [
-    ...listed.map(({ checksum, id, name }): HashRow => [checksum, version, id, name, 0]),
-    ...withdrawn.map(({ checksum, id, name }): HashRow => [checksum, version, id, name, 1]),
+    ...listed.map((file) => hashRow(version, file, 0)),
+    ...withdrawn.map((file) => hashRow(version, file, 1)),
   ]);
   for (const [prefix, bucket] of bucketsOf(rows, checksumDigits(rows.length)))
     yield jsonFile(searchPaths.hashes(prefix), { files: bucket });
   yield jsonFile(searchPaths.index, { schema_version: 1, ...directoryOf(files), notes: parts });
 }
 
+const hashRow = (version: string, file: SearchedFile, withdrawn: 0 | 1): HashRow => [
+  file.checksum,
+  version,
+  file.id,
+  foundName(file),
+  withdrawn,
+];
+
 interface FilesOfRelease {
   version: string;
-  listed: SearchSlice["files"];
-  withdrawn: SearchSlice["files"];
+  listed: readonly SearchedFile[];
+  withdrawn: readonly SearchedFile[];
 }
 
 /** Reads each release once: its notes are forgotten after their file, and its files are added to `files`. */
 function* readNotes(releases: readonly RenderedRelease[], files: FilesOfRelease[]): Generator<NotesRow> {
   for (const { version, retracted, slices } of releases) {
     const { files: listed, notes } = slices.search();
-    files.push({ version, listed, withdrawn: retracted.map(withFoundName) });
+    files.push({ version, listed, withdrawn: searchedRetracted(retracted) });
     yield [version, notes];
   }
 }
@@ -92,32 +110,38 @@ const byChecksum = ([a, , id]: HashRow, [b, , other]: HashRow): number =>
  * place of the version; a file is two numbers: its name, and the difference of its id from the previous one.
  */
 function directoryOf(releases: readonly FilesOfRelease[]) {
-  const names = new Map<string, number>();
+  const names = new Map<string, IndexedName>();
   let last = 0;
-  const packed = (version: string, files: readonly Named[]): number[] =>
-    files.flatMap(({ id, name }) => {
-      const pattern = name.replaceAll(version, "\0");
-      const number = names.get(pattern) ?? names.size;
-      names.set(pattern, number);
-      const step = id - last;
-      last = id;
+  const packed = (version: string, files: readonly SearchedFile[]): number[] =>
+    files.flatMap((file) => {
+      const pattern = foundName(file).replaceAll(version, "\0");
+      const number = names.get(pattern)?.number ?? names.size;
+      names.set(pattern, { number, name: indexedName(version, file) });
+      const step = file.id - last;
+      last = file.id;
       return [number, step];
     });
   const rows = releases.map(({ version, listed, withdrawn }) => {
     const row = [version, packed(version, listed)];
     return withdrawn.length > 0 ? [...row, packed(version, withdrawn)] : row;
   });
-  return { names: [...names.keys()], releases: rows };
+  return { names: Array.from(names.values(), ({ name }) => name), releases: rows };
 }
 
-interface Named {
-  id: number;
-  name: string;
+interface IndexedName {
+  number: number;
+  name: string | [record: string, file: string];
 }
 
-const withFoundName = ({ id, name, file, checksum }: RetractedRecord) => {
-  return { id, name: foundName({ name, file }), checksum };
-};
+/** Releases are compared by the names of their files, so a record with another name has both. */
+function indexedName(version: string, { name, file }: SearchedFile): IndexedName["name"] {
+  const record = name.replaceAll(version, "\0");
+  return file === "" ? record : [record, file.replaceAll(version, "\0")];
+}
+
+/** Withdrawn files, as a release's own slice has its others. */
+export const searchedRetracted = (retracted: readonly RetractedRecord[]): SearchedFile[] =>
+  retracted.map(searched);
 
 /** Parts of months, newest first, one at a time; a month with many notes has several. */
 function* notesByMonth(releases: Iterable<NotesRow>): Generator<[part: string, rows: NotesRow[]]> {

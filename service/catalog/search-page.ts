@@ -16,7 +16,8 @@ interface FoundFile {
 
 /** The index as the build writes it; see search-index.ts. */
 interface Directory {
-  names: string[];
+  /** With the name of the file, if the record has another one. */
+  names: (string | [record: string, file: string])[];
   releases: [version: string, listed: number[], withdrawn?: number[]][];
   notes: string[];
 }
@@ -40,18 +41,27 @@ export async function searchPage(
   const shell = query === "" ? undefined : await site.read(searchPaths.page);
   if (!shell) return undefined;
   const page = new TextDecoder().decode(shell);
-  const html = exchangeParts(page, { results: await resultsOf(site, query, page) });
+  const html = exchangeParts(page, { results: await resultsOf(site, query, page) }).replace(
+    ' name="q"',
+    () => ` name="q" value="${escapeHtml(query)}"`,
+  );
   const etag = `"${await fingerprint(site.id + search)}"`;
   return answerBytes(request, new TextEncoder().encode(html), etag, 200, fileHeaders(searchPaths.page));
 }
 
 async function resultsOf(site: CatalogSite, query: string, page: string): Promise<string> {
-  if (!/^[0-9a-f]{8,64}$/i.test(query)) return wordResults(site, query);
+  const checksum = checksumIn(query.toLowerCase());
+  if (!checksum) return wordResults(site, query);
   const digits = Number(/data-digits="(\d)"/.exec(page)?.[1] ?? 0);
-  const found = await filesWithChecksum(site, query.toLowerCase(), digits);
-  if (found.length === 0 && query.length < 64) return wordResults(site, query);
-  return checksumMessage(found, query.length === 64) + section("Files", found.map(fileItem));
+  const found = await filesWithChecksum(site, checksum, digits);
+  const isWhole = checksum.length === 64;
+  if (found.length === 0 && !isWhole) return wordResults(site, query);
+  return checksumMessage(found, isWhole) + section("Files", found.map(fileItem));
 }
+
+/** A whole SHA-256, also in a line as sha256sum prints it, or the beginning of one. */
+const checksumIn = (query: string): string | undefined =>
+  (/(?:^|[^0-9a-f])([0-9a-f]{64})(?![0-9a-f])/.exec(query) ?? /^([0-9a-f]{8,63})$/.exec(query))?.[1];
 
 async function filesWithChecksum(site: CatalogSite, checksum: string, digits: number): Promise<FoundFile[]> {
   const path = searchPaths.hashes(checksum.slice(0, digits));
@@ -65,12 +75,12 @@ function checksumMessage(found: readonly FoundFile[], isWhole: boolean): string 
   const danger = (text: string) => `<p class="banner danger">${text}</p>\n`;
   if (found.length === 0)
     return danger("No file of ours has this SHA-256: neither a released nor a withdrawn one. Do not use it.");
+  if (!isWhole) return `<p class="lead">Files whose SHA-256 begins with these digits:</p>\n`;
   if (found.some(({ isWithdrawn }) => isWithdrawn))
     return danger(
       "This file was withdrawn: do not use it. The release&#39;s page has the reason and the replacement.",
     );
-  const text = isWhole ? "This file is ours and was not withdrawn." : "Files whose SHA-256 begins so:";
-  return `<p class="lead">${text}</p>\n`;
+  return `<p class="lead">This file is ours and was not withdrawn.</p>\n`;
 }
 
 async function wordResults(site: CatalogSite, query: string): Promise<string> {
@@ -94,6 +104,9 @@ async function wordResults(site: CatalogSite, query: string): Promise<string> {
   return `<p class="muted">Nothing was found for \u201C${bdi(query)}\u201D${soFar}.</p>\n`;
 }
 
+const nameOf = (name: Directory["names"][number]): string =>
+  typeof name === "string" ? name : `${name[0]} (${name[1]})`;
+
 /** Files of the index: a name, and the difference of its id from the previous one. */
 function* filesOf({ names, releases }: Directory): Generator<FoundFile> {
   let id = 0;
@@ -101,7 +114,7 @@ function* filesOf({ names, releases }: Directory): Generator<FoundFile> {
     for (const packed of [listed, withdrawn]) {
       for (let at = 0; at < packed.length; at += 2) {
         id += packed[at + 1] ?? 0;
-        const name = names[packed[at] ?? 0]?.replaceAll("\0", version) ?? "";
+        const name = nameOf(names[packed[at] ?? 0] ?? "").replaceAll("\0", version);
         yield { version, id, name, isWithdrawn: packed === withdrawn };
       }
     }

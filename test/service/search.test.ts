@@ -43,9 +43,17 @@ test("a SHA-256 is ours, withdrawn or unknown", async () => {
   expect(await found(sum.toUpperCase())).toMatch(
     /^This file is ours and was not withdrawn\. Files .* of 26\.06\.001$/,
   );
-  expect(await found(sum.slice(0, 12))).toMatch(/^Files whose SHA-256 begins so: Files .* of 26\.06\.001$/);
+  expect(await found(sum.slice(0, 12))).toMatch(
+    /^Files whose SHA-256 begins with these digits: Files .* of 26\.06\.001$/,
+  );
   expect(await found("ab71365d79221180f1d8fd12ac1fdde7d5fcecf26ce82caf486970ebc893ee67")).toBe(
     "This file was withdrawn: do not use it. The release&#39;s page has the reason and the replacement. Files northgate-client-gui-26.08.001-x64.msi of 26.08.001 withdrawn",
+  );
+  const line = "ab71365d79221180f1d8fd12ac1fdde7d5fcecf26ce82caf486970ebc893ee67  ~/client.msi";
+  for (const printed of [line, `sha256:${line.slice(0, 64)}`, `Hash : ${line.slice(0, 64).toUpperCase()}`])
+    expect(await found(printed), printed).toMatch(/^This file was withdrawn: do not use it\./);
+  expect(await found("ab71365d79221180")).toBe(
+    "Files whose SHA-256 begins with these digits: Files northgate-client-gui-26.08.001-x64.msi of 26.08.001 withdrawn",
   );
   expect(await found("0".repeat(64))).toBe(
     "No file of ours has this SHA-256: neither a released nor a withdrawn one. Do not use it.",
@@ -56,6 +64,7 @@ test("words without results are shown as text", async () => {
   const { text } = await ask(url, `/search/?q=${encodeURIComponent('<script>alert(1)</script>"')}`);
   expect(text).toContain("\u201C<bdi>&lt;script&gt;alert(1)&lt;/script&gt;&quot;</bdi>\u201D");
   expect(text).not.toContain("<script>alert");
+  expect(text).toContain(' name="q" value="&lt;script&gt;alert(1)&lt;/script&gt;&quot;"');
 });
 
 test("without a query, the answer is the file, and an answer with one can be cached", async () => {

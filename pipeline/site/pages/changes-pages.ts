@@ -1,4 +1,5 @@
 import type { OutputFile, SiteConfig } from "../../documents/published.ts";
+import { foundName } from "../search-index.ts";
 import { artifactsUnit } from "./artifact-view.ts";
 import { page, pageLayout } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
@@ -53,7 +54,7 @@ export function comparePage(config: SiteConfig, templates: Templates): OutputFil
   }));
 }
 
-/** Two files are the same one if their names differ only in the version. Withdrawn files count as files. */
+/** Two files are the same one if the names of the files differ only in the version. Withdrawn files count as files. */
 function comparedFiles(piece: PagePieces, previous: PagePieces | undefined) {
   const [newer, older] = [filesOf(piece), previous ? filesOf(previous) : new Map<string, ChangedFile>()];
   const added = missingIn(older, newer);
@@ -65,9 +66,9 @@ type ChangedFile = PageModel<"changes">["added"][number];
 
 function filesOf({ version, files }: PagePieces): Map<string, ChangedFile> {
   return new Map(
-    files().map(({ id, name, withdrawn }) => [
-      name.replaceAll(version, "\0"),
-      { name, href: `${releasePath(version)}#p${id}`, withdrawn },
+    files().map((file) => [
+      (file.file || file.name).replaceAll(version, "\0"),
+      { name: foundName(file), href: `${releasePath(version)}#p${file.id}`, withdrawn: file.withdrawn },
     ]),
   );
 }

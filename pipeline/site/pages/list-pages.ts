@@ -4,6 +4,7 @@ import { digestOf } from "../../journal/digest.ts";
 import { checksumDigits } from "../search-index.ts";
 import { browsablePages } from "./browsable-pages.ts";
 import { changesPage, comparePage } from "./changes-pages.ts";
+import { downloadGroups } from "./download-groups.ts";
 import { browsablePage, downloadsPage, type ListPart, listParts, type ReleaseSlice } from "./list-parts.ts";
 import { page, pageLayout, rootOf } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
@@ -114,7 +115,7 @@ function monthPage(
   return page(path, "month", templates, () => ({
     layout: pageLayout(path, head, config, templates),
     month: label,
-    releases: slices.map((slice) => listed(slice, root)),
+    releases: slices.map((slice) => listed(slice, root, config)),
     parts: others.map((other) => ({ href: other.folder.slice(folder.length), text: other.label })),
     newest: isPart(folder) ? "../" : "",
     home: root,
@@ -157,17 +158,22 @@ function notFound(config: SiteConfig, templates: Templates): OutputFile {
 }
 
 /** @param root the path from the page to the site's root */
-const listed = (
+function listed(
   { release, from, to }: ReleaseSlice,
   root: string,
-): PageModel<"month">["releases"][number] => ({
-  ...shownOf(release, root),
-  href: `${root}releases/${release.version}/`,
-  count: to - from,
-  continued: from > 0,
-  rowsHtml: release
-    .rows()
-    .slice(from, to)
-    .map((row) => relinked(row, root))
-    .join(""),
-});
+  config: SiteConfig,
+): PageModel<"month">["releases"][number] {
+  const rows = release.rows();
+  const files = release.artifacts.map((artifact, index) => ({ ...artifact, row: rows[index] ?? "" }));
+  const ordered = downloadGroups(files, config).flatMap((group) => group.files);
+  return {
+    ...shownOf(release, root),
+    href: `${root}releases/${release.version}/`,
+    count: to - from,
+    continued: from > 0,
+    rowsHtml: ordered
+      .slice(from, to)
+      .map(({ row }) => relinked(row, root))
+      .join(""),
+  };
+}

@@ -1,6 +1,6 @@
-import type { RenderedRelease, SiteConfig } from "../../documents/published.ts";
+import type { RenderedRelease, SearchedFile, SiteConfig } from "../../documents/published.ts";
 import { renderMarkdown } from "../markdown.ts";
-import { foundName } from "../search-index.ts";
+import { searchedRetracted } from "../search-index.ts";
 
 /**
  * A release's part of the pages that span releases: plain data that depends on this release alone. Links in
@@ -20,8 +20,8 @@ export interface PagePieces {
   artifacts: readonly { platform: number; packageType: string }[];
   summaryHtml(): string;
   notesHtml(): string;
-  /** Names of its files, withdrawn ones last. */
-  files(): readonly { id: number; name: string; withdrawn: boolean }[];
+  /** Its files, withdrawn ones last. */
+  files(): readonly (SearchedFile & { withdrawn: boolean })[];
   /** One table row per artifact, in the same order. */
   rows(): readonly string[];
   /** Lines that install each artifact from a feed, as HTML, in the same order. */
@@ -48,8 +48,8 @@ export function releasePieces(release: RenderedRelease, config: SiteConfig): Pag
       summary === null ? "" : renderMarkdown(summary, { base: `../../releases/${version}/` }),
     notesHtml: slices.notes,
     files: () => [
-      ...slices.search().files.map(({ id, name }) => ({ id, name, withdrawn: false })),
-      ...retracted.map(({ id, name, file }) => ({ id, name: foundName({ name, file }), withdrawn: true })),
+      ...slices.search().files.map((file) => ({ ...file, withdrawn: false })),
+      ...searchedRetracted(retracted).map((file) => ({ ...file, withdrawn: true })),
     ],
     rows: slices.rows,
     installs: slices.installs,

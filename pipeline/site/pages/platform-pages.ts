@@ -40,6 +40,10 @@ export function* platformPages(
   }));
 }
 
+/** Names of the platforms that have a page, in their order. */
+export const platformNames = (pieces: readonly PagePieces[], config: SiteConfig): string[] =>
+  platformsOf(pieces, config).map(({ name }) => name);
+
 interface Platform {
   name: string;
   types: Newest[];

@@ -1,8 +1,10 @@
+import { platformFolder } from "../../documents/package-types.ts";
 import type { OutputFile, SiteConfig } from "../../documents/published.ts";
 import { escapeHtml } from "../escape.ts";
 import { joinedFile } from "../output.ts";
 import type { ListPart } from "./list-parts.ts";
 import type { PagePieces } from "./page-pieces.ts";
+import { platformNames } from "./platform-pages.ts";
 
 /** Addresses that one sitemap may have, by https://www.sitemaps.org/protocol.html. */
 const mostAddresses = 50_000;
@@ -11,25 +13,32 @@ const mostAddresses = 50_000;
 export function siteMap(
   pieces: readonly PagePieces[],
   parts: readonly ListPart[],
-  { baseUrl }: SiteConfig,
+  config: SiteConfig,
 ): OutputFile {
+  return joinedFile("sitemap.xml", () => [
+    '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n',
+    ...addressesOf(pieces, parts, config)
+      .slice(0, mostAddresses)
+      .map(({ path, date }) => {
+        const changed = date === undefined ? "" : `<lastmod>${date}</lastmod>`;
+        return `<url><loc>${escapeHtml(`${config.baseUrl}/${path}`)}</loc>${changed}</url>\n`;
+      }),
+    "</urlset>\n",
+  ]);
+}
+
+function addressesOf(pieces: readonly PagePieces[], parts: readonly ListPart[], config: SiteConfig) {
   const newest = pieces[0]?.date;
-  const pages = [
+  const folders = platformNames(pieces, config).map((name) => `platforms/${platformFolder(name)}/`);
+  return [
     { path: "", date: newest },
     { path: "releases/", date: newest },
     { path: "platforms/", date: newest },
+    ...[...folders, "changes/", "feeds/", "api/reference/"].map((path) => ({ path, date: undefined })),
     ...pieces.flatMap(({ version, date }) => [
       { path: `releases/${version}/`, date },
       { path: `changes/${version}/`, date },
     ]),
     ...parts.map(({ folder }) => ({ path: `page/${folder}`, date: undefined })),
   ];
-  return joinedFile("sitemap.xml", () => [
-    '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n',
-    ...pages.slice(0, mostAddresses).map(({ path, date }) => {
-      const changed = date === undefined ? "" : `<lastmod>${date}</lastmod>`;
-      return `<url><loc>${escapeHtml(`${baseUrl}/${path}`)}</loc>${changed}</url>\n`;
-    }),
-    "</urlset>\n",
-  ]);
 }

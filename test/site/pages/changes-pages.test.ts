@@ -52,6 +52,18 @@ test("a withdrawn file is neither new nor removed, and a new one that was withdr
   expect(listAfter(html, "Removed")).toEqual([]);
 });
 
+test("a file whose record has another name is the same file", () => {
+  const records = ["Client", "client-26.08.001.deb"];
+  const [newer, older] = ["26.09.001", "26.08.001"].map((version, index) => {
+    const file = `client-${version}.deb`;
+    return releaseOf(version, { packages: [packageOf(9 - index, { name: records[index] ?? "", file })] });
+  });
+  if (!newer || !older) throw new Error("no releases");
+  const html = pageOf(siteOf([newer, older]), "changes/26.09.001/index.html");
+  expect(html).toContain("No file is new.");
+  expect(html).toContain("No file was removed.");
+});
+
 test("the first release has no list of files", () => {
   const html = pageOf(site, "changes/26.08.001/index.html");
   expect(html).toContain("is the first release");
@@ -87,6 +99,8 @@ test("sitemap.xml has the absolute address of each page, with the date of its re
   expect(addresses).toEqual(
     expect.arrayContaining(["", "releases/", "releases/26.08.002/", "changes/26.08.002/", "page/26.08/"]),
   );
-  for (const path of addresses) if (!path?.startsWith("releases/2")) pageOf(site, `${path}index.html`);
+  for (const path of addresses)
+    if (!/^(?:releases\/2|feeds|api)/.test(path ?? "")) pageOf(site, `${path}index.html`);
+  expect(addresses).toEqual(expect.arrayContaining(["platforms/KVM/", "feeds/", "api/reference/"]));
   expect(map).toContain("releases/26.08.002/</loc><lastmod>2026-08-19</lastmod>");
 });

@@ -178,16 +178,29 @@ test("a month's page has its releases, newest first, and their artifacts", () =>
 
 test("a row has name, platform, type and size, links to the record and a button for the file", () => {
   const html = pageOf(site, "page/26.09/index.html");
-  const [row = ""] = rowsOf(html);
+  const row = rowsOf(html).at(-1) ?? "";
   for (const fact of ["controller-32.qcow2.gz", "KVM", "qcow", "1.5 KiB"]) expect(row).toContain(fact);
-  const [cell] = elementsOf(html, "th").filter((cell) => attributeOf(cell, "scope") === "row");
-  const [button] = elementsOf(html, "a").filter((link) => attributeOf(link, "class") === "button");
+  const cell = elementsOf(html, "th")
+    .filter((cell) => attributeOf(cell, "scope") === "row")
+    .at(-1);
+  const button = elementsOf(html, "a")
+    .filter((link) => attributeOf(link, "class") === "button")
+    .at(-1);
   const [name] = cell?.childNodes ?? [];
   expect(name && "attrs" in name && attributeOf(name, "href")).toBe("../../releases/26.09.001/#p32");
   expect(button && attributeOf(button, "href")).toBe(packageOf(32, { version: "26.08.002" }).url);
   expect(button && wordsOf(button)).toBe(
     "Download controller-32.qcow2.gz, qcow of 26.09.001, record 32, 1.5 KiB",
   );
+});
+
+test("the files of a month are in the order of home: clients, charts, images", () => {
+  const types = ["qcow", "helm", "msi", "deb"];
+  const packages = types.map((package_type, index) =>
+    packageOf(index + 1, { package_type, platform: [11, 8, 4, 7][index] ?? 0, name: package_type }),
+  );
+  const html = pageOf(siteOf([releaseOf("26.08.002", { packages })]), "page/26.08/index.html");
+  expect(rowsOf(html).map((row) => row.trim().split(",")[0])).toEqual(["deb", "msi", "helm", "qcow"]);
 });
 
 test("the links of two artifacts with one name have different names", () => {
