@@ -110,10 +110,13 @@ describe.each(visitors)("%s", (_, options) => {
       task(async (visitor) => {
         await visitor.click("Compare two versions");
         await visitor.page.getByLabel("From").selectOption("26.06.001");
-        await visitor.page.getByLabel("To").selectOption("26.08.001");
+        await visitor.page.getByLabel("To").selectOption("26.08.002");
         await visitor.press("Compare");
-        await visitor.page.getByRole("heading", { name: "Changes from 26.06.001 to 26.08.001" }).waitFor();
+        await visitor.page.getByRole("heading", { name: "Changes from 26.06.001 to 26.08.002" }).waitFor();
         await visitor.page.getByRole("heading", { name: "Release notes of 26.07.001" }).waitFor();
+        expect(await visitor.page.title()).toMatch(/^Changes from 26\.06\.001 to 26\.08\.002 · /);
+        // It is in the summary of 26.08.002.
+        expect(await visitor.page.locator("main").innerText()).toContain("instead of 26.08.001");
       }));
 
   // The files of this site are below its base URL, as a package repository needs it.
