@@ -95,6 +95,7 @@ export {
   type ReleaseSteps,
   releaseSteps,
   requirePushed,
+  tryOpenRelease,
 } from "./publish/release.ts";
 export {
   holdAgainst,

@@ -22,7 +22,7 @@ export async function openRelease(
       notes.length > 0 ? ` with ${count(notes.length, "note")} from ${host.releases}/next/notes` : "";
     return `Opened ${version} of ${date} in ${folder}/${moved}.`;
   });
-  sayNext(host, `put build output manifests into ${folder}/manifests/, then relcat check`);
+  sayNext(host, `relcat ingest --release ${version} BUILD-OUTPUT, then relcat check`);
   return exitStatus.done;
 }
 

@@ -2,13 +2,13 @@ import { join } from "node:path";
 import {
   build,
   exitStatus,
-  holdAgainst,
   metadataAtSite,
   needsPush,
   publishSite,
   type ReleaseSteps,
   requirePushed,
   signSite,
+  tryOpenRelease,
 } from "../../pipeline/index.ts";
 import { type CutSummary, cutReleases } from "../catalog/cut.ts";
 import { LedgerGuard } from "../catalog/ledger-guard.ts";
@@ -98,7 +98,7 @@ export function rehearse(
       name: "publish",
       async run(to) {
         if (isOpen()) {
-          const hold = await holdAgainst(host.releases, site, built, { environment, pid });
+          const hold = await tryOpenRelease(host.releases, site, built, { environment, pid });
           if (hold) say(host, `${site} is held since ${hold.since} by ${hold.by}: ${hold.reason}`);
           plan(to, { dry_run: true, site, hold }, () => `Would publish ${folderName(out)} to ${site}.`);
           return exitStatus.done;

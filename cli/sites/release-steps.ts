@@ -27,15 +27,21 @@ export interface StepReport {
   output: Document | null;
 }
 
+/** Commands that continue after a refusal. */
+export interface Repeated {
+  again: string;
+  /** The same with the confirmation that was missing. */
+  confirmed: string;
+}
+
 /**
  * Runs the steps in order, up to the first refusal.
- * @param again command that continues after a refusal
  * @returns the exit status of the refusal, or 0
  */
 export async function runSteps(
   site: string,
   steps: readonly Step[],
-  again: string,
+  again: Repeated,
   host: Host,
 ): Promise<number> {
   const reports: StepReport[] = [];
@@ -105,7 +111,8 @@ function resultOf(output: Document): StepReport["result"] {
   return written === 0 && removed === 0 ? "unchanged" : "done";
 }
 
-async function nextAfter(problems: Problems, again: string, host: Host): Promise<string> {
+async function nextAfter(problems: Problems, { again, confirmed }: Repeated, host: Host): Promise<string> {
+  if (problems[0]?.code === "not-confirmed") return confirmed;
   if (problems[0]?.code !== "ledger-unpushed") return `${again}, when that is repaired`;
   return `${(await commandsToPush(host.releases)).join(", then ")}, then ${again}`;
 }

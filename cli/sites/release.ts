@@ -39,9 +39,15 @@ export async function release(
   const surroundings = { environment: host.environment, pid: host.pid };
   const way = await releaseSteps(host.releases, site, surroundings);
   const again = repeated(site, versions, options, host);
-  if (!options.dryRun) return runSteps(site, realSteps(site, versions, chosen, way, host), again, host);
+  // --yes confirms only releases that are named.
+  const confirming: ReleaseOptions = versions.length > 0 ? { yes: true } : { all: true };
+  const { yes: _, ...others } = options;
+  const confirmed = repeated(site, versions, { ...others, ...confirming }, host);
+  if (!options.dryRun)
+    return runSteps(site, realSteps(site, versions, chosen, way, host), { again, confirmed }, host);
+  const dry = `${again} --dry-run`;
   return withWorkFolder((work) =>
-    runSteps(site, rehearse(site, versions, chosen, way, work, host), `${again} --dry-run`, host),
+    runSteps(site, rehearse(site, versions, chosen, way, work, host), { again: dry, confirmed: dry }, host),
   );
 }
 

@@ -87,6 +87,11 @@ export function addExitStatuses(program: CommandUnknownOpts): void {
         "after",
         () => `\nExit status: ${statusesOf(path).join(", ")} (relcat help exit-codes)`,
       );
+    else
+      command.addHelpText(
+        "after",
+        "\nThe help of each command has its exit statuses (relcat help exit-codes).",
+      );
     for (const below of command.commands) add(below, [...path, below.name()]);
   };
   for (const command of program.commands) add(command, [command.name()]);

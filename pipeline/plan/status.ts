@@ -112,7 +112,7 @@ function nextStep(
   if (first) {
     return {
       command: "relcat check",
-      why: `${first.version} ${lackOf(first)}: add manifests to its manifests folder first`,
+      why: `${first.version} ${lackOf(first)}: add them with relcat ingest first`,
     };
   }
   if (counts.nextNotes > 0) {

@@ -33,13 +33,17 @@ export function refuseUnfitBuild(build: BuildDocument, site: SiteSettings): void
     );
   }
   refuseUnsignedFeeds(build);
-  if (ownMachine.test(URL.parse(site.baseUrl)?.hostname ?? "")) {
-    throw failure(
-      "build-other-site",
-      `${site.name} would send its readers to ${site.baseUrl}, which is their own machine`,
-      "Set base_url in catalog.yaml to the address of the site.",
-    );
-  }
+  refuseOwnMachine(site);
+}
+
+/** Refuses a permanent site whose address no reader can reach. @throws RelcatError build-other-site */
+export function refuseOwnMachine({ name, baseUrl }: SiteSettings): void {
+  if (!ownMachine.test(URL.parse(baseUrl)?.hostname ?? "")) return;
+  throw failure(
+    "build-other-site",
+    `${name} would send its readers to ${baseUrl}, which is their own machine`,
+    "Set base_url in catalog.yaml to the address of the site.",
+  );
 }
 
 /** Refuses a checkout that lacks published ledger lines. @throws RelcatError site-newer */

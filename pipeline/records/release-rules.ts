@@ -42,7 +42,7 @@ const datePlausible: ReleaseRule = function* ({ version, release }) {
   yield warning("release-date", release.place(["date"]), message, "Check the year and the month.");
 };
 
-const hasArtifacts: ReleaseRule = function* ({ folder, release, manifests, problems }) {
+const hasArtifacts: ReleaseRule = function* ({ version, folder, release, manifests, problems }) {
   if (!release || problems.length > 0 || manifests.some((manifest) => manifest.value.artifacts.length > 0))
     return;
   const at = release.place(["version"]);
@@ -50,7 +50,7 @@ const hasArtifacts: ReleaseRule = function* ({ folder, release, manifests, probl
     "release-empty",
     at,
     "the release has no artifacts yet",
-    `Put build output manifests into ${folder}/manifests/.`,
+    `Add packages with relcat ingest --release ${version} BUILD-OUTPUT, or put manifests into ${folder}/manifests/.`,
   );
 };
 

@@ -78,10 +78,20 @@ export async function findPlace(
 /** The project's own root applies to its sites, and to folders inside the project, such as build output. */
 function ownRoot(releases: string, word: string, config: Config | undefined): string | undefined {
   const file = firstRoot(releases);
-  if (config?.sites.has(word)) return file;
+  if (config?.sites.has(word)) {
+    if (config.trust.profile === "none") throw unsignedSite(word);
+    return file;
+  }
   const isOwn = (config && isSite(word, config)) || isInside(dirname(releases), word);
   return isOwn && exists(file) ? file : undefined;
 }
+
+const unsignedSite = (name: string): RelcatError =>
+  failure(
+    "trust-missing",
+    `${name} is not signed: catalog.yaml has trust: none`,
+    "To sign it, run relcat trust init KEYS-FOLDER, and add trust: simple to catalog.yaml.",
+  );
 
 function isInside(project: string, word: string): boolean {
   const folder = word.replace(/^dir:/, "");

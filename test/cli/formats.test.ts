@@ -107,7 +107,7 @@ describe("annotations", () => {
       expect.stringMatching(
         /^::error file=releases\/26\.09\.001\/manifests\/all\.json,line=1,col=\d+,title=checksum-format::artifacts\[0\]\.sha256 is "A{64}", expected 64 lowercase hexadecimal characters$/,
       ),
-      "::warning file=releases/26.10.001/release.yaml,line=1,col=12,title=release-empty::the release has no artifacts yet%0APut build output manifests into releases/26.10.001/manifests/.",
+      "::warning file=releases/26.10.001/release.yaml,line=1,col=12,title=release-empty::the release has no artifacts yet%0AAdd packages with relcat ingest --release 26.10.001 BUILD-OUTPUT, or put manifests into releases/26.10.001/manifests/.",
     ]);
   });
 

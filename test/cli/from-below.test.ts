@@ -296,7 +296,7 @@ test("new opens a release of the project", async () => {
   const made = project(smallCatalog);
   const { stdout, stderr } = await relcat(join(made.folder, "releases/next/notes"), ["new", "26.10"]);
   expect(stdout).toContain("in ../../../releases/26.10.001/ with 1 note from ../../../releases/next/notes");
-  expect(stderr).toContain("Next: put build output manifests into ../../../releases/26.10.001/manifests/,");
+  expect(stderr).toContain("Next: relcat ingest --release 26.10.001 BUILD-OUTPUT, then relcat check");
   expect(made.list("releases/26.10.001")).toContain("release.yaml");
 });
 

@@ -154,7 +154,7 @@ describe("init refuses", () => {
     const { succeed, run } = project();
     await succeed(...initAlone);
     expect((await run(...initAlone)).stderr).toMatch(
-      /^error\[file-exists\] releases\/catalog\.yaml, .* exist already\n.*$/,
+      /^error\[file-exists\] this folder is a project already: it has releases\/catalog\.yaml\n.*relcat new opens the next release there\.$/,
     );
   });
 
@@ -162,7 +162,7 @@ describe("init refuses", () => {
     const { run } = project({ demo: "a file" });
     expect(await run(...initAlone, "demo")).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining("error[file-access] "),
+      stderr: expect.stringContaining("error[file-access] demo is a file, expected a folder for the project"),
     });
   });
 });

@@ -10,7 +10,7 @@ test("opens the next release of the newest month and moves the waiting notes int
   const { stdout, stderr, exitCode } = await run("new", "26.09", "--date", "2026-09-30");
   expect({ stdout, stderr, exitCode }).toEqual({
     stdout: "Opened 26.09.002 of 2026-09-30 in releases/26.09.002/ with 1 note from releases/next/notes.",
-    stderr: "Next: put build output manifests into releases/26.09.002/manifests/, then relcat check",
+    stderr: "Next: relcat ingest --release 26.09.002 BUILD-OUTPUT, then relcat check",
     exitCode: 0,
   });
   expect(read("releases/26.09.002/release.yaml")).toMatch(

@@ -1,4 +1,13 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { mediaType } from "../../pipeline/documents/file-headers.ts";
@@ -168,6 +177,15 @@ test("--dry-run shows each step and writes nothing", async () => {
     expect([everything(made.folder), everything(made.site)]).toEqual(before);
     return stdout.replace(/\d{4}-\S+Z/, "TIME").replace(/\d+ files\./, "FILES.");
   };
+  // The dry run refuses what the publish would refuse after the cut.
+  const { site } = made;
+  renameSync(join(site, "files"), join(site, "kept"));
+  const missing = await made.at("release", "prod", "--dry-run");
+  expect([missing.exitCode, missing.stderr]).toEqual([
+    1,
+    expect.stringContaining("error[artifact-unpublished]"),
+  ]);
+  renameSync(join(site, "kept"), join(site, "files"));
   expect(await rehearsed()).toBe(`[1/5] cut
 Dry run, nothing was written:
 New ids, dated TIME:
@@ -197,6 +215,21 @@ Dry run, nothing was written.`);
   expect(refused.stderr).toMatch(/Next: relcat release prod --dry-run, when that is repaired$/);
 });
 
+test("nothing is cut for a site that no reader could reach", async () => {
+  const made = await releasing("none");
+  made.upload();
+  made.write(
+    "releases/catalog.yaml",
+    made.read("releases/catalog.yaml").replace("https://downloads.example.com", "http://127.0.0.1:8080"),
+  );
+  for (const args of [["--all"], ["--dry-run"]]) {
+    const { exitCode, stdout, stderr } = await made.at("release", "prod", ...args);
+    expect([exitCode, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("error[build-other-site] prod would send its readers to http://127.0.0.1:8080");
+  }
+  expect(made.list("releases")).not.toContain("ledger.jsonl");
+});
+
 test("only --all, or --yes with versions, cuts without a question", async () => {
   const made = await releasing("none");
   made.upload();
@@ -210,7 +243,9 @@ test("only --all, or --yes with versions, cuts without a question", async () => 
   expect(await refused("prod", "--yes")).toContain(which);
   const unconfirmed = await refused("prod", version);
   expect(unconfirmed).toContain("error[not-confirmed] there is no terminal to confirm this on");
-  expect(unconfirmed).toMatch(/Next: relcat release prod 26\.09\.001, when that is repaired$/);
+  expect(unconfirmed).toMatch(/Next: relcat release prod 26\.09\.001 --yes$/);
+  for (const args of [["prod"], ["prod", "--yes"]])
+    expect(await refused(...args)).toMatch(/Next: relcat release prod --all$/);
   expect(await refused("elsewhere", "--all")).toMatch(/^error\[site-unknown\] /);
   expect(await refused("prod", "--all", "--allow-unpushed", " ")).toContain("the reason is empty");
 });
@@ -293,7 +328,23 @@ test("the next command repeats -C and the options of the release", async () => {
     ["-C", made.folder, "release", "prod", version, "--out", "public"],
     {},
   );
-  expect(stderr).toContain(
-    `Next: relcat -C ${made.folder} release --out public prod 26.09.001, when that is repaired`,
+  expect(stderr).toContain(`Next: relcat -C ${made.folder} release --out public prod 26.09.001 --yes`);
+});
+
+test("verify says of an unsigned site of the project that it is not signed", async () => {
+  const made = await releasing("none");
+  const { exitCode, stderr } = await made.at("verify", "prod");
+  expect(exitCode).toBe(2);
+  expect(stderr).toBe(
+    "error[trust-missing] prod is not signed: catalog.yaml has trust: none\n" +
+      "  hint: To sign it, run relcat trust init KEYS-FOLDER, and add trust: simple to catalog.yaml.",
   );
+});
+
+test("a build into the output of GoReleaser is refused with the way to read it", async () => {
+  const made = await releasing("none", { "dist/artifacts.json": "[]" });
+  const { exitCode, stderr } = await made.at("build");
+  expect([exitCode, made.list("dist")]).toEqual([2, ["artifacts.json"]]);
+  expect(stderr).toContain("dist is output of GoReleaser");
+  expect(stderr).toContain("relcat ingest --release VERSION dist reads this one.");
 });

@@ -82,11 +82,11 @@ describe("the next command", () => {
 
   test("is to add manifests if something is missing", async () => {
     const files = { ...smallCatalog, "releases/catalog.yaml": { require: {}, expected: ["pkg"] } };
-    const why = "26.08.001 lacks pkg: add manifests to its manifests folder first";
+    const why = "26.08.001 lacks pkg: add them with relcat ingest first";
     expect((await nextCommand(files)).next).toBe(`Next: relcat check (${why})`);
     const empty = { ...alone, ...release("26.10.001", []) };
     expect((await nextCommand(empty)).next).toBe(
-      "Next: relcat check (26.10.001 has no artifacts yet: add manifests to its manifests folder first)",
+      "Next: relcat check (26.10.001 has no artifacts yet: add them with relcat ingest first)",
     );
   });
 

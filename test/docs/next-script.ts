@@ -1,7 +1,6 @@
 /** Steps of "Next" lines that people do by hand. */
 const byHand = [
   /^put \S+ where it is served$/,
-  /^put build output manifests into \S+$/,
   /^repair what was wrong$/,
   /^nothing to do$/,
   /^the same without --dry-run$/,

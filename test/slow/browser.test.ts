@@ -120,6 +120,10 @@ test("a printed page has the commands, and no controls", async () => {
   const command = page.locator("details code").first();
   expect((await command.boundingBox())?.height).toBeGreaterThan(10);
   expect(await page.locator(".withdrawn:visible").count()).toBe(1);
+  // Paper is as narrow as a screen with tabs.
+  await page.setViewportSize({ width: 794, height: 1123 });
+  expect(await page.locator(".page-tabs:visible").count()).toBe(0);
+  expect(await page.locator(".notes:visible").count()).toBe(1);
   await close();
 });
 

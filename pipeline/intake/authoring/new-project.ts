@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { failure } from "../../errors.ts";
 import { createFile, exists, listFiles, readPresent } from "../../system/files.ts";
@@ -101,9 +102,21 @@ async function decidePin(
 }
 
 function refuseExisting(folder: string, files: readonly StarterFile[]): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false)
+    throw failure(
+      "file-access",
+      `${folder} is a file, expected a folder for the project`,
+      "Name another folder.",
+    );
   // biome-ignore lint/plugin: relcat chose these file names.
   const taken = files.map(({ path }) => join(folder, path)).filter(exists);
   if (taken.length === 0) return;
+  if (exists(join(folder, "releases/catalog.yaml")))
+    throw failure(
+      "file-exists",
+      `${folder === "." ? "this folder" : folder} is a project already: it has releases/catalog.yaml`,
+      "Nothing was written. relcat new opens the next release there.",
+    );
   throw failure(
     "file-exists",
     `${taken.join(", ")} ${taken.length === 1 ? "exists" : "exist"} already`,

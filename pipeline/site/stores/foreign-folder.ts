@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
 import { failure } from "../../errors.ts";
+import { shellWord } from "../../project/shell-word.ts";
 import { accessFailure } from "../../system/access-failure.ts";
 import { isMissing } from "../../system/files.ts";
 import { lockFile } from "../../system/lock.ts";
@@ -44,6 +45,12 @@ export function refuseForeignFolder(folder: string, source: string): void {
   }
   const ours = names.length === 0 || marks.some((mark) => names.includes(mark));
   if (ours) return;
+  if (names.includes("artifacts.json"))
+    throw failure(
+      "folder-not-ours",
+      `${folder} is output of GoReleaser, expected a folder for the site alone`,
+      `Give another folder with --out, such as site. relcat ingest --release VERSION ${shellWord(folder)} reads this one.`,
+    );
   throw failure(
     "folder-not-ours",
     `${folder} holds files but no build.json, expected an absent or empty folder, or an earlier build`,

@@ -54,7 +54,7 @@ export const releaseCases: Case[] = [
     files: { "26.08.001/manifests": undefined },
     problems: [
       "26.08.001/release.yaml:2:14 warning[release-empty] the release has no artifacts yet" +
-        "\n  Put build output manifests into 26.08.001/manifests/.",
+        "\n  Add packages with relcat ingest --release 26.08.001 BUILD-OUTPUT, or put manifests into 26.08.001/manifests/.",
     ],
   },
   {
