@@ -29,10 +29,10 @@ function quoted(word) {
 function tooOld(about, launcher, inRepository) {
   const words = process.argv.slice(2).map(quoted);
   // Only Node comes from the registry: a package called relcat there may be someone else's.
-  const line = inRepository
-    ? ["npm run relcat --"].concat(words)
-    : ["npx --yes --package=node@26 node", quoted(launcher)].concat(words);
-  const advice = inRepository ? "after npm ci this works" : "this works";
+  const clone = quoted(launcher.replace(/[\\/]cli[\\/][^\\/]+$/, ""));
+  const node = inRepository ? `${clone}/node_modules/.bin/node` : "npx --yes --package=node@26 node";
+  const line = [node, quoted(launcher)].concat(words);
+  const advice = inRepository ? `after npm ci in ${clone} this works` : "this works";
   process.stderr.write(
     `relcat needs Node ${about.engines.node}, but this is Node ${process.versions.node}; ${advice}: ${line.join(" ")}\n`,
   );

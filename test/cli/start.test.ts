@@ -22,7 +22,7 @@ describe("a Node that is too old gets one sentence with a command that works:", 
     const { stdout, stderr, exitCode } = await startedBy(version, "cut", "26.09.001", "--body", "it's.md");
     expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 2 });
     expect(stderr).toBe(
-      `relcat needs Node ^24.15.0 || >=26, but this is Node ${version}; after npm ci this works: npm run relcat -- cut 26.09.001 --body 'it'\\''s.md'`,
+      `relcat needs Node ^24.15.0 || >=26, but this is Node ${version}; after npm ci in ${repository} this works: ${repository}/node_modules/.bin/node ${launcher} cut 26.09.001 --body 'it'\\''s.md'`,
     );
   });
 
