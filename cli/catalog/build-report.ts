@@ -91,7 +91,7 @@ function report(
   );
   if (provisional.length > 0) {
     say(host, `Provisional until relcat cut makes ids and dates permanent: ${listed(provisional, 10)}.`);
-    sayNext(host, "relcat status: it shows what is missing and what to cut");
+    sayNext(host, "relcat status");
   } else sayNext(host, next ?? cutOf(left_out) ?? `put ${folderName(out)} where it is served`);
 }
 

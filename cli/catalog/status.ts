@@ -141,7 +141,9 @@ function describe(
     ...(sites.length > 0 ? [table(sites.map((site) => siteRow(site, host)))] : []),
     `${count(counts.nextNotes, "note")} for the next release, ${problems}`,
     ...settings,
-    `${host.data.style("dim", "Next:")} ${next.command === null ? "nothing to do" : asGiven(next.command, host.given)} (${next.why})`,
+    `${host.data.style("dim", "Next:")} ${next.command === null ? "nothing to do" : asGiven(next.command, host.given)}`,
+    // On a line of its own, so that the command can be pasted.
+    `  ${next.why}`,
   ].join("\n");
 }
 

@@ -22,7 +22,7 @@ test("reports the outputs, the provisional versions and the next command", async
     [
       look,
       "Provisional until relcat cut makes ids and dates permanent: 26.08.001 and 26.09.001.",
-      "Next: relcat status: it shows what is missing and what to cut",
+      "Next: relcat status",
     ].join("\n"),
   );
 });

@@ -5,7 +5,7 @@ const nextCommand = async (files: Parameters<typeof project>[0], cut?: string) =
   const made = project(files);
   if (cut !== undefined) await made.succeed("cut", cut);
   const { stdout, exitCode } = await made.run("status");
-  return { exitCode, next: stdout.split("\n").at(-1) };
+  return { exitCode, next: stdout.split("\n").slice(-2).join("\n") };
 };
 
 test("prints the state of every release, and the next command", async () => {
@@ -30,7 +30,8 @@ test("prints the state of every release, and the next command", async () => {
       "26.10.001  open     2026-10-15  no artifacts yet",
       "1 note for the next release, 1 warning: relcat check shows it",
       "no artifact is inspected: catalog.yaml names no signers",
-      "Next: relcat cut 26.09.001 (it makes ids and dates permanent)",
+      "Next: relcat cut 26.09.001",
+      "  it makes ids and dates permanent",
     ].join("\n"),
     stderr: notCompared,
     exitCode: 0,
@@ -70,23 +71,23 @@ describe("the next command", () => {
     const files = { ...smallCatalog, "releases/26.08.001/manifests/all.json": "{" };
     expect(await nextCommand(files)).toEqual({
       exitCode: 0,
-      next: "Next: relcat check (it shows the errors)",
+      next: "Next: relcat check\n  it shows the errors",
     });
   });
 
   test("is cut with every version that is complete", async () => {
     expect((await nextCommand(smallCatalog)).next).toBe(
-      "Next: relcat cut 26.08.001 26.09.001 (it makes ids and dates permanent)",
+      "Next: relcat cut 26.08.001 26.09.001\n  it makes ids and dates permanent",
     );
   });
 
   test("is to add manifests if something is missing", async () => {
     const files = { ...smallCatalog, "releases/catalog.yaml": { require: {}, expected: ["pkg"] } };
     const why = "26.08.001 lacks pkg: add them with relcat ingest first";
-    expect((await nextCommand(files)).next).toBe(`Next: relcat check (${why})`);
+    expect((await nextCommand(files)).next).toBe(`Next: relcat check\n  ${why}`);
     const empty = { ...alone, ...release("26.10.001", []) };
     expect((await nextCommand(empty)).next).toBe(
-      "Next: relcat check (26.10.001 has no artifacts yet: add them with relcat ingest first)",
+      "Next: relcat check\n  26.10.001 has no artifacts yet: add them with relcat ingest first",
     );
   });
 
@@ -95,11 +96,11 @@ describe("the next command", () => {
     const cut = project(smallCatalog);
     await cut.succeed("cut", "--all");
     expect((await cut.run("status")).stdout).toContain(
-      `\nNext: relcat new ${month} (notes wait for the next release)`,
+      `\nNext: relcat new ${month}\n  notes wait for the next release`,
     );
     const quiet = { ...alone, ...release("26.08.001", [artifact("a.msi", "msi")]) };
     expect((await nextCommand(quiet, "26.08.001")).next).toBe(
-      "Next: relcat build --released (everything is permanent)",
+      "Next: relcat build --released\n  everything is permanent",
     );
   });
 

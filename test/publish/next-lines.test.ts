@@ -70,7 +70,7 @@ test("every Next line works when it is pasted: it repeats -C, --site and --out",
   ]);
   expect(verify).toBe("relcat -C p verify prod");
   expect((await run("-C", "p", "status")).stdout).toContain(
-    "\nNext: nothing to do (every ledger line is published)",
+    "\nNext: nothing to do\n  every ledger line is published",
   );
   expect((await run("-C", "p", "retract", "1", "--reason", "Bad.", "--yes")).exitCode).toBe(0);
   for (const line of nextOf((await run("-C", "p", "status")).stdout)
