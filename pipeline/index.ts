@@ -114,6 +114,7 @@ export { buildCatalog, type Site } from "./site/whole-site.ts";
 export { accessFailure } from "./system/access-failure.ts";
 export { requireFolder } from "./system/files.ts";
 export { requireTarget, writeText } from "./system/folders.ts";
+export { isBelowRoot } from "./system/git/git.ts";
 export type { Surroundings } from "./system/surroundings.ts";
 export { watchFolder } from "./system/watch-folder.ts";
 export { withWorkFolder } from "./system/work-folder.ts";

@@ -1,4 +1,10 @@
-import { exitStatus, type NewProject, type StartedProject, init as start } from "../../pipeline/index.ts";
+import {
+  exitStatus,
+  isBelowRoot,
+  type NewProject,
+  type StartedProject,
+  init as start,
+} from "../../pipeline/index.ts";
 import { answer, type Host, openingSurroundings, say, sayNext } from "../terminal/host.ts";
 import { findProject } from "../terminal/project.ts";
 import { folderName, shellWord } from "../terminal/words.ts";
@@ -19,6 +25,11 @@ export async function init(folder: string, wanted: NewProject, host: Host): Prom
     say(
       host,
       `${folderName(outer)} already contains a project: commands in ${place} now use the new one instead.`,
+    );
+  if (await isBelowRoot(folder))
+    say(
+      host,
+      `GitHub runs only workflows in the root of a repository. Move .github/workflows/catalog.yml there, and add "defaults: { run: { working-directory: FOLDER } }" to it, with the path of ${place} in place of FOLDER.`,
     );
   const there = folder === "." ? "" : ` -C ${shellWord(folder)}`;
   sayNext(host, nextSteps(wanted.from, `relcat${there}`, version));

@@ -292,6 +292,14 @@ test("init starts in the given folder, and reports a project above it", async ()
   expect((await project().run(...initAlone)).stderr).not.toContain("already contains a project");
 });
 
+test("init in a folder of a repository says where its workflow belongs", async () => {
+  const made = project({ "deep/keep": "" });
+  await execa("git", ["init", "--quiet"], { cwd: made.folder });
+  const below = await relcat(join(made.folder, "deep"), initAlone);
+  expect(below.stderr).toContain("Move .github/workflows/catalog.yml there,");
+  expect((await made.run(...initAlone)).stderr).not.toContain("workflows");
+});
+
 test("new opens a release of the project", async () => {
   const made = project(smallCatalog);
   const { stdout, stderr } = await relcat(join(made.folder, "releases/next/notes"), ["new", "26.10"]);

@@ -1,7 +1,7 @@
-import { statSync } from "node:fs";
 import { join } from "node:path";
 import { failure } from "../../errors.ts";
 import { createFile, exists, listFiles, readPresent } from "../../system/files.ts";
+import { isFolder } from "../../system/folders.ts";
 import { withLock } from "../../system/lock.ts";
 import { type Locked, lockDependencies } from "../../system/npm.ts";
 import type { Surroundings } from "../../system/surroundings.ts";
@@ -102,7 +102,7 @@ async function decidePin(
 }
 
 function refuseExisting(folder: string, files: readonly StarterFile[]): void {
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false)
+  if (exists(folder) && !isFolder(folder))
     throw failure(
       "file-access",
       `${folder} is a file, expected a folder for the project`,

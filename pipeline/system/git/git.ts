@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { failure } from "../../errors.ts";
 
 /**
@@ -117,3 +117,7 @@ export async function isInRepository(folder: string): Promise<boolean> {
   const { stdout } = await git(place, ["rev-parse", "--is-inside-work-tree"]).catch(() => ({ stdout: "" }));
   return String(stdout).trim() === "true";
 }
+
+/** True if a folder is in a repository, and is not its root. */
+export const isBelowRoot = async (folder: string): Promise<boolean> =>
+  !existsSync(join(folder, ".git")) && (await isInRepository(folder));
