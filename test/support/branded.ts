@@ -22,8 +22,8 @@ const replaced = [
   ["home.hbs", "</h1>", "</h1>\n<p>Downloads of our own.</p>"],
   [
     "release.hbs",
-    '<div class="split">',
-    '<p class="banner">Ask us before you upgrade.</p>\n<div class="split">',
+    '<div class="split{{#if notesHtml}} beside{{/if}}">',
+    '<p class="banner">Ask us before you upgrade.</p>\n<div class="split{{#if notesHtml}} beside{{/if}}">',
   ],
   ["layout.hbs", "<p>For programs:</p>", "<p>For programs and scripts:</p>"],
 ] as const;
