@@ -59,6 +59,12 @@ export interface ChangedFile {
   sha256: string;
 }
 
+/** Secrets and the process id, with which the store of a site is opened. */
+export interface SiteAccess {
+  environment: PublishOptions["environment"];
+  pid: number;
+}
+
 export interface PublishDelivery {
   site: string;
   build: string;

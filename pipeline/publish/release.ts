@@ -11,7 +11,7 @@ import { holdOn, refuseOwnMachine } from "./guards.ts";
 import { readLiveSite } from "./live-site.ts";
 import { readLocal } from "./local-build.ts";
 import { provePushed } from "./publish.ts";
-import type { PublishOptions } from "./publish-build.ts";
+import type { PublishOptions, SiteAccess } from "./publish-build.ts";
 import { requireArtifacts } from "./require-artifacts.ts";
 import { openSite } from "./stores/site-store.ts";
 
@@ -34,7 +34,7 @@ export interface ReleaseSteps {
 export async function releaseSteps(
   releases: string,
   name: string,
-  { environment, pid }: { environment: PublishOptions["environment"]; pid: number },
+  { environment, pid }: SiteAccess,
 ): Promise<ReleaseSteps> {
   const config = await loadConfiguration(releases, undefined);
   const site = siteNamed(config, name);
@@ -59,7 +59,7 @@ export async function tryOpenRelease(
   releases: string,
   name: string,
   out: string,
-  { environment, pid }: { environment: PublishOptions["environment"]; pid: number },
+  { environment, pid }: SiteAccess,
 ): Promise<SiteState["hold"]> {
   const site = siteNamed(await loadConfiguration(releases, undefined), name);
   const store = await openSite(site, environment, pid);
@@ -69,7 +69,10 @@ export async function tryOpenRelease(
   const live = await readLiveSite(store, stored?.state, { hosting: undefined, isRead: false });
   const ledger = readLedgerNow(releases);
   await requireArtifacts({
-    ...{ site, store, local, ledger },
+    site,
+    store,
+    local,
+    ledger,
     live: live.published ?? live.index,
     artifactsKnown: false,
   });

@@ -26,7 +26,7 @@ import { type ListedRecord, listSchema } from "./confirm-records.ts";
 import { holdOn, refuseRetracted, refuseUnfitBuild, short } from "./guards.ts";
 import { readLocal } from "./local-build.ts";
 import { provePushed } from "./publish.ts";
-import { type PublishDelivery, type PublishOptions, publishBuild } from "./publish-build.ts";
+import { type PublishDelivery, type PublishOptions, publishBuild, type SiteAccess } from "./publish-build.ts";
 import { type RestoreRequest, restoreBuild, unknownBuild } from "./restore-build.ts";
 import { metadataOf } from "./site-metadata.ts";
 import { thisPublisher } from "./stores/publishers.ts";
@@ -37,7 +37,7 @@ import { type Occasion, unlessTaken } from "./turn.ts";
 export async function readSiteState(
   releases: string,
   name: string,
-  { environment, pid }: { environment: PublishOptions["environment"]; pid: number },
+  { environment, pid }: SiteAccess,
 ): Promise<SiteState> {
   const site = siteNamed(await loadConfiguration(releases, undefined), name);
   return (await stateOf(await openSite(site, environment, pid), name)).state;
@@ -231,7 +231,7 @@ function refuseTwice({ history: [last], hold }: SiteState): void {
 export async function metadataAtSite(
   releases: string,
   name: string,
-  { environment, pid }: { environment: PublishOptions["environment"]; pid: number },
+  { environment, pid }: SiteAccess,
 ): Promise<MetadataSource> {
   const site = siteNamed(await loadConfiguration(releases, undefined), name);
   return metadataOf(await openSite(site, environment, pid));
@@ -242,7 +242,7 @@ export async function holdAgainst(
   releases: string,
   name: string,
   out: string,
-  { environment, pid }: { environment: PublishOptions["environment"]; pid: number },
+  { environment, pid }: SiteAccess,
 ): Promise<SiteState["hold"]> {
   const site = siteNamed(await loadConfiguration(releases, undefined), name);
   if (!site.settles) return null;

@@ -28,7 +28,7 @@ export const searchSlice = ({ packages, summary, notes }: PublishedRelease): Sea
   ].map((text) => visible(text.replace(/\s+/g, " "))),
 });
 
-/** @param found as the ledger and the release have it */
+/** @returns the names as pages show them, and no file if it has the name of its record */
 const searched = ({ id, name, file, checksum }: SearchedFile): SearchedFile => {
   return { id, name: visible(name), file: file === name ? "" : visible(file), checksum };
 };
@@ -115,11 +115,11 @@ function directoryOf(releases: readonly FilesOfRelease[]) {
   const packed = (version: string, files: readonly SearchedFile[]): number[] =>
     files.flatMap((file) => {
       const pattern = foundName(file).replaceAll(version, "\0");
-      const number = names.get(pattern)?.number ?? names.size;
-      names.set(pattern, { number, name: indexedName(version, file) });
+      const known = names.get(pattern) ?? { number: names.size, name: indexedName(version, file) };
+      names.set(pattern, known);
       const step = file.id - last;
       last = file.id;
-      return [number, step];
+      return [known.number, step];
     });
   const rows = releases.map(({ version, listed, withdrawn }) => {
     const row = [version, packed(version, listed)];
