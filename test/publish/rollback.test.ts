@@ -91,7 +91,7 @@ describe.each([["folder"]])("rollback in a %s", () => {
       /(^|\n)prod is held since \S+ by \S+: odd page\nNext: relcat publish prod --release-hold, when that is repaired$/,
     );
     expect((await project.succeed("status")).stdout).toMatch(
-      /\nNext: relcat build --released --site prod && relcat sign --site prod && relcat publish prod --release-hold \(prod is held until this is repaired: odd page\)$/,
+      /\nNext: relcat build --released --site prod && relcat sign --site prod && relcat publish prod --release-hold\n {2}prod is held until this is repaired: odd page$/,
     );
     const { exitCode, stderr } = await project.run("publish", "prod");
     expect(exitCode).toBe(3);
