@@ -13,8 +13,11 @@ const maxBytes = (file: string) => (file.endsWith(".json") ? 4 : 1) * 1024 * 102
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
+/** YAML 1.2 allows a byte order mark, which editors on Windows write; JSON forbids it. */
+const mayHaveMark = (file: string) => /\.ya?ml(?:[?#].*)?$/.test(file);
+
 /**
- * Decodes a file.
+ * Decodes a file. The text of YAML is without its byte order mark, which no editor counts as a column.
  * @throws RelcatError file-size, or file-encoding at the first byte that is not UTF-8 text
  */
 export function decode(file: string, bytes: Uint8Array, limit = maxBytes(file)): Source {
@@ -26,17 +29,19 @@ export function decode(file: string, bytes: Uint8Array, limit = maxBytes(file)):
       { file, line: 1, column: 1 },
     );
   }
-  if (beginsWithMark(bytes)) {
+  const isMarked = beginsWithMark(bytes);
+  if (isMarked && !mayHaveMark(file)) {
     throw notText(file, "", "the file starts with a byte order mark", "Save it as UTF-8 without BOM.");
   }
-  const text = decodeStrictly(file, bytes);
+  const text = decodeStrictly(file, isMarked ? bytes.subarray(3) : bytes);
   const nul = text.indexOf("\0");
   if (nul !== -1)
     throw notText(file, text.slice(0, nul), "the file contains a NUL byte", "Is it a binary file?");
   return { file, text };
 }
 
-const beginsWithMark = (bytes: Uint8Array) => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+export const beginsWithMark = (bytes: Uint8Array) =>
+  bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 
 /** Size in bytes above which a text is decoded in pieces. */
 const long = 32 << 20;

@@ -21,7 +21,7 @@ function artifact(name: keyof typeof files, type: string) {
 }
 
 const yaml = (version: string) =>
-  `# Written by hand\nrelease: ${version}\nartifacts:\n  - ${stringify(artifact("agent.deb", "deb")).trim().replaceAll("\n", "\n    ")} # keep me\n`;
+  `\ufeff# Written by hand\nrelease: ${version}\nartifacts:\n  - ${stringify(artifact("agent.deb", "deb")).trim().replaceAll("\n", "\n    ")} # keep me\n`;
 const json = (version: string) => ({
   release: version,
   artifacts: [artifact("agent.deb", "deb"), artifact("acme-1.2.3.tgz", "helm")],

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { chart, client, image, json, manifest } from "../support/catalog.ts";
+import { project, smallCatalog } from "../support/project.ts";
 import { place, problemIn, problemInManifest } from "./complaint.ts";
 
 const sound = json(manifest([client(), image()]));
@@ -17,11 +18,6 @@ artifacts:
 
 /** Title, bytes, message. */
 const troubles: [string, Uint8Array, string][] = [
-  [
-    "a byte order mark",
-    Buffer.from(`\uFEFF${sound}`),
-    "1:1 file-encoding the file starts with a byte order mark, expected UTF-8 text",
-  ],
   [
     "UTF-16",
     Buffer.from(`\uFEFF${sound}`, "utf16le"),
@@ -77,6 +73,26 @@ const troubles: [string, Uint8Array, string][] = [
 test.each(troubles)("%s is reported at its first byte, in both formats", (_, bytes, expected) => {
   expect(problemInManifest("yaml", bytes)).toBe(expected);
   expect(problemInManifest("json", bytes)).toBe(expected);
+});
+
+test("YAML may start with a byte order mark, which is not a column; JSON may not", () => {
+  const marked = (text: string) => Buffer.from(`\uFEFF${text}`);
+  expect(problemInManifest("yaml", marked(yamlManifest))).toBe("nothing");
+  expect(problemInManifest("yaml", marked(yamlManifest.replaceAll("\n", "\r\n")))).toBe("nothing");
+  expect(problemInManifest("yaml", marked(sound))).toBe("nothing");
+  expect(problemInManifest("json", marked(sound))).toBe(
+    "1:1 file-encoding the file starts with a byte order mark, expected UTF-8 text",
+  );
+  for (const broken of ["release: @", "releases: 1", "a: 1\na: 2", "a: \0"])
+    expect(problemInManifest("yaml", marked(broken)), broken).toBe(problemInManifest("yaml", broken));
+});
+
+test("a project whose YAML files start with a byte order mark builds the same site", async () => {
+  const [plain, marked] = [project(smallCatalog), project(smallCatalog)];
+  for (const path of Object.keys(smallCatalog).filter((path) => path.endsWith(".yaml")))
+    marked.write(path, `\uFEFF${marked.read(path)}`);
+  for (const made of [plain, marked]) await made.succeed("build");
+  expect(marked.read("dist/build.json")).toBe(plain.read("dist/build.json"));
 });
 
 test("columns count UTF-16 units, and lines end in LF or CR LF", () => {

@@ -10,7 +10,7 @@ import { refuseUnknownVersions } from "../../ledger/cut.ts";
 import { loadCatalog } from "../../ledger/load-catalog.ts";
 import { publishRelease } from "../../ledger/publish-records.ts";
 import { readBytes } from "../../project/parse.ts";
-import { decode } from "../../project/source.ts";
+import { beginsWithMark, decode } from "../../project/source.ts";
 import type { Artifact } from "../../records/artifact.ts";
 import { isSame } from "../../records/merge.ts";
 import { readPresent, replaceDurably } from "../../system/files.ts";
@@ -208,7 +208,8 @@ async function editedManifests(found: readonly Found[]): Promise<EditedManifest[
   for (const [file, own] of Map.groupBy(found, ({ artifact }) => artifact.origin.manifest)) {
     const before = readPresent(file);
     const additions = new Map(own.map(({ artifact, additions }) => [artifact.origin.index, additions]));
-    const after = new TextEncoder().encode(await withAdditions(file, decode(file, before).text, additions));
+    const text = await withAdditions(file, decode(file, before).text, additions);
+    const after = new TextEncoder().encode(beginsWithMark(before) ? `\ufeff${text}` : text);
     problems.push(...readBytes(file, after, manifestSchema).problems);
     edited.push({ file, before, after });
   }

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { json, releaseDocument } from "../../support/catalog.ts";
+import { client, json, manifest, releaseDocument } from "../../support/catalog.ts";
 import { type Case, chartLines, withClient, withYaml } from "./case.ts";
 
 /** Files that cannot be read as documents, and documents with the wrong parts. */
@@ -13,10 +13,10 @@ export const documentCases: Case[] = [
     ],
   },
   {
-    behaviour: "a byte order mark is refused",
-    files: { "26.08.001/release.yaml": `\uFEFF${json(releaseDocument())}` },
+    behaviour: "a byte order mark is refused in JSON",
+    files: { "26.08.001/manifests/client.json": `\uFEFF${json(manifest([client()]))}` },
     problems: [
-      "26.08.001/release.yaml:1:1 error[file-encoding] the file starts with a byte order mark, expected UTF-8 text" +
+      "26.08.001/manifests/client.json:1:1 error[file-encoding] the file starts with a byte order mark, expected UTF-8 text" +
         "\n  Save it as UTF-8 without BOM.",
     ],
   },
