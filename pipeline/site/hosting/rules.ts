@@ -84,7 +84,7 @@ export const flagRules: readonly Rule[] = [
   ["^(?:0|false)$", "false"],
 ];
 
-/** Matches a value in any percent-encoding, and nothing else. */
+/** Matches a value in any encoding of a query, and nothing else. */
 export function exactly(value: string): string {
   const bytes = [...new TextEncoder().encode(value)];
   return `^${bytes.map((byte) => encoded(byte)).join("")}$`;
@@ -97,6 +97,7 @@ function encoded(byte: number): string {
     .replace(/[a-f]/g, (digit) => `[${digit.toUpperCase()}${digit}]`);
   const plain = String.fromCharCode(byte);
   if (/[0-9A-Za-z]/.test(plain)) return `(?:${plain}|%${digits})`;
+  if (plain === " ") return `(?:[+]|%20)`;
   if (/[._-]/.test(plain)) return `(?:[${plain}]|%${digits})`;
   return `%${digits}`;
 }

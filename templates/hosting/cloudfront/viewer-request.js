@@ -1,6 +1,4 @@
-// Written by relcat: viewer-request, cloudfront-js-2.0. It needs its KeyValueStore filled from redirects.json after
-// each build, an origin with the site at its root, /404.html as error page for 403 and 404, all methods allowed,
-// and viewer-response.js on the same behaviours. The cache needs no header and no query in its key.
+// Written by relcat: viewer-request, cloudfront-js-2.0, with viewer-response.js and a KeyValueStore from redirects.json.
 import cf from "cloudfront";
 
 const store = cf.kvs();
@@ -55,6 +53,9 @@ function queryText(query) {
   }
   return parts.join("&");
 }
+
+// As the catalog writes links. S3 reads a raw "+" as a space, and decodes what it is handed a second time.
+const encoded = (path) => encodeURIComponent(path).replace(/%2F/g, "/");
 
 function withQuery(path, query) {
   const text = queryText(query);
@@ -185,7 +186,7 @@ async function answerFile(request, path) {
   if (request.method === "OPTIONS") return say(200, "file", headers);
   if (!/^(?:GET|HEAD)$/.test(request.method)) return notAllowed(request, headers);
   if (site.folders.test(path))
-    return redirect(301, withQuery(`${site.base}${path}/`, request.querystring), headers);
+    return redirect(301, withQuery(`${site.base}${encoded(path)}/`, request.querystring), headers);
   const isUnknown = isApi && /[/]$/.test(path) && !site.apiFolders.test(path);
   if (isUnknown) return say(404, "notFound", headers);
   const index = /^[/](?:v2[/]$|api[/](?!v1[/]package[/]page[/]))/.test(path) ? "index.json" : "index.html";
@@ -196,9 +197,7 @@ async function answerFile(request, path) {
   return request;
 }
 
-// biome-ignore lint/correctness/noUnusedVariables: CloudFront calls it
-async function handler(event) {
-  const request = event.request;
+async function answer(request) {
   let path = "";
   try {
     path = decodeURIComponent(request.uri);
@@ -218,4 +217,11 @@ async function handler(event) {
   const record = /^[/]api[/]v1[/]package[/]([1-9][0-9]*)[/](download[/])?$/.exec(path);
   if (record) return answerApi(request, path, record[2] ? "download" : "record", record[1]);
   return answerFile(request, path);
+}
+
+// biome-ignore lint/correctness/noUnusedVariables: CloudFront calls it
+async function handler(event) {
+  const found = await answer(event.request);
+  if (found.uri) found.uri = encoded(found.uri);
+  return found;
 }

@@ -4,7 +4,7 @@ const site = {};
 
 // biome-ignore lint/correctness/noUnusedVariables: CloudFront calls it
 function handler(event) {
-  const uri = event.request.uri;
+  const uri = decodeURIComponent(event.request.uri);
   const headers = event.response.headers;
   const set = (name, value) => {
     headers[name] = { value: value };

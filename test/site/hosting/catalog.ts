@@ -8,6 +8,7 @@ import { releases } from "../../support/catalog.ts";
 import { jsonOf, readTree, type Tree } from "../../support/tree.ts";
 import { siteArtifacts } from "./contract-artifacts.ts";
 import { feedFiles, registryFiles, registryTags } from "./contract-feeds.ts";
+import { oddArtifacts, oddFeedFiles } from "./contract-paths.ts";
 
 /** A built site that homes serve, and its facts for the contract. */
 export interface ServedSite {
@@ -22,7 +23,7 @@ export interface ServedSite {
 
 const long = "A description of some length, so that the list is worth compressing. ".repeat(20);
 
-const artifacts = {
+const records = {
   oldCore20: ["26.07.001", "deb", { max_os_version: "20.04", headless: true, description: long }],
   oldRpm: ["26.07.001", "rpm", {}],
   oldMsi: ["26.07.001", "msi", {}],
@@ -38,12 +39,12 @@ const artifacts = {
   image: ["26.08.001", "qcow-efi", { description: long }],
 } as const satisfies Record<string, readonly [string, string, object]>;
 
-export type ArtifactName = keyof typeof artifacts;
+export type ArtifactName = keyof typeof records;
 
-const names = Object.keys(artifacts) as ArtifactName[];
+const names = Object.keys(records) as ArtifactName[];
 
-export const fileOf = (name: ArtifactName) => `${name}-${artifacts[name][0]}.bin`;
-export const urlOf = (name: ArtifactName) => `http://files.example.com/${artifacts[name][0]}/${fileOf(name)}`;
+export const fileOf = (name: ArtifactName) => `${name}-${records[name][0]}.bin`;
+export const urlOf = (name: ArtifactName) => `http://files.example.com/${records[name][0]}/${fileOf(name)}`;
 
 /**
  * Two releases, cut and built: packages for two ranges of systems, each with and without a desktop; a private
@@ -72,17 +73,18 @@ export async function servedSite(base: string): Promise<ServedSite> {
   );
   await catalog.retract({ ids: [ids.msi], reason: "Does not start." }, "2026-08-22T10:00:00Z");
   await catalog.build();
-  for (const [path, text] of Object.entries(siteArtifacts)) write(join(catalog.out, path), text);
+  const artifacts = { ...siteArtifacts, ...oddArtifacts };
+  for (const [path, text] of Object.entries(artifacts)) write(join(catalog.out, path), text);
   addFeeds(catalog.out, base);
   const tree = readTree(catalog.out);
-  for (const [path, text] of Object.entries({ ...siteArtifacts, ...feedFiles }))
+  for (const [path, text] of Object.entries({ ...artifacts, ...feedFiles, ...oddFeedFiles }))
     tree.set(path, Buffer.from(text));
   return { folder: catalog.out, base, tree, ids };
 }
 
 /** Adds files of package feeds to a build, as if it had made them. */
 function addFeeds(out: string, base: string): void {
-  const files = { ...feedFiles, ...(base === "" && registryFiles) };
+  const files = { ...feedFiles, ...oddFeedFiles, ...(base === "" && registryFiles) };
   const file = join(out, "build.json");
   const build = JSON.parse(readFileSync(file, "utf8"));
   for (const [path, bytes] of Object.entries(files)) {
@@ -109,17 +111,17 @@ function write(file: string, text: string | Buffer): void {
 }
 
 function release(version: string) {
-  const entries = names.filter((name) => artifacts[name][0] === version);
+  const entries = names.filter((name) => records[name][0] === version);
   return {
     [`${version}/release.yaml`]: { version, date: `2026-${version.slice(3, 5)}-15` },
     [`${version}/manifests/all.json`]: {
       release: version,
       artifacts: entries.map((name) => ({
         name: fileOf(name),
-        package_type: artifacts[name][1],
+        package_type: records[name][1],
         sha256: names.indexOf(name).toString(16).repeat(64),
         size: 1000,
-        ...artifacts[name][2],
+        ...records[name][2],
       })),
     },
   };

@@ -3,6 +3,7 @@ import { apiRequests } from "./contract-api.ts";
 import { artifactRequests } from "./contract-artifacts.ts";
 import { feedRequests } from "./contract-feeds.ts";
 import { listRequests } from "./contract-list.ts";
+import { pathRequests } from "./contract-paths.ts";
 import { siteRequests } from "./contract-site.ts";
 import type { Expected } from "./expectation.ts";
 
@@ -30,6 +31,7 @@ export const parts = {
   encodings: "compressed answers",
   artifacts: "unchanged artifacts, with range requests",
   feeds: "package feeds: indexes unchanged, those with a hash in the path cached for a year",
+  paths: "names with a space or `+ % ~ ^ :`, however a client encodes them",
   registry: "`v2/`: media type and digest of manifests, by tag and by digest",
   validators: "a strong ETag per representation, 304",
 } as const;
@@ -57,4 +59,5 @@ export const contract = (site: ServedSite): Exchange[] => [
   ...siteRequests(site),
   ...artifactRequests(),
   ...feedRequests(),
+  ...pathRequests(),
 ];

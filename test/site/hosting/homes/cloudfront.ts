@@ -74,7 +74,9 @@ function serveThrough({ onRequest, onResponse }: ReturnType<typeof functionsOf>,
       response.writeHead(decided.statusCode, plain(decided.headers)).end(decided.body?.data ?? "");
       return;
     }
-    const object = storedObject(tree, decodeURIComponent(decided.uri.slice(1)), feedType);
+    // As S3 reads a path: form decoding, in which a plus is a space.
+    const key = decodeURIComponent(decided.uri.slice(1).replaceAll("+", " "));
+    const object = storedObject(tree, key, feedType);
     const errorPage = storedObject(tree, "404.html");
     if (!object) return errorPage && sendObject(request, response, errorPage, 404);
     const answered = await onResponse({

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../../support/run.ts";
 import { servedArtifacts } from "../contract-artifacts.ts";
+import { oddArtifactNames } from "../contract-paths.ts";
 import type { Home } from "../run-contract.ts";
 import { listen } from "./file-server.ts";
 
@@ -21,12 +22,17 @@ export const worker: Home = {
       exchanges: ["brotli", "gzip", "brotli before gzip", "a filtered list"],
       reason: "Cloudflare compresses by itself; not tested here",
     },
-    {
-      part: "artifacts",
-      exchanges: servedArtifacts,
+    ...(
+      [
+        ["artifacts", servedArtifacts],
+        ["paths", oddArtifactNames],
+      ] as const
+    ).map(([part, exchanges]) => ({
+      part,
+      exchanges,
       reason: "the worker has only the site's documents: artifacts need a URL outside its route",
       instead: { status: 404 },
-    },
+    })),
   ],
   async start({ folder, tree }) {
     const module = join(temporaryFolder(), "worker.mjs");
