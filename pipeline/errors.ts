@@ -134,6 +134,7 @@ export const codes = {
   "sequence-full": 2,
   clock: 2,
   "git-missing": 2,
+  "git-refused": 2,
   "decoder-missing": 2,
   "git-revision": 2,
   "not-confirmed": 2,

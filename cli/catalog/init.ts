@@ -26,7 +26,7 @@ export async function init(folder: string, wanted: NewProject, host: Host): Prom
       host,
       `${folderName(outer)} already contains a project: commands in ${place} now use the new one instead.`,
     );
-  if (await isBelowRoot(folder))
+  if (isBelowRoot(folder))
     say(
       host,
       `GitHub runs only workflows in the root of a repository. Move .github/workflows/catalog.yml there, and add "defaults: { run: { working-directory: FOLDER } }" to it, with the path of ${place} in place of FOLDER.`,

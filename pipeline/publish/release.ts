@@ -38,7 +38,7 @@ export async function releaseSteps(
 ): Promise<ReleaseSteps> {
   const config = await loadConfiguration(releases, undefined);
   const site = siteNamed(config, name);
-  const isCommitted = await isInRepository(releases);
+  const isCommitted = isInRepository(releases);
   const { baseUrl, settles } = site;
   const steps = { baseUrl, settles, isCommitted, unsigned: undefined };
   if (settles) refuseOwnMachine(site);

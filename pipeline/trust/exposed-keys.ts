@@ -3,7 +3,7 @@ import { isInRepository } from "../system/git/git.ts";
 
 /** A private key inside a work tree could be committed by accident. @throws RelcatError key-exposed */
 export async function refuseExposed(folder: string): Promise<void> {
-  if (!(await isInRepository(folder))) return;
+  if (!isInRepository(folder)) return;
   throw failure(
     "key-exposed",
     `${folder} is in a git work tree, expected a folder that is never committed`,

@@ -1,4 +1,4 @@
-import { git } from "./git.ts";
+import { git, gitIfNeeded } from "./git.ts";
 import { isAncestor } from "./git-merge.ts";
 
 /** The checked-out commit of a folder. */
@@ -8,17 +8,14 @@ export interface Head {
   isClean: boolean;
 }
 
-/** undefined without git or without a commit. */
+/** undefined without git or without a commit. @throws RelcatError git-refused */
 export async function headOf(folder: string): Promise<Head | undefined> {
-  try {
-    const { exitCode, stdout } = await git(folder, ["rev-parse", "--verify", "--quiet", "HEAD"]);
-    if (exitCode !== 0) return undefined;
-    const sources = [".", ":(exclude).relcat-*"];
-    const status = await git(folder, ["--no-optional-locks", "status", "--porcelain", "--", ...sources]);
-    return { commit: stdout.trim(), isClean: status.exitCode === 0 && status.stdout === "" };
-  } catch {
-    return undefined; // Optional information, so git errors are ignored.
-  }
+  const head = await gitIfNeeded(folder, ["rev-parse", "--verify", "--quiet", "HEAD"]);
+  if (head?.exitCode !== 0) return undefined;
+  const options = ["--porcelain", "--untracked-files=normal", "--ignore-submodules=none"];
+  const sources = ["--", ".", ":(exclude).relcat-*"];
+  const status = await git(folder, ["--no-optional-locks", "status", ...options, ...sources]);
+  return { commit: head.stdout.trim(), isClean: status.exitCode === 0 && status.stdout === "" };
 }
 
 /**

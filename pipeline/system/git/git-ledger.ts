@@ -1,5 +1,4 @@
-import { RelcatError } from "../../errors.ts";
-import { git } from "./git.ts";
+import { git, gitIfNeeded, refused } from "./git.ts";
 import { lacksRemote } from "./git-revision.ts";
 
 /** A ledger in git, identified by its blob id. */
@@ -67,9 +66,14 @@ export async function findLedgers(folder: string, base: string): Promise<Committ
     ...commits.map(ledgerOf),
   ]);
   const settled = { revision: base, blob: ofTip };
+  if (!ofTip) await requireNoLedger(folder, tip);
   if (parted.length === 0) return { ...nothing(isShallow ? "shallow" : "unrelated"), base: settled };
+  const isFirst = isContained && !parent;
   // A shallow clone lacks the parents of its oldest commits.
-  if (isContained && isShallow && !parent) return { ...nothing("shallow"), base: settled };
+  if (isFirst && isShallow) return { ...nothing("shallow"), base: settled };
+  if (isFirst) await requireNoParent(folder, head);
+  for (const [index, commit] of (isFirst ? [head] : commits).entries())
+    if (!blobs[index]) await requireNoLedger(folder, commit);
   const earlier = names.map((revision, index) => ({
     revision,
     blob: blobs[index],
@@ -78,8 +82,12 @@ export async function findLedgers(folder: string, base: string): Promise<Committ
   return { kind: "known", earlier, base: settled };
 }
 
+/** @throws RelcatError git-refused if the repository lost it */
 export async function readLedgerBlob(folder: string, blob: LedgerBlob | undefined): Promise<string> {
-  return blob === undefined ? "" : (await git(folder, ["show", blob.id])).stdout;
+  if (blob === undefined) return "";
+  const { exitCode, stdout, stderr } = await git(folder, ["show", blob.id]);
+  if (exitCode !== 0) throw refused(folder, stderr);
+  return stdout;
 }
 
 const ledgerOf = (commit: string) => `${commit}:./ledger.jsonl`;
@@ -94,10 +102,7 @@ interface History {
 
 async function readHistory(folder: string, base: string): Promise<History | CommittedLedgers["kind"]> {
   const asked = ["--is-shallow-repository", "HEAD", `HEAD...${base}`];
-  const answer = await git(folder, ["rev-parse", ...asked]).catch((error: unknown) => {
-    if (error instanceof RelcatError && error.code === "git-missing") return undefined;
-    throw error;
-  });
+  const answer = await gitIfNeeded(folder, ["rev-parse", ...asked]);
   if (!answer) return "no-git";
   // If git fails, it has already printed what it could resolve.
   const [shallow, head, tip, , ...parted] = answer.stdout.split("\n").filter((line) => line !== "");
@@ -105,10 +110,34 @@ async function readHistory(folder: string, base: string): Promise<History | Comm
   if (head === undefined || head === "HEAD") return "no-commit";
   const isShallow = shallow === "true";
   if (answer.exitCode !== 0 || tip === undefined) {
+    await requireCommits(folder, ["HEAD", base]);
     if (isShallow) return "shallow";
     return (await lacksRemote(folder, base)) ? "no-remote" : "no-base";
   }
   return { head, tip, parted: parted.map((line) => line.replace(/^\^/, "")), isShallow };
+}
+
+/** A name that git resolves, without the commit, is damage. @throws RelcatError git-refused */
+async function requireCommits(folder: string, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const { exitCode, stdout } = await git(folder, [
+      "rev-parse",
+      "--verify",
+      "--quiet",
+      "--end-of-options",
+      name,
+    ]);
+    if (exitCode !== 0) continue;
+    const commit = await git(folder, ["cat-file", "-e", stdout]);
+    if (commit.exitCode !== 0) throw refused(folder, `the commit ${stdout} of ${name} is missing`);
+  }
+}
+
+/** A commit without a readable parent is the first one. @throws RelcatError git-refused if it names a parent */
+async function requireNoParent(folder: string, commit: string): Promise<void> {
+  const { stdout } = await git(folder, ["cat-file", "commit", commit]);
+  const [, parent] = /^parent ([0-9a-f]+)$/m.exec(stdout.split("\n\n", 1).join("")) ?? [];
+  if (parent !== undefined) throw refused(folder, `the commit ${parent} is missing`);
 }
 
 /** @returns the blob of each name; undefined if it does not exist */
@@ -120,4 +149,11 @@ async function lookUp(folder: string, names: readonly string[]): Promise<(Ledger
     const [, id, size] = /^([0-9a-f]{40,64}) (\d+)$/.exec(lines[index] ?? "") ?? [];
     return id === undefined ? undefined : { id, size: Number(size) };
   });
+}
+
+/** `cat-file` answers the same if a tree or the blob is missing. @throws RelcatError git-refused */
+async function requireNoLedger(folder: string, commit: string): Promise<void> {
+  const { exitCode, stdout, stderr } = await git(folder, ["ls-tree", commit, "--", "ledger.jsonl"]);
+  const isLost = exitCode !== 0 || stdout !== "";
+  if (isLost) throw refused(folder, stderr === "" ? `the ledger of ${commit} is missing` : stderr);
 }

@@ -1,5 +1,5 @@
 import { failure } from "../../errors.ts";
-import { git } from "./git.ts";
+import { git, gitIfNeeded, ownRepository } from "./git.ts";
 import { resolveCommit } from "./git-revision.ts";
 
 /** The files of a folder in one commit. */
@@ -11,12 +11,9 @@ export interface GitTree {
 
 /** Reason why git cannot be used for a folder; undefined: it can. */
 export async function withoutGit(folder: string): Promise<"not-installed" | "no-repository" | undefined> {
-  try {
-    const inside = await git(folder, ["rev-parse", "--is-inside-work-tree"]);
-    return inside.exitCode === 0 ? undefined : "no-repository";
-  } catch {
-    return "not-installed";
-  }
+  const inside = await gitIfNeeded(folder, ["rev-parse", "--is-inside-work-tree"]);
+  if (!inside) return "not-installed";
+  return inside.exitCode === 0 ? undefined : "no-repository";
 }
 
 /** Files of the work tree that differ from a revision, relative to the folder; new ones only if they are staged. */
@@ -73,6 +70,7 @@ async function readBlobs(folder: string, revision: string, blobs: readonly strin
     stripFinalNewline: false,
     maxBuffer: Number.MAX_SAFE_INTEGER,
     reject: false,
+    env: ownRepository,
   });
   if (exitCode !== 0) throw unreadable(revision, new TextDecoder().decode(stderr));
   let at = 0;

@@ -1,6 +1,6 @@
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { failure } from "../../errors.ts";
+import { failure, RelcatError } from "../../errors.ts";
 
 /**
  * Checks that a commit is possible before anything is written for it.
@@ -96,28 +96,99 @@ async function mustSucceed(folder: string, args: readonly string[], undone: stri
   throw failure("git-missing", `git ${args[0]} failed: ${result.stderr.trim()}`, undone);
 }
 
-/** @param input for its standard input @throws RelcatError git-missing */
+/**
+ * Runs git in a folder. A repository that git refuses to read is an error of every call, never the answer "none".
+ * @param input for its standard input
+ * @throws RelcatError git-missing, git-refused
+ */
 export async function git(folder: string, args: readonly string[], input?: string) {
+  const result = await runGit(folder, args, input);
+  if (result.exitCode === 128) await throwRefusal(folder, result.stderr);
+  return result;
+}
+
+/** Like git(); undefined: git is not installed, and the folder is not in a repository. */
+export const gitIfNeeded = (folder: string, args: readonly string[]) =>
+  git(folder, args).catch((error: unknown) => {
+    if (error instanceof RelcatError && error.code === "git-missing" && !isInRepository(folder))
+      return undefined;
+    throw error;
+  });
+
+async function runGit(folder: string, args: readonly string[], input?: string) {
   const { execa } = await import("execa");
   const result = await execa("git", ["-C", folder, ...args], {
     ...(input === undefined ? {} : { input }),
     reject: false,
     stripFinalNewline: args[0] !== "show",
-    env: { LC_ALL: "C" },
+    env: { ...ownRepository, LC_ALL: "C" },
   });
   if (result.code === "ENOENT")
     throw failure("git-missing", "git is not installed", "Install git, or run the command without it.");
   return { exitCode: result.exitCode, stdout: String(result.stdout), stderr: String(result.stderr) };
 }
 
-/** True if a folder, or its nearest existing parent, is in a work tree; false without git. */
-export async function isInRepository(folder: string): Promise<boolean> {
-  const place = resolve(folder);
-  if (!existsSync(place)) return dirname(place) === place ? false : isInRepository(dirname(place));
-  const { stdout } = await git(place, ["rev-parse", "--is-inside-work-tree"]).catch(() => ({ stdout: "" }));
-  return String(stdout).trim() === "true";
+const locations = [
+  "DIR",
+  "WORK_TREE",
+  "COMMON_DIR",
+  "INDEX_FILE",
+  "PREFIX",
+  "NAMESPACE",
+  "CEILING_DIRECTORIES",
+];
+const objects = ["OBJECT_DIRECTORY", "ALTERNATE_OBJECT_DIRECTORIES", "SHALLOW_FILE", "GRAFT_FILE"];
+
+/** Git sets these for hooks. They would lead to another repository than that of the folder. */
+export const ownRepository = Object.fromEntries(
+  [...locations, ...objects].map((name) => [`GIT_${name}`, undefined]),
+);
+
+/** git exits with 128 both for what does not exist and for what it cannot read; only the second is thrown. */
+async function throwRefusal(folder: string, stderr: string): Promise<void> {
+  if (!existsSync(folder)) return;
+  const inside = await runGit(folder, ["rev-parse", "--is-inside-work-tree"]);
+  if (inside.exitCode === 0) {
+    if (isDamage.test(stderr)) throw refused(folder, stderr);
+    return;
+  }
+  const isAbsent = inside.stderr.startsWith("fatal: not a git repository (or any");
+  if (!isAbsent || repositoryOf(folder) !== undefined) throw refused(folder, inside.stderr);
 }
 
+const isDamage =
+  /bad (tree )?object|corrupt|is empty|unable to (read|unpack)|could not (read|parse)|missing (blob|tree|commit)/i;
+
+/** @param stderr of git, whose first line is shown */
+export function refused(folder: string, stderr: string) {
+  const line = stderr
+    .trim()
+    .split("\n", 1)
+    .join("")
+    .replace(/^(fatal|error): /, "");
+  const [trust] = /git config --global --add safe\.directory .+/.exec(stderr) ?? [];
+  const [, lost] = /^fatal: not a git repository: (.+)/.exec(stderr) ?? [];
+  const hint =
+    trust !== undefined
+      ? `Another user owns it. If you trust that user: ${trust}`
+      : lost !== undefined
+        ? `The work tree names the repository ${lost}. Mount it here, or use a clone.`
+        : stderr.includes("GIT_DISCOVERY_ACROSS_FILESYSTEM")
+          ? "The repository is on another file system: set GIT_DISCOVERY_ACROSS_FILESYSTEM=1."
+          : "Repair it (git status and git fsck say more), or use a new clone.";
+  return failure("git-refused", `git cannot read the repository of ${folder}: ${line}`, hint);
+}
+
+/** The nearest folder, from this one upwards, that has a `.git`; git itself is not asked. */
+function repositoryOf(folder: string): string | undefined {
+  const place = existsSync(folder) ? realpathSync(folder) : resolve(folder);
+  if (existsSync(join(place, ".git"))) return place;
+  return dirname(place) === place ? undefined : repositoryOf(dirname(place));
+}
+
+/** True if a folder, which may not exist yet, is in a work tree. */
+export const isInRepository = (folder: string): boolean => repositoryOf(folder) !== undefined;
+
 /** True if a folder is in a repository, and is not its root. */
-export const isBelowRoot = async (folder: string): Promise<boolean> =>
-  !existsSync(join(folder, ".git")) && (await isInRepository(folder));
+export const isBelowRoot = (folder: string): boolean =>
+  !existsSync(join(folder, ".git")) && isInRepository(folder);

@@ -1,0 +1,132 @@
+import { appendFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, test } from "vitest";
+import { relcat, temporaryFolder } from "../support/run.ts";
+import { addRelease, commitAll, gitIn, type PublishingProject, publishingProject } from "./support.ts";
+
+let project: PublishingProject;
+const git = (...args: string[]) => gitIn(project.folder, ...args);
+
+/** A pushed project with another cut that is not pushed, so that each guard has something to refuse. */
+beforeEach(async () => {
+  project = await publishingProject({ trust: "none" });
+  const origin = temporaryFolder();
+  await git("init", "-q", "--bare", "-b", "main", origin);
+  await git("init", "-q", "-b", "main");
+  await git("remote", "add", "origin", origin);
+  await commitAll(project.folder);
+  await git("commit", "-q", "--allow-empty", "-m", "Second");
+  await git("push", "-q", "origin", "main");
+  await addRelease(project, "26.09.001");
+  await project.make();
+});
+
+const commands: string[][] = [
+  ["check"],
+  ["cut", "--all"],
+  ["sign", "--site", "prod"],
+  ["publish", "prod"],
+  ["release", "prod", "--yes"],
+  ["retract", "1", "--reason", "Broken.", "--yes"],
+  ["status", "--offline"],
+];
+
+/** Enough where only the kind of damage differs. */
+const few = commands.filter(([name = ""]) => ["check", "publish"].includes(name));
+
+async function commandsSay(message: string, hint: string, env: Record<string, string> = {}, which = few) {
+  for (const args of which) {
+    const { exitCode, stderr } = await relcat(project.folder, args, { env: { ...project.secrets, ...env } });
+    expect([args[0], exitCode, stderr]).toEqual([args[0], 2, expect.stringContaining(message)]);
+    expect(stderr).toContain(`  hint: ${hint}`);
+  }
+}
+
+const refusal = "error[git-refused] git cannot read the repository of releases: ";
+const repair = "Repair it (git status and git fsck say more), or use a new clone.";
+const objectOf = async (name: string) => {
+  const id = await git("rev-parse", name);
+  return join(project.folder, ".git/objects", id.slice(0, 2), id.slice(2));
+};
+
+describe("a repository that git refuses to read stops every command that compares the ledger", () => {
+  test("if another user owns it", async () => {
+    await commandsSay(
+      `${refusal}detected dubious ownership in repository at '${project.folder}'\n`,
+      `Another user owns it. If you trust that user: git config --global --add safe.directory ${project.folder}`,
+      { GIT_TEST_ASSUME_DIFFERENT_OWNER: "1" },
+      commands,
+    );
+  });
+
+  test("if its configuration is damaged", async () => {
+    appendFileSync(join(project.folder, ".git/config"), "[broken\n");
+    await commandsSay(`${refusal}bad config line `, repair);
+  });
+
+  test("if a work tree names a repository that is not mounted", async () => {
+    rmSync(join(project.folder, ".git"), { recursive: true });
+    writeFileSync(join(project.folder, ".git"), "gitdir: /nowhere/.git/worktrees/one\n");
+    await commandsSay(
+      `${refusal}not a git repository: /nowhere/.git/worktrees/one\n`,
+      "The work tree names the repository /nowhere/.git/worktrees/one. Mount it here, or use a clone.",
+    );
+  });
+
+  test("if .git is not a repository", async () => {
+    rmSync(join(project.folder, ".git/HEAD"));
+    await commandsSay(`${refusal}not a git repository (or any`, repair);
+  });
+
+  test.each([
+    ["the commit", "HEAD"],
+    ["the commit of the base", "HEAD~1"],
+    ["the folder", "HEAD:releases"],
+    ["the ledger", "HEAD:releases/ledger.jsonl"],
+  ])("if %s is missing", async (_, name) => {
+    rmSync(await objectOf(name));
+    await commandsSay(refusal, repair);
+  });
+
+  test("if git is not installed", async () => {
+    for (const args of commands) {
+      const { exitCode, stderr } = await relcat(project.folder, args, {
+        env: { ...project.secrets, PATH: "/nonexistent" },
+      });
+      expect([args[0], exitCode, stderr]).toEqual([
+        args[0],
+        2,
+        expect.stringContaining("error[git-missing] git is not installed"),
+      ]);
+    }
+  });
+});
+
+test("git's variables of a hook and settings of the user change no answer", async () => {
+  const other = temporaryFolder();
+  await gitIn(other, "init", "-q");
+  await gitIn(other, "commit", "-q", "--allow-empty", "-m", "Other");
+  const before = await gitIn(other, "rev-parse", "HEAD");
+  for (const env of [{ GIT_DIR: ".git" }, { GIT_DIR: join(other, ".git"), GIT_WORK_TREE: other }]) {
+    const run = (...args: string[]) =>
+      relcat(project.folder, args, { env: { ...project.secrets, ...env } as Record<string, string> });
+    await project.make();
+    const { exitCode, stderr } = await run("publish", "prod");
+    expect([exitCode, stderr]).toEqual([3, expect.stringContaining("error[ledger-unpushed]")]);
+    await addRelease(project, env.GIT_DIR === ".git" ? "26.09.002" : "26.09.003", false);
+    const cut = await run("cut", "--all", "--commit");
+    expect([cut.exitCode, cut.stderr + cut.stdout]).toEqual([0, expect.stringContaining("Committed as")]);
+    expect(await git("status", "--porcelain", "releases/ledger.jsonl")).toBe("");
+  }
+  expect(await gitIn(other, "rev-parse", "HEAD")).toBe(before);
+});
+
+test("a user's status.showUntrackedFiles=no hides no uncommitted file from publish", async () => {
+  await commitAll(project.folder);
+  await git("push", "-q", "origin", "main");
+  await project.make();
+  await git("config", "status.showUntrackedFiles", "no");
+  writeFileSync(join(project.folder, "releases/26.09.001/notes.md"), "");
+  const { stderr } = await project.run("publish", "prod");
+  expect(stderr).toContain("releases/ has changes that are not committed");
+});
