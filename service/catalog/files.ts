@@ -1,20 +1,23 @@
 import { registryHeaders } from "../../pipeline/documents/feeds/headers.ts";
 import { feedPath } from "../../pipeline/documents/feeds/paths.ts";
 import { cachingOf, extensionOf, mediaType } from "../../pipeline/documents/file-headers.ts";
-import { answer, contentSecurityPolicy, type Headers, isCurrent } from "../http/answers.ts";
+import { answer, contentPolicies, type Headers, isCurrent } from "../http/answers.ts";
 import { acceptedEncodings } from "../http/negotiate.ts";
 import { requestedRange } from "../http/range.ts";
 import type { ServerAnswer } from "../http/request.ts";
 import type { CatalogRequest } from "./exchange.ts";
 import type { CatalogSite } from "./site.ts";
 
+const policies = new Map<string, string>(Object.entries(contentPolicies));
+
 /** Headers that depend only on the path. */
 export function fileHeaders(path: string): Headers {
+  const policy = policies.get(extensionOf(path));
   return {
     "Content-Type": mediaType(path),
     "Cache-Control": cachingOf(path),
     Vary: "Accept-Encoding",
-    ...(extensionOf(path) === "html" && { "Content-Security-Policy": contentSecurityPolicy }),
+    ...(policy && { "Content-Security-Policy": policy }),
   };
 }
 

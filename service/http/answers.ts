@@ -4,7 +4,10 @@ import type { ServerAnswer } from "./request.ts";
 /** Headers of every answer: no content sniffing, and no referrer for other sites. */
 const always = { "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin" };
 
-export { contentSecurityPolicy } from "../../pipeline/documents/pages/content-security-policy.ts";
+export {
+  contentPolicies,
+  contentSecurityPolicy,
+} from "../../pipeline/documents/pages/content-security-policy.ts";
 
 export const caching = cacheControl;
 

@@ -5,3 +5,9 @@ export const pagePolicy =
 
 /** The same as a header, which also forbids frames; a page cannot do that itself. */
 export const contentSecurityPolicy = `${pagePolicy}; frame-ancestors 'none'`;
+
+/** Headers of files that a browser would run scripts in, by extension. A drawing is an artifact or someone's logo. */
+export const contentPolicies = {
+  html: contentSecurityPolicy,
+  svg: "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+} as const;

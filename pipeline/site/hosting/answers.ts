@@ -3,7 +3,7 @@ import { cacheControl } from "../../documents/file-headers.ts";
 /** Headers of every host, and bodies of answers without a file. */
 export const always = { "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin" } as const;
 
-export { contentSecurityPolicy } from "../../documents/pages/content-security-policy.ts";
+export { contentPolicies, contentSecurityPolicy } from "../../documents/pages/content-security-policy.ts";
 export { cacheControl as caching };
 
 /** Assets whose path contains a hash, relative to the site's root. */

@@ -8,6 +8,7 @@ import {
   always,
   bodies,
   caching,
+  contentPolicies,
   contentSecurityPolicy,
   description,
   descriptions,
@@ -132,13 +133,17 @@ function fileServer(encodings: ReadonlySet<Encoding>, status?: number): string[]
 
 const publicly = header({ "Cache-Control": caching.public });
 
+const policies = Object.entries(contentPolicies).flatMap(([extension, policy]) => [
+  is(`policy_${extension}`, `[.]${extension}$`),
+  ...header({ "Content-Security-Policy": policy }, `@relcat_policy_${extension}`),
+]);
+
 /** @param file relative to the site's root */
 const serve = (file: string, encodings: ReadonlySet<Encoding>) => [
   ...publicly,
   ...header({ "Cache-Control": caching.none }, "@relcat_negotiated_page"),
   `rewrite * /${file}`,
-  is("policy", "[.]html$"),
-  ...header({ "Content-Security-Policy": contentSecurityPolicy }, "@relcat_policy"),
+  ...policies,
   ...fileServer(encodings),
 ];
 
@@ -240,8 +245,7 @@ function fileRoutes(base: string, encodings: ReadonlySet<Encoding>, feeds: reado
     ...publicly,
     is("asset", `^${hashedAsset}$`),
     ...header({ "Cache-Control": caching.immutable }, "@relcat_asset"),
-    is("policy", "[.]html$"),
-    ...header({ "Content-Security-Policy": contentSecurityPolicy }, "@relcat_policy"),
+    ...policies,
     ...fileServer(encodings),
   ];
   const missing = [
@@ -272,6 +276,7 @@ function fileRoutes(base: string, encodings: ReadonlySet<Encoding>, feeds: reado
       "}",
       ...handle("@relcat_artifact", [
         ...header({ "Cache-Control": caching.artifact }),
+        ...policies,
         ...fileServer(new Set()),
       ]),
       "@relcat_file file {path}",

@@ -1,5 +1,5 @@
 import type { Encoding } from "../../documents/hosting.ts";
-import { caching, contentSecurityPolicy, hashedAsset, vary } from "./answers.ts";
+import { caching, contentPolicies, hashedAsset, vary } from "./answers.ts";
 import type { Routing } from "./routing.ts";
 import { unknownValue } from "./routing.ts";
 import {
@@ -101,7 +101,12 @@ const targetMap = map(
 
 const responseMaps = (base: string) =>
   [
-    map("$uri", "policy", "", [["[.]html$", contentSecurityPolicy]]),
+    map(
+      "$uri",
+      "policy",
+      "",
+      Object.entries(contentPolicies).map(([extension, policy]) => [`(?i)[.]${extension}$`, policy]),
+    ),
     map("$relcat_route", "vary", vary.file, [["^api$", vary.negotiated]]),
     map('"$status:$relcat_page:$uri"', "cache", caching.none, [
       ["^[0-9]*:page:", caching.none],

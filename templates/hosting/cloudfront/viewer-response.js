@@ -24,6 +24,7 @@ function handler(event) {
   const isPage = /[.]html$/.test(uri);
   // A page that nobody named in the address must not be kept: a cache could hand it to an installer.
   if (isApi && isPage && values[values.length - 1].value === "") set("cache-control", "no-store");
-  if (isPage) set("content-security-policy", site.policy);
+  for (const extension in site.policies)
+    if (uri.endsWith(`.${extension}`)) set("content-security-policy", site.policies[extension]);
   return event.response;
 }

@@ -9,6 +9,7 @@ export const siteArtifacts: Readonly<Record<string, string>> = {
   "files/26.08.001/tool.tar.zst": "nor zstd",
   "files/26.08.001/readme.txt": "read me ".repeat(2000),
   "files/26.08.001/readme.txt.gz": "not the text, compressed",
+  "files/26.08.001/drawing.svg": '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>',
   "downloads/index.json": '{"an": "artifact"}',
   "downloads/index.json.gz": "not the document, compressed",
 };
@@ -20,6 +21,7 @@ export const servedArtifacts = [
   "files/26.08.001/tool.tar.br",
   "files/26.08.001/tool.tar.zst",
   "a text",
+  "a drawing with a script",
   "a document in a folder of its own",
   "a range",
   "the rest of it",
@@ -48,6 +50,7 @@ export function artifactRequests(): Exchange[] {
       "accept-ranges": "bytes",
     },
   });
+  const drawing = whole("files/26.08.001/drawing.svg", "image/svg+xml");
   const tar = "files/26.08.001/tool.tar";
   const part = (start: number, end: number): Expected => ({
     status: 206,
@@ -61,6 +64,13 @@ export function artifactRequests(): Exchange[] {
   return [
     ...[tar, `${tar}.gz`, `${tar}.br`, `${tar}.zst`].map((path) => row(path, path, whole(path))),
     row("a text", "files/26.08.001/readme.txt", whole("files/26.08.001/readme.txt", /^text\/plain/)),
+    row("a drawing with a script", "files/26.08.001/drawing.svg", {
+      ...drawing,
+      headers: {
+        ...drawing.headers,
+        "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+      },
+    }),
     row(
       "a document in a folder of its own",
       "downloads/index.json",

@@ -62,6 +62,15 @@ export function siteRequests(site: ServedSite): Exchange[] {
       file: asset,
       headers: { "cache-control": "public, max-age=31536000, immutable", "content-type": /^text\/css/ },
     }),
+    row("pages", "a drawing", "/favicon.svg", {
+      status: 200,
+      file: "favicon.svg",
+      headers: {
+        "content-type": "image/svg+xml",
+        "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+        "x-content-type-options": "nosniff",
+      },
+    }),
     row("pages", "a feed", "/feed.atom", {
       status: 200,
       file: "feed.atom",
