@@ -15,9 +15,11 @@ test("users can be added, changed, disabled and enabled again", async () => {
   expect(
     await said(users("add", "Ann@example.com", "--role", "LimitedAdministrator", "--name", "Ann"), password),
   ).toBe("Created the user ann@example.com with the role LimitedAdministrator.");
-  expect(await said(users("role", "ann@example.com", "FullAdministrator"))).toBe(
+  const raised = await succeed(users("role", "ann@example.com", "FullAdministrator"));
+  expect([raised.stdout, raised.stderr]).toEqual([
     "ann@example.com: FullAdministrator, Active.",
-  );
+    "Their password is the same. If someone else may know it, set another: users passwd.",
+  ]);
   expect(await said(users("passwd", "ann@example.com"), "another long password\n")).toBe(
     "ann@example.com has a new password; open sessions were ended.",
   );
@@ -41,6 +43,16 @@ test("users can be added, changed, disabled and enabled again", async () => {
     "user.created",
     "user.created",
   ]);
+});
+
+test("the new role of a user is printed with the rights that become effective", async () => {
+  const { succeed } = made;
+  const set = async (role: string) => (await succeed(users("role", "bea@example.com", role))).stdout;
+  await succeed(users("add", "bea@example.com"), password);
+  expect(await set("LimitedAdministrator")).toBe(
+    "bea@example.com: LimitedAdministrator (no rights), Active.",
+  );
+  expect(await set("User")).toBe("bea@example.com: User, Active.");
 });
 
 describe("refuses an invalid change", () => {

@@ -59,6 +59,47 @@ describe("the table of roles decides which users can be changed by", () => {
     },
   );
 
+  describe.each([
+    "authz_devices",
+    "authz_policies",
+    "authz_control_panel",
+    "authz_control_plane",
+    "authz_users",
+  ])("%s, which becomes effective with a later role,", (flag) => {
+    const alias = flag.replace("plane", "panel");
+    const detail =
+      "A user with the role LimitedAdministrator cannot give rights, whatever the role of the user is: ";
+    const every = { authz_devices: 1, authz_control_panel: 1, authz_users: 1 } as const;
+
+    test.each([
+      ["a new user", () => ({ email: "new@example.com" })],
+      [
+        "a new user with an id",
+        () => ({ id: "5d1c0c4e-0b0e-4d8f-9d55-2f1b6f0f3a11", email: "new@example.com" }),
+      ],
+      ["a user", async () => ({ id: (await controller.makeUser("User")).id })],
+      ["a disabled user", async () => ({ id: (await controller.makeUser("User")).id, status: "Disabled" })],
+    ])("is not given to %s by a LimitedAdministrator, not even one who has it", async (_, subject) => {
+      for (const actor of [await limited(), await controller.makeUser("LimitedAdministrator", every)]) {
+        const { status, json } = await upsert(actor, { ...(await subject()), role: "User", [flag]: true });
+        expect([status, json.detail]).toEqual([403, `${detail}${alias}.`]);
+      }
+      const users = (await controller.call("GET", "/users", { headers: owner.headers })).json;
+      const plain = Object.values<Record<string, unknown>>(users).filter(({ role }) => role === "User");
+      expect(plain.every((user) => user[alias] === false)).toBe(true);
+    });
+
+    test("is given by a FullAdministrator, kept by a LimitedAdministrator, and can be removed", async () => {
+      const user = await controller.makeUser("User");
+      const actor = await limited();
+      const full = await controller.makeUser("FullAdministrator");
+      expect((await upsert(full, { id: user.id, [flag]: true })).json[alias]).toBe(true);
+      expect((await upsert(actor, { id: user.id, name: "Ann", [flag]: true })).status).toBe(200);
+      expect((await upsert(actor, { id: user.id, [flag]: false })).json[alias]).toBe(false);
+      expect((await upsert(actor, { id: user.id, [flag]: true })).status).toBe(403);
+    });
+  });
+
   test.each([
     { role: "User" },
     { role: "Owner" },

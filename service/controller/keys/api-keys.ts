@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { z } from "zod";
+import { scopesOf } from "../auth/authenticate.ts";
 import { digestOf, newSecret } from "../auth/secrets.ts";
 import { type Answer, at, type Call, nameOf, principalOf, type Writing, write } from "../call.ts";
 import { Refused } from "../problems.ts";
@@ -55,6 +56,7 @@ export async function changeApiKey(call: Call<z.infer<typeof keyChangeSchema>>):
   const { name, disabled } = call.body;
   const row = await write(call, async ({ transaction, record }) => {
     const before = await requireApiKey(transaction, call.params.id ?? "");
+    if (disabled === false && before.disabled !== 0) requireNoExcess(call, before);
     const after: KeyRow = {
       ...before,
       ...(name !== undefined && { name }),
@@ -108,16 +110,20 @@ async function revoke(
 }
 
 /** `POST api_keys/{id}/rotate` */
-export const rotateApiKey = (call: Call<Rotation>): Promise<Answer> => {
-  const { scopes: rights } = principalOf(call);
-  return rotate(call, call.params.id ?? "", (row) => {
+export const rotateApiKey = (call: Call<Rotation>): Promise<Answer> =>
+  rotate(call, call.params.id ?? "", (row) => {
     // The new secret gives its receiver all rights of the key, so tokens are excluded.
     if (row.owner !== null) throw unknown();
-    const excess = (JSON.parse(row.scopes) as string[]).filter((scope) => !rights.has(scope as never));
-    if (excess.length > 0)
-      throw new Refused("forbidden", `The key has more rights than you: ${excess.join(", ")}.`);
+    requireNoExcess(call, row);
   });
-};
+
+/** @throws Refused if the key has rights that the caller lacks */
+function requireNoExcess(call: Call<unknown>, row: KeyRow): void {
+  const { scopes: rights } = principalOf(call);
+  const excess = [...scopesOf(row)].filter((scope) => !rights.has(scope));
+  if (excess.length > 0)
+    throw new Refused("forbidden", `The key has more rights than you: ${excess.join(", ")}.`);
+}
 
 /**
  * `POST api_keys/me/rotate`: requires the current secret, so that a replaced one cannot take over the key.

@@ -80,26 +80,44 @@ function withRequest<Row extends NewUser>(call: Call<UserRequest>, user: Row): R
     const detail = "authz_control_panel and authz_control_plane are one right: send one, or both alike.";
     throw invalid("/authz_control_plane", "contradiction", detail);
   }
-  const flags = Object.fromEntries(
+  const changes = Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, typeof value === "boolean" ? Number(value) : value]),
   );
   const after: Row = {
     ...user,
-    ...flags,
+    ...changes,
     ...(panel !== undefined && { authz_control_panel: Number(panel) }),
     ...(email !== undefined && { email: email === null ? null : comparable(email) }),
     ...(username !== undefined && { username: username === null ? null : comparable(username) }),
   };
   requireNamed(after);
   requireMayDecide(call, after.role as Role);
+  requireMayGive(call, user, after);
   return after;
 }
 
 function requireMayDecide(call: Call, role: Role): void {
-  const principal = principalOf(call);
-  const actor = principal.kind === "key" ? "User" : principal.user.role;
+  const actor = actorRole(call);
   if (mayDecideOn(actor, role)) return;
   throw new Refused("forbidden", `A user with the role ${actor} cannot change one with the role ${role}.`);
+}
+
+const flags = ["authz_devices", "authz_policies", "authz_control_panel", "authz_users"] as const;
+
+/** The flags are inactive in other roles, but a later change of the role would make them effective. */
+function requireMayGive(call: Call, before: NewUser, after: NewUser): void {
+  const actor = actorRole(call);
+  const given = flags.filter((flag) => after[flag] > before[flag]);
+  if (given.length === 0 || mayDecideOn(actor, "LimitedAdministrator")) return;
+  throw new Refused(
+    "forbidden",
+    `A user with the role ${actor} cannot give rights, whatever the role of the user is: ${given.join(", ")}.`,
+  );
+}
+
+function actorRole(call: Call): Role {
+  const principal = principalOf(call);
+  return principal.kind === "key" ? "User" : principal.user.role;
 }
 
 /** @throws Refused if the email address or username is taken */
@@ -152,14 +170,7 @@ function actorId(call: Call): string | undefined {
 
 const isActiveOwner = ({ role, status }: UserRow): boolean => role === "Owner" && status === "Active";
 
-const rights = [
-  "role",
-  "status",
-  "authz_devices",
-  "authz_policies",
-  "authz_control_panel",
-  "authz_users",
-] as const;
+const rights = ["role", "status", ...flags] as const;
 const rightsChange = (before: UserRow, after: UserRow): boolean =>
   rights.some((name) => before[name] !== after[name]);
 
