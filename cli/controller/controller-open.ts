@@ -23,6 +23,8 @@ export async function withController<T>(
   const controller = await open(database, host, options);
   try {
     return await work(controller);
+  } catch (error) {
+    throw explainDatabase(error, database);
   } finally {
     await controller.database.close();
   }

@@ -118,27 +118,54 @@ describe("on an idle controller", () => {
     expect(readdirSync(folder).filter((name) => name.startsWith("not-made"))).toEqual([]);
   });
 
-  test("restore refuses a backup that was changed outside the controller", async () => {
-    const { folder, run, succeed } = made;
-    await succeed(["controller", "backup", "changed.db", ...on("controller.db"), "--with-pepper"]);
-    const database = new DatabaseSync(join(folder, "changed.db"));
-    database.exec(
+  test.each([
+    [
+      "row",
       "drop trigger audit_log_no_update; update audit_log set actor_name = 'somebody else' where seq = 1",
-    );
-    database.close();
-    const why = "row 1 is not what was written, or an earlier row was replaced";
-    const verified = await run(["controller", "audit", "verify", ...on("changed.db")]);
-    expect([verified.stderr, verified.stdout, verified.exitCode]).toEqual([
-      `error[audit-broken] changed.db was changed outside the controller: ${why}\n  hint: Keep this database for the investigation; relcat controller restore creates one from a backup.`,
-      "",
-      6,
-    ]);
-    const restored = await run(["controller", "restore", "changed.db", ...on("never.db")]);
-    expect([restored.stderr, restored.exitCode]).toEqual([
-      `error[audit-broken] changed.db was changed outside the controller: ${why}\n  hint: Restore another backup; nothing was written.`,
-      6,
-    ]);
-    expect(existsSync(join(folder, "never.db"))).toBe(false);
+      "row 1 is not what was written, or an earlier row was replaced",
+    ],
+    [
+      "row with the largest number of a database",
+      "insert into audit_log (seq, at, actor_kind, code, hash) values (9223372036854775807, '', '', '', '')",
+      "the row after row 1 was not written by the controller, which numbers without gaps",
+    ],
+  ])(
+    "verify and restore refuse a backup that was changed outside the controller: a %s",
+    async (_, statement, why) => {
+      const { folder, run, succeed } = made;
+      for (const file of ["changed.db", "changed.db.pepper"]) rmSync(join(folder, file), { force: true });
+      await succeed(["controller", "backup", "changed.db", ...on("controller.db"), "--with-pepper"]);
+      const database = new DatabaseSync(join(folder, "changed.db"));
+      database.exec(statement);
+      database.close();
+      const verified = await run(["controller", "audit", "verify", ...on("changed.db")]);
+      expect([verified.stderr, verified.stdout, verified.exitCode]).toEqual([
+        `error[audit-broken] changed.db was changed outside the controller: ${why}\n  hint: Keep this database for the investigation; relcat controller restore creates one from a backup.`,
+        "",
+        6,
+      ]);
+      const restored = await run(["controller", "restore", "changed.db", ...on("never.db")]);
+      expect([restored.stderr, restored.exitCode]).toEqual([
+        `error[audit-broken] changed.db was changed outside the controller: ${why}\n  hint: Restore another backup; nothing was written.`,
+        6,
+      ]);
+      expect(existsSync(join(folder, "never.db"))).toBe(false);
+    },
+  );
+
+  test("verify refuses a database that lacks a table", async () => {
+    const { folder, run, succeed } = made;
+    for (const table of ["audit_log", "keys"]) {
+      await succeed(["controller", "backup", `${table}.db`, ...on("controller.db"), "--with-pepper"]);
+      const database = new DatabaseSync(join(folder, `${table}.db`));
+      database.exec(`drop table ${table}`);
+      database.close();
+      const { stderr, exitCode } = await run(["controller", "audit", "verify", ...on(`${table}.db`)]);
+      expect([stderr, exitCode]).toEqual([
+        `error[controller-database] ${table}.db cannot be used: no such table: ${table}\n  hint: --database takes the file that relcat controller init created, or postgres://…`,
+        2,
+      ]);
+    }
   });
 
   test("verify with an earlier head proves that no row was cut off", async () => {

@@ -124,6 +124,22 @@ describe("verify detects the rows", () => {
     expect(await verify()).toEqual({ verdict: "broken", seq, why });
   });
 
+  test.each(["9007199254740993", "9223372036854775807"])(
+    "added at the end with the number %s, which is no number of JavaScript",
+    async (seq) => {
+      const columns =
+        "at, actor_kind, actor_id, actor_name, ip, request_id, code, target_kind, target_id, before, after, hash";
+      await attack(
+        `insert into audit_log (seq, ${columns}) select ${seq}, ${columns} from audit_log where seq = 9`,
+      );
+      const why = "the row after row 9 was not written by the controller, which numbers without gaps";
+      expect(await verify()).toEqual({ verdict: "broken", seq: 10, why });
+      const { headers } = await controller.makeUser("Owner");
+      const list = await controller.call("GET", "/audit_log?limit=1", { headers });
+      expect([list.status, list.json.audit_log[0].seq]).toEqual([200, Number(seq)]);
+    },
+  );
+
   test("deleted together with the head, even after later writes", async () => {
     const { id } = await controller.controller.database.read
       .selectFrom("users")
@@ -314,9 +330,116 @@ describe("verify detects a change that was made by SQL:", () => {
       "update keys set disabled = 1",
       /^key .* differs in disabled from what the log recorded$/,
     ],
+    ["a key that is gone", "delete from keys", /^key .* was removed from the database, but not in the log$/],
+    ...["'2999-01-01T00:00:00.000Z'", "null", "''"].map((value): [string, string, RegExp] => [
+      `a key's expiry: ${value}`,
+      `update keys set expires_at = ${value}`,
+      /^key .* differs in expires_at from what the log recorded$/,
+    ]),
+    [
+      "a replaced secret that is valid again",
+      "update keys set previous_digest = digest, previous_until = '2999-01-01T00:00:00.000Z'",
+      /^key .* differs in previous_until from what the log recorded$/,
+    ],
+    ["a key's owner", "update keys set owner = 'x'", /^key .* differs in owner from what the log recorded$/],
+    [
+      "a key that is revoked",
+      "update keys set revoked_at = '2026-03-21T10:00:00.000Z'",
+      /^key .* is revoked, but not in the log$/,
+    ],
+    [
+      "a device's user",
+      "update devices set assigned_to_user = 'x'",
+      /^device .* differs in assigned_to_user from what the log recorded$/,
+    ],
+    [
+      "a decision in advance",
+      "insert into serials (serial_key, serial, enforce_state, source, created_at) values ('sn-9', 'SN-9', 'accepted', 'decision', '')",
+      /^the decision on serial number sn-9 is not what the log recorded$/,
+    ],
   ])("%s", async (_, statement, why) => {
     await runSql(statement);
     expect(await verify()).toEqual({ verdict: "broken", seq: 0, why: expect.stringMatching(why) });
+  });
+
+  describe("after the lives of a key, a user, a device and a serial number", () => {
+    let user: string;
+    let token: string;
+    let device: string;
+    beforeEach(async () => {
+      const { headers } = await controller.makeUser("Owner");
+      const full = await controller.makeUser("FullAdministrator");
+      user = full.id;
+      const ask = async (method: string, path: string, body?: object, by = headers) => {
+        const answer = await controller.call(method, path, { headers: by, body });
+        expect([path, answer.status < 300]).toEqual([path, true]);
+        return answer.json;
+      };
+      await ask("POST", `/api_keys/${key.id}/rotate`);
+      const own = await controller.makeKey();
+      await ask("POST", "/api_keys/me/rotate", { overlap_hours: 0 }, own.headers);
+      await ask("POST", `/api_keys/${own.id}/rotate`);
+      await ask("DELETE", `/api_keys/${own.id}`);
+      token = (await ask("POST", "/user/tokens", {}, full.headers)).id;
+      device = ids[0] ?? "";
+      await ask("POST", "/device/assign", { device_id: device, user_id: user });
+      const decide = (serial: string, enforce_state: string) =>
+        ask("POST", "/device/auth_decisions", { auth_decisions: [{ serial, enforce_state }] });
+      for (const state of ["rejected", "accepted", "none", "retain"]) await decide("SN-8", state);
+      expect(await verify()).toMatchObject({ verdict: "whole" });
+      await ask("POST", "/user/upsert", { id: user, status: "Disabled" });
+      await ask("DELETE", `/user/${user}`);
+      expect(await verify()).toMatchObject({ verdict: "whole" });
+      await ask("POST", "/user/upsert", { id: user, email: "again@example.com" });
+    });
+
+    test.each([
+      ["nothing", () => "update meta set value = value", undefined],
+      [
+        "a token of a deleted user",
+        () => `update keys set revoked_at = null where id = '${token}'`,
+        /^key .* is in force, but/,
+      ],
+      [
+        "the earlier user of a device",
+        () => `update devices set assigned_to_user = '${user}' where id <> '${device}'`,
+        /^device .* differs in assigned_to_user/,
+      ],
+      [
+        "a user whose id was used again",
+        () => `delete from users where id = '${user}'`,
+        /^user .* was removed/,
+      ],
+      [
+        "an earlier decision",
+        () => "update serials set enforce_state = 'accepted'",
+        /^the decision on serial number sn-8 is not/,
+      ],
+      [
+        "the machine of a decision",
+        () => "update serials set device_id = 'x'",
+        /^the decision on serial number sn-8 is not/,
+      ],
+    ])("%s", async (_, statement, why) => {
+      await runSql(statement());
+      expect(await verify()).toMatchObject(
+        why ? { verdict: "broken", seq: 0, why: expect.stringMatching(why) } : { verdict: "whole" },
+      );
+    });
+
+    test("a deleted user who is there again", async () => {
+      const { headers } = await controller.makeUser("Owner");
+      const upsert = (body: object) => controller.call("POST", "/user/upsert", { headers, body });
+      const copy =
+        "role, status, authz_devices, authz_policies, authz_control_panel, authz_users, created_at";
+      await runSql(`create table kept as select * from users where id = '${user}'`);
+      await upsert({ id: user, status: "Disabled" });
+      await controller.call("DELETE", `/user/${user}`, { headers });
+      expect(await verify()).toMatchObject({ verdict: "whole" });
+      await runSql(`insert into users (id, email, ${copy}) select id, email, ${copy} from kept`);
+      const why = `user ${user} is in the database, but not in the log`;
+      expect(await verify()).toEqual({ verdict: "broken", seq: 0, why });
+    });
   });
 
   test("a revoked key that is valid again", async () => {

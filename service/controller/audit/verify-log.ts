@@ -48,7 +48,7 @@ async function walk(
   let rows = await rowsAfter(read);
   while (rows.length > 0) {
     for (const row of rows) {
-      const why = faultOf(row, last, pepper) ?? mismatchOf(row, end) ?? mismatchOf(row, known);
+      const why = faultOf(row, { last, end }, pepper) ?? mismatchOf(row, end) ?? mismatchOf(row, known);
       if (why !== undefined) return { broken: { seq: Math.min(row.seq, last.seq + 1), why }, head: last };
       last = { seq: row.seq, hash: row.hash };
     }
@@ -64,9 +64,17 @@ const rowsAfter = (read: Kysely<Schema>, seq?: number): Promise<AuditRow[]> => {
   return (seq === undefined ? rows : rows.where("seq", ">", seq)).execute();
 };
 
-function faultOf(row: AuditRow, last: Head, pepper: Pepper): string | undefined {
+function faultOf(
+  row: AuditRow,
+  { last, end }: { last: Head; end: Head },
+  pepper: Pepper,
+): string | undefined {
   if (row.seq < 1) return `row ${row.seq} was not written by the controller, which numbers from 1`;
-  if (row.seq !== last.seq + 1) return `row ${last.seq + 1} is missing`;
+  if (row.seq !== last.seq + 1) {
+    return last.seq < end.seq
+      ? `row ${last.seq + 1} is missing`
+      : `the row after row ${last.seq} was not written by the controller, which numbers without gaps`;
+  }
   if (isSameDigest(row.hash, digestOf(pepper, "audit", last.hash, hashed(row)))) return undefined;
   return `row ${row.seq} is not what was written, or an earlier row was replaced`;
 }

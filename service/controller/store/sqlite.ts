@@ -181,7 +181,7 @@ class Connection implements DatabaseConnection {
   run(text: string, parameters: readonly unknown[]): QueryResult<unknown> {
     const { statement, hasRows } = this.#prepare(text);
     const values = parameters as SQLInputValue[];
-    if (hasRows) return { rows: statement.all(...values) };
+    if (hasRows) return { rows: allRows(statement, values) };
     const { changes } = statement.run(...values);
     return { rows: [], numAffectedRows: BigInt(changes) };
   }
@@ -197,7 +197,32 @@ class Connection implements DatabaseConnection {
     if (this.#statements.size >= mostStatements) this.#statements.clear();
     const statement = this.#database.prepare(sql);
     const prepared = { statement, hasRows: statement.columns().length > 0 };
+    // Otherwise `run` throws after it has inserted a row with a number from 2^53 on.
+    if (!prepared.hasRows) statement.setReadBigInts(true);
     this.#statements.set(sql, prepared);
     return prepared;
   }
 }
+
+/**
+ * All rows, with integers as numbers. Integers from 2^53 on, which the controller never writes, are rounded as
+ * with PostgreSQL; `node:sqlite` throws at them. Statements that change something return no rows here.
+ */
+function allRows(statement: StatementSync, values: readonly SQLInputValue[]): unknown[] {
+  try {
+    return statement.all(...values);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_OUT_OF_RANGE") throw error;
+  }
+  statement.setReadBigInts(true);
+  try {
+    return statement.all(...values).map(withNumbers);
+  } finally {
+    statement.setReadBigInts(false);
+  }
+}
+
+const withNumbers = (row: object): object =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, typeof value === "bigint" ? Number(value) : value]),
+  );
