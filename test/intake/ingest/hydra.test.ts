@@ -116,6 +116,57 @@ test.each(["succeeded", "numbers-as-text"])(
   },
 );
 
+const rest = "hydra-run-command/rest.json";
+
+/** The REST answer with changes, and its problems without their place. */
+async function problemsOfRest(...changes: [RegExp, string][]): Promise<string[]> {
+  const document = join(temporaryFolder(), "build.json");
+  const text = readFileSync(file(rest), "utf8");
+  writeFileSync(
+    document,
+    changes.reduce((before, [from, to]) => before.replace(from, to), text),
+  );
+  return (await problemsOf([document])).map((problem) => problem.replace(document, "build.json"));
+}
+
+test("the answer of Hydra's REST API says the same as RunCommand JSON of the same build", async () => {
+  const command = "hydra-run-command/succeeded.json";
+  const expected = await ingestImage([command]);
+  const found = await ingestImage([rest]);
+  expect([found.manifest, found.leftOut]).toEqual([
+    expected.manifest,
+    ["doc (a product of type doc manual)"],
+  ]);
+  expect((await ingestImage([rest, command])).manifest).toEqual(expected.manifest);
+});
+
+test("a REST answer may lack the recipe and the path of a product, as Hydra's older versions write it", async () => {
+  const document = join(temporaryFolder(), "build.json");
+  const text = readFileSync(file(rest), "utf8");
+  writeFileSync(
+    document,
+    text.replace(/ +"drvpath": .*\n/, "").replace(/ +"path": .*image\.qcow2\.gz",\n/, ""),
+  );
+  expect(await artifactOf([document])).toMatchObject({
+    name: "image.qcow2.gz",
+    package_type: "qcow-efi",
+    sha256: "bfc1f3bca246441cc75e2e0fd54d8199e363b23b58432eb4afefe7461ac4e65b",
+    size: 47,
+  });
+});
+
+test("a REST answer of a build without success is refused, and wrong fields have their place", async () => {
+  expect(await problemsOfRest([/"buildstatus": 0/, '"buildstatus": 1'])).toEqual([
+    `build.json:28:18 build-failed: the build of ${drv} failed with status 1\n→ Only a build with status 0 can be released.`,
+  ]);
+  expect(await problemsOfRest([/"buildstatus": 0/, '"buildstatus": null'])).toEqual([
+    `build.json:28:18 build-failed: the build of ${drv} has not finished\n→ Only a build with status 0 can be released.`,
+  ]);
+  expect(await problemsOfRest([/"filesize": 47/, '"filesize": -1'])).toEqual([
+    "build.json:11:19 size-range: buildproducts.1.filesize is -1, expected a whole number, 0 or more",
+  ]);
+});
+
 test("an unmeasured product must be readable", async () => {
   const document = join(temporaryFolder(), "hydra.json");
   const text = readFileSync(file("hydra-run-command/succeeded.json"), "utf8");

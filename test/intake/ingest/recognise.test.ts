@@ -7,7 +7,7 @@ import { temporaryFolder } from "../../support/run.ts";
 import { file, image, ingest, ingestImage, problemsOf } from "./ingesting.ts";
 
 const accepted =
-  "Accepted: nix build --json, nix path-info --json, nix derivation show, nix flake metadata --json, Hydra RunCommand JSON, nix-support/image-info.json, GoReleaser dist/artifacts.json, GoReleaser dist/metadata.json, a build output manifest, a .narinfo, an output folder, a file for download. A file that is itself for download needs a rule in ingest: of catalog.yaml.";
+  "Accepted: nix build --json, nix path-info --json, nix derivation show, nix flake metadata --json, Hydra RunCommand JSON, a build from Hydra's REST API, nix-support/image-info.json, GoReleaser dist/artifacts.json, GoReleaser dist/metadata.json, a build output manifest, a .narinfo, an output folder, a file for download. A file that is itself for download needs a rule in ingest: of catalog.yaml.";
 
 test.each([
   ["object.json", 'an object with "apiVersion", "kind", "items", "metadata"'],

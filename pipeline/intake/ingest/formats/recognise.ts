@@ -5,7 +5,7 @@ import { parseYaml } from "../../../project/yaml.ts";
 import type { Evidence } from "../evidence.ts";
 import { finishedManifest } from "./finished-manifest.ts";
 import { goreleaserArtifacts, goreleaserMetadata } from "./goreleaser.ts";
-import { hydraRunCommand } from "./hydra-run-command.ts";
+import { hydraBuild, hydraRunCommand } from "./hydra-build.ts";
 import { imageInfo } from "./image-info.ts";
 import { isNarinfo, readNarinfo } from "./narinfo.ts";
 import { nixBuild } from "./nix-build.ts";
@@ -25,6 +25,7 @@ const shapes: readonly Shape[] = [
   derivationWrapped,
   nixFlake,
   hydraRunCommand,
+  hydraBuild,
   imageInfo,
   goreleaserArtifacts,
   goreleaserMetadata,

@@ -1,0 +1,136 @@
+import { basename } from "node:path/posix";
+import { z } from "zod";
+import { absolutePath, line, list, sha256, table } from "../../../documents/fields.ts";
+import { isObject } from "../../../documents/is-object.ts";
+import type { Problem } from "../../../errors.ts";
+import type { Path } from "../../../project/source.ts";
+import { type At, type Evidence, type FoundFile, problem } from "../evidence.ts";
+import { hintOf, isDownload, leftOutProduct } from "./hydra-products.ts";
+import { count, loose, shape } from "./shape.ts";
+import { isStorePath, nameOf, storePath } from "./store-path.ts";
+
+/** Input of a Hydra RunCommand ($HYDRA_JSON): a build with measured products. */
+export const hydraRunCommand = shape({
+  title: "Hydra RunCommand JSON",
+  fits: (value) => isObject(value) && "buildStatus" in value && "outputs" in value && "products" in value,
+  schema: loose({
+    buildStatus: count.nullable(),
+    job: line.optional(),
+    drvPath: storePath,
+    outputs: list(loose({ name: line, path: storePath.nullable() })),
+    products: list(
+      loose({
+        type: z.string(),
+        subtype: z.string().nullable(),
+        path: absolutePath,
+        fileSize: count.nullable().optional(),
+        sha256hash: sha256.nullable().optional(),
+      }),
+    ),
+  }),
+  read: ({ value: { buildStatus, job, drvPath, outputs, products }, place }) =>
+    evidenceOf({
+      status: { value: buildStatus, at: () => place(["buildStatus"]) },
+      job,
+      drv: drvPath,
+      at: () => place(["drvPath"]),
+      outputs: outputs.map(({ name, path }) => [name, path]),
+      products: products.map((product, index) => ({
+        ...product,
+        size: product.fileSize,
+        at: () => place(["products", index]),
+      })),
+    }),
+});
+
+/** Hydra's answer for `/build/ID` as JSON. Products without a path were measured, but are at Hydra alone. */
+export const hydraBuild = shape({
+  title: "a build from Hydra's REST API",
+  fits: (value) => isObject(value) && "buildstatus" in value && "buildproducts" in value,
+  schema: loose({
+    buildstatus: count.nullable(),
+    job: line.optional(),
+    drvpath: storePath.nullable().optional(),
+    buildoutputs: table(loose({ path: storePath.nullable() }), "an object of output: {path}"),
+    buildproducts: table(
+      loose({
+        type: z.string(),
+        subtype: z.string().nullable(),
+        name: z.string(),
+        path: absolutePath.nullable().optional(),
+        filesize: count.nullable().optional(),
+        sha256hash: sha256.nullable().optional(),
+      }),
+      "an object of number: product",
+    ),
+  }),
+  read({ value: { buildstatus, job, drvpath, buildoutputs, buildproducts }, place }) {
+    const at = (path: Path) => () => place(path);
+    return evidenceOf({
+      status: { value: buildstatus, at: at(["buildstatus"]) },
+      job,
+      drv: drvpath ?? undefined,
+      at: at([drvpath ? "drvpath" : "buildoutputs"]),
+      outputs: Object.entries(buildoutputs).map(([name, { path }]) => [name, path]),
+      products: Object.entries(buildproducts).map(([number, product]) => ({
+        ...product,
+        path: product.path ?? product.name,
+        size: product.filesize,
+        at: at(["buildproducts", number]),
+      })),
+    });
+  },
+});
+
+interface Product {
+  type: string;
+  subtype: string | null;
+  /** Absolute, or only a name. */
+  path: string;
+  size: z.infer<typeof count> | null | undefined;
+  sha256hash?: string | null | undefined;
+  at: At;
+}
+
+interface HydraBuild {
+  status: { value: z.infer<typeof count> | null; at: At };
+  job: string | undefined;
+  drv: string | undefined;
+  at: At;
+  outputs: [name: string, path: string | null][];
+  products: Product[];
+}
+
+function evidenceOf(build: HydraBuild): Partial<Evidence> {
+  const refused = refuse(build);
+  if (refused) return { problems: [refused] };
+  const { drv, at, outputs, products } = build;
+  const made = Object.fromEntries(outputs.flatMap(([name, path]) => (path ? [[name, path]] : [])));
+  return {
+    files: products.filter(isDownload).map((product) => fileOf(product, build)),
+    leftOut: products
+      .filter((product) => !isDownload(product) && product.type !== "nix-build")
+      .map(({ type, subtype, path }) => leftOutProduct({ type, subtype: subtype ?? "", path })),
+    builds: [{ drv, outputs: made, wanted: true, at }],
+  };
+}
+
+function refuse({ status: { value, at }, drv }: HydraBuild): Problem | undefined {
+  if (value !== null && Number(value) === 0) return undefined;
+  const status = value === null ? "has not finished" : `failed with status ${value}`;
+  const produced = Number(value) === 6 ? ", although it left an output" : "";
+  const message = `the build${drv === undefined ? "" : ` of ${drv}`} ${status}${produced}`;
+  return problem("build-failed", at, message, "Only a build with status 0 can be released.");
+}
+
+function fileOf({ path, sha256hash, size, subtype, at }: Product, { outputs, job }: HydraBuild): FoundFile {
+  return {
+    name: isStorePath(path) ? nameOf(path) : basename(path),
+    paths: path.startsWith("/") ? [path] : [],
+    store: outputs.find(([, output]) => output === path || path.startsWith(`${output}/`))?.[1] ?? undefined,
+    sha256: sha256hash ?? undefined,
+    size: size === null || size === undefined ? undefined : Number(size),
+    hint: hintOf({ subtype: subtype ?? "" }) ?? job,
+    at,
+  };
+}
