@@ -5,7 +5,7 @@ import { type Problem, throwErrors } from "../errors.ts";
 import { attestationOf } from "../inspect/policy/attestation.ts";
 import type { FileWithNeighbours } from "../inspect/sibling-files.ts";
 import { type Named, policyInspector } from "../intake/ingest/apply-policy.ts";
-import { usualType } from "../intake/ingest/built-in-rules.ts";
+import { typeOfFile } from "../intake/ingest/built-in-rules.ts";
 import { contradictions } from "../intake/ingest/contradictions.ts";
 import { type Claimed, problem, wholeFile } from "../intake/ingest/evidence.ts";
 import { evidenceOf } from "../intake/ingest/formats/finished-manifest.ts";
@@ -38,7 +38,7 @@ export async function uploadInspector(
   const claimed = new Map<string, Claimed>(
     manifest && evidenceOf(manifest).files?.map((each) => [each.name, each]),
   );
-  const artifacts = manifest ? manifest.value.artifacts : namedByRules(files, config);
+  const artifacts = manifest ? manifest.value.artifacts : await namedByRules(files, config);
   const inspect = await policyInspector(config, catalog, { release, artifacts }, clock);
   return async ({ file, path }, opened) => {
     const claim = claimed.get(file) ?? { name: file, at: wholeFile(path) };
@@ -53,14 +53,14 @@ export async function uploadInspector(
 }
 
 /** A detached signature is not an artifact itself. @throws RelcatError artifact-unmatched */
-function namedByRules(files: readonly NamedFile[], config: Config): Named[] {
+async function namedByRules(files: readonly NamedFile[], config: Config): Promise<Named[]> {
   const problems: Problem[] = [];
-  const named = files.flatMap(({ file, path }) => {
-    const type = ruleFor(file, config)?.package_type ?? usualType(file);
-    if (type !== undefined) return [{ name: file, package_type: resolveAlias(type, config.packageTypes) }];
-    if (signedFileOf(path, config) === undefined) problems.push(unmatched(file, path));
-    return [];
-  });
+  const named: Named[] = [];
+  for (const { file, path } of files) {
+    const type = ruleFor(file, config)?.package_type ?? (await typeOfFile(file, path));
+    if (type !== undefined) named.push({ name: file, package_type: resolveAlias(type, config.packageTypes) });
+    else if (signedFileOf(path, config) === undefined) problems.push(unmatched(file, path));
+  }
   throwErrors(problems);
   return named;
 }

@@ -1,4 +1,7 @@
-import { malformed, type Verdict } from "../../documents/verdict.ts";
+import { Fault, malformed, type Verdict } from "../../documents/verdict.ts";
+import type { ByteSource } from "../../system/byte-source.ts";
+import { compressionOf, decompress } from "../archives/decompress.ts";
+import { tarReader } from "../archives/tar.ts";
 import { type SmallText, smallText } from "../bytes/small-text.ts";
 import { readMapping } from "../packages/helm/provenance.ts";
 import type { ImageFindings, OpenTar } from "./content.ts";
@@ -7,6 +10,8 @@ import { raw } from "./disks/formats.ts";
 
 const metadataFile = "metadata.yaml";
 const diskFile = "rootfs.img";
+/** Names at the top of an archive of Incus. */
+export const incusEntries = /^(?:metadata\.yaml|rootfs(?:\.img|\.squashfs)?|templates)$/;
 
 /**
  * Incus images: metadata with or without the file system
@@ -35,6 +40,36 @@ export const incusTar: OpenTar = (findings) => {
     },
   };
 };
+
+const enough = new Error();
+
+/**
+ * Tells an image from other archives, which may have a metadata.yaml too. Reads no further than that file; the first
+ * entry of another archive is enough.
+ * @throws RelcatError, if xz cannot be read on this machine; what the source throws
+ */
+export async function hasIncusMetadata(source: ByteSource, limit: number): Promise<boolean> {
+  let metadata: SmallText | undefined;
+  const tar = tarReader((entry) => {
+    if (entry.path === "." && entry.type === "directory") return undefined;
+    if (metadata || !incusEntries.test(entry.path.split("/", 1)[0] ?? "")) throw enough;
+    if (entry.path !== metadataFile) return undefined;
+    metadata = smallText(entry);
+    return metadata.take;
+  });
+  try {
+    const compression = compressionOf(source.read(0, Math.min(6, source.size)));
+    await decompress(source, compression, limit, tar.write).catch((error: unknown) => {
+      if (error !== enough) throw error;
+    });
+    if (!metadata) return false;
+    await recordMetadata(metadata.text(), { type: "incus", facts: {}, notes: [] });
+    return true;
+  } catch (error) {
+    if (error instanceof Fault) return false;
+    throw error;
+  }
+}
 
 /** @throws Fault malformed, if fields are missing that Incus requires */
 async function recordMetadata(text: string, findings: ImageFindings): Promise<void> {

@@ -4,7 +4,7 @@ import { beyond } from "../archives/unpacking.ts";
 import { archiveTar } from "./archive.ts";
 import type { OpenContent, OpenTar, TarContents } from "./content.ts";
 import { gceTar } from "./gce.ts";
-import { incusTar } from "./incus.ts";
+import { incusEntries, incusTar } from "./incus.ts";
 import { ovaTar } from "./ova.ts";
 import { xvaTar } from "./xva.ts";
 
@@ -13,7 +13,7 @@ const images: readonly (readonly [RegExp, OpenTar])[] = [
   [/^[^/]+\.ovf$/i, ovaTar],
   [/^ova\.xml$/, xvaTar],
   [/^[^/]+\.raw$/, gceTar],
-  [/^(?:metadata\.yaml|rootfs(?:\.img|\.squashfs)?|templates)$/, incusTar],
+  [incusEntries, incusTar],
 ];
 
 /** Real files do not compress by a factor of 1,000; empty disks do. */

@@ -1,29 +1,75 @@
+import { posix } from "node:path";
+import { fileSource } from "../../system/file-source.ts";
+
+export interface BuiltInRule {
+  /** Glob of file names, case-sensitive. */
+  match: string;
+  /** Undefined: the name does not decide, so that a project needs a rule of its own. */
+  packageType: string | undefined;
+  /** True if the bytes must be an archive of Incus; without the bytes, its name must say so. */
+  isIncus?: boolean;
+}
+
+const row = (match: string, packageType: string | undefined): BuiltInRule => ({ match, packageType });
 /** A disk image may be compressed. */
-const disk = (name: string) => new RegExp(`${name}(\\.(gz|xz|zst|bz2))?$`);
+const disk = (match: string, packageType: string) => row(`${match}{,.gz,.xz,.zst,.bz2}`, packageType);
 
 /**
  * Package types by file name; the first match wins. A project's `ingest:` rules and the build's own
- * information take precedence.
+ * information take precedence. docs/releases.md has the same table.
  */
-const rules: readonly [name: RegExp, packageType: string][] = [
-  [/\.rpm$/, "rpm"],
-  [/\.deb$/, "deb"],
-  [/\.msi$/, "msi"],
-  [/\.pkg$/, "pkg"],
+export const builtInRules: readonly BuiltInRule[] = [
+  row("*.rpm", "rpm"),
+  row("*.deb", "deb"),
+  row("*.msi", "msi"),
+  row("*.pkg", "pkg"),
   // Names written by `helm package`; other .tgz files may be anything.
-  [/.-\d+\.\d+\.\d+[^/]*\.tgz$/, "helm"],
-  [disk("efi.*\\.qcow2"), "qcow-efi"],
-  [disk("\\.qcow2"), "qcow"],
-  [disk("esxi.*\\.(ova|vmdk)"), "esxi"],
-  [disk("\\.(ova|vmdk)"), "vmware"],
-  [disk("(amazon|aws).*\\.vhd"), "amazon"],
-  [disk("xen.*\\.vhd"), "xen"],
-  [disk("hyper-?v.*\\.vhd"), "hyperv"],
-  [disk("azure.*\\.vhdx"), "azure"],
-  [disk("\\.vhdx"), "hyperv"],
-  [disk("\\.vhd"), "azure"],
-  [disk("\\.xva"), "xen"],
+  row("?*-+([0-9]).+([0-9]).+([0-9])*.tgz", "helm"),
+  { match: "*.tar.xz", packageType: "incus", isIncus: true },
+  row("*{[Dd]arwin,[Mm]ac[Oo][Ss],[Ww]indows,[Ww]in32,[Ww]in64,[Bb][Ss][Dd]}*.tar.xz", undefined),
+  row("*.tar.xz", "xz"),
+  disk("*efi*.qcow2", "qcow-efi"),
+  disk("*.qcow2", "qcow"),
+  disk("*esxi*.{ova,vmdk}", "esxi"),
+  disk("*.{ova,vmdk}", "vmware"),
+  disk("*{amazon,aws}*.{vhd,raw}", "amazon"),
+  disk("*xen*.vhd", "xen"),
+  disk("*hyper{,-}v*.vhd", "hyperv"),
+  disk("*azure*.vhdx", "azure"),
+  disk("*.vhdx", "hyperv"),
+  disk("*.vhd", "azure"),
+  disk("*.xva", "xen"),
+  row("*.vma{,.gz,.lzo,.zst}", "proxmox"),
+  row("*efi*.raw.tar.gz", "gce-efi"),
+  row("*.raw.tar.gz", "gce"),
 ];
 
-/** Package type by file name ending, if neither the project nor the build gives one. */
-export const usualType = (file: string): string | undefined => rules.find(([name]) => name.test(file))?.[1];
+const incusName = /incus|lx[cd]/i;
+const rulesFor = (file: string) => builtInRules.filter(({ match }) => posix.matchesGlob(file, match));
+
+/** Package type by file name alone. */
+export const usualType = (file: string): string | undefined =>
+  rulesFor(file).find(({ isIncus }) => !isIncus || incusName.test(file))?.packageType;
+
+/**
+ * Package type by file name, and by content if that is here.
+ * @param path undefined: the bytes are not here
+ * @throws RelcatError file-access, decoder-missing
+ */
+export async function typeOfFile(file: string, path: string | undefined): Promise<string | undefined> {
+  if (path === undefined) return usualType(file);
+  for (const { packageType, isIncus } of rulesFor(file))
+    if (!isIncus || (await isIncusArchive(path))) return packageType;
+  return undefined;
+}
+
+async function isIncusArchive(path: string): Promise<boolean> {
+  const { hasIncusMetadata } = await import("../../inspect/images/incus.ts");
+  const { limits } = await import("../../inspect/inspect.ts");
+  const source = fileSource(path);
+  try {
+    return await hasIncusMetadata(source, limits.image);
+  } finally {
+    source.close();
+  }
+}

@@ -25,6 +25,8 @@ export interface Description extends Statements {
   job: Job;
   config: Config;
   revision: string | undefined;
+  /** Package types of the built-in rules by file name, where the bytes were there to decide. */
+  contentTypes?: ReadonlyMap<string, string | undefined>;
 }
 
 /**
@@ -36,7 +38,7 @@ export function describeFile(
   measured: Measured | undefined,
   context: Description,
 ): { artifact: WrittenArtifact | undefined; incus?: IncusStatement | undefined; problems: Problem[] } {
-  const { config, sidecars, settings, version } = context;
+  const { config, sidecars, settings, version, contentTypes } = context;
   const rule = file.finished ? undefined : ruleFor(file.name, config);
   // In ascending precedence: name, build, sidecar, caller.
   const layers = [
@@ -47,7 +49,8 @@ export function describeFile(
   ];
   const fields = layers.reduce<Fields>((under, over) => overlay(under, over), {});
   const hinted = file.hint === undefined ? undefined : typeOfHint(file.hint, config);
-  const stated = fields.package_type ?? hinted ?? usualType(file.name);
+  const usual = contentTypes?.has(file.name) ? contentTypes.get(file.name) : usualType(file.name);
+  const stated = fields.package_type ?? hinted ?? usual;
   if (stated === undefined) return { artifact: undefined, problems: [unmatched(file.name, file.at)] };
   const package_type = resolveAlias(stated, config.packageTypes);
   const type = config.packageTypes.get(package_type);

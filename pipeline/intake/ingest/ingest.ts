@@ -6,6 +6,7 @@ import { catalogFile, loadConfiguration } from "../../project/configuration.ts";
 import type { IncusStatement } from "../../records/incus-tarball.ts";
 import { requireArtifacts } from "../../system/artifacts-at-hand.ts";
 import { cleanHead } from "../../system/git/git.ts";
+import { typeOfFile } from "./built-in-rules.ts";
 import { checkManifest, type Described } from "./check-manifest.ts";
 import { type Description, describeFile } from "./describe.ts";
 import { readSumFiles, unusedSums } from "./formats/sums.ts";
@@ -23,6 +24,7 @@ import {
 import { mergeEvidence } from "./merge-evidence.ts";
 import { readRelease, requireRelease } from "./release-folder.ts";
 import { type Environment, statedRevision } from "./revision.ts";
+import { ruleFor } from "./rules.ts";
 import { parseSettings } from "./settings.ts";
 import { suggestRules, unmatchedHint } from "./suggest.ts";
 
@@ -90,9 +92,10 @@ export async function ingestBuild(
     throw failure("usage", message, "Ingest the file with that name in a run of its own.");
   }
 
-  const context: Description = { ...merged, config, settings };
   const release = readRelease(folder, merged.version);
   const { present, problems: missing } = locate(merged.job.files, sums, merged.version, request.artifacts);
+  const stating: Description = { ...merged, config, settings };
+  const context = { ...stating, contentTypes: await contentTypes(present, stating) };
   const check = (measured: ReadonlyMap<string, Measured>) => {
     const { described, problems, statements } = describeAll(present, measured, context);
     const checked = checkManifest(described, merged.version, config, release);
@@ -131,6 +134,20 @@ export async function suggestForInputs(
   throwErrors(problems);
   const names = [...new Set(files.filter(({ finished }) => !finished).map(({ name }) => name))];
   return suggestRules(names.sort(), config);
+}
+
+/** Only for files whose package type nothing else states. */
+async function contentTypes(
+  present: readonly Present[],
+  { config, sidecars, settings }: Description,
+): Promise<Map<string, string | undefined>> {
+  const types = new Map<string, string | undefined>();
+  for (const { file, copies } of present) {
+    const stated = [settings, sidecars.get(file.name)?.value, ruleFor(file.name, config)];
+    if (copies[0] && !file.finished && stated.every((fields) => fields?.package_type === undefined))
+      types.set(file.name, await typeOfFile(file.name, copies[0].path));
+  }
+  return types;
 }
 
 /** Loads the code that checks signatures only if there are signers. */

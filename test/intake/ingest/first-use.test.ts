@@ -1,7 +1,13 @@
-import { appendFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { xz } from "@napi-rs/lzma";
 import { describe, expect, test } from "vitest";
+import { defaultPackageTypes } from "../../../pipeline/documents/package-types.ts";
+import { builtInRules } from "../../../pipeline/intake/ingest/built-in-rules.ts";
+import { bytesOf } from "../../support/artifacts.ts";
 import { project, release } from "../../support/project.ts";
+import { repository } from "../../support/run.ts";
+import { tar } from "../../support/tar.ts";
 
 const config = "require: {}\n";
 const types: Readonly<Record<string, string>> = {
@@ -18,6 +24,15 @@ const types: Readonly<Record<string, string>> = {
   "harbor.vhdx.xz": "hyperv",
   "harbor.vhd": "azure",
   "harbor-aws.vhd": "amazon",
+  "harbor-amazon.raw.xz": "amazon",
+  "harbor-xen.vhd.gz": "xen",
+  "harbor.xva.gz": "xen",
+  "harbor-hyper-v.vhd": "hyperv",
+  "harbor-azure.vhdx": "azure",
+  "harbor-1.2.3-linux-x86_64.tar.xz": "xz",
+  "vzdump-qemu-harbor.vma.zst": "proxmox",
+  "harbor.raw.tar.gz": "gce",
+  "harbor-efi.raw.tar.gz": "gce-efi",
 };
 
 const built = (files: readonly string[], catalog = config) =>
@@ -38,6 +53,84 @@ test("a project without rules ingests files with well-known names, and check acc
   const made = built(Object.keys(types));
   expect(await ingested(made)).toEqual(types);
   await made.succeed("check");
+});
+
+test("the built-in rules cover every package type of the default table, as docs/releases.md lists them", () => {
+  const named = builtInRules.flatMap(({ packageType }) => packageType ?? []);
+  expect([...new Set(named)].sort()).toEqual(Object.keys(defaultPackageTypes).sort());
+  const text = readFileSync(join(repository, "docs/releases.md"), "utf8");
+  const rows = text.matchAll(/^\| `([^`]+)` \| (?:`([a-z-]+)`|none)(.*) \|$/gm);
+  const listed = [...rows].map(([, match, packageType, more]) => ({
+    match,
+    packageType,
+    isIncus: more?.includes("Incus"),
+  }));
+  expect(listed.slice(-builtInRules.length)).toEqual(
+    builtInRules.map(({ match, packageType, isIncus = false }) => ({ match, packageType, isIncus })),
+  );
+});
+
+describe("a .tar.xz", () => {
+  const ingestedBytes = async (files: Record<string, Uint8Array>, ...args: string[]) => {
+    const made = built([]);
+    mkdirSync(join(made.folder, "out"));
+    for (const [name, bytes] of Object.entries(files)) writeFileSync(join(made.folder, "out", name), bytes);
+    const { document } = await made.json(...ingest, ...args);
+    const artifacts = document.artifacts as { file: string; package_type: string }[];
+    return Object.fromEntries(artifacts.map((each) => [each.file, each.package_type]));
+  };
+  const packed = (files: Record<string, string>) => xz.compressSync(tar(files));
+  const metadata = "architecture: x86_64\ncreation_date: 1790000000\n";
+
+  test("is an image of Incus if it contains what Incus requires, whatever its name", async () => {
+    const files = {
+      "harbor.tar.xz": bytesOf("vm/acme-1.2.3-incus.tar.xz"),
+      "metadata.tar.xz": bytesOf("vm/acme-1.2.3-incus-metadata.tar.xz"),
+      "late.tar.xz": packed({ "./templates/a.tpl": "a", "./metadata.yaml": metadata, "./rootfs/a": "a" }),
+      "client.tar.xz": bytesOf("tar/acme-client-1.2.3.tar.xz"),
+      "incus-agent.tar.xz": packed({ "usr/bin/agent": "a", "metadata.yaml": metadata }),
+      "other.tar.xz": packed({ "metadata.yaml": "name: something else\n" }),
+      "late-client.tar.xz": packed({ "templates/a.tpl": "a" }),
+    };
+    expect(await ingestedBytes(files)).toEqual({
+      "harbor.tar.xz": "incus",
+      "metadata.tar.xz": "incus",
+      "late.tar.xz": "incus",
+      "client.tar.xz": "xz",
+      "incus-agent.tar.xz": "xz",
+      "other.tar.xz": "xz",
+      "late-client.tar.xz": "xz",
+    });
+  });
+
+  test("is what --set or a rule says it is, and is not opened then", async () => {
+    const files = { "harbor.tar.xz": bytesOf("vm/acme-1.2.3-incus.tar.xz") };
+    expect(await ingestedBytes(files, "--set", "package_type=xz")).toEqual({ "harbor.tar.xz": "xz" });
+  });
+
+  test("is known by its name if its bytes are not here", async () => {
+    const made = built([]);
+    const sum = "0123456789abcdef".repeat(4);
+    made.write(
+      "SHA256SUMS",
+      ["harbor.tar.xz", "harbor-incus.tar.xz"].map((name) => `${sum}  ${name}\n`).join(""),
+    );
+    const { document } = await made.json("ingest", "--release", "26.09.001", "--sums", "SHA256SUMS");
+    expect(document.artifacts).toMatchObject([
+      { file: "harbor-incus.tar.xz", package_type: "incus" },
+      { file: "harbor.tar.xz", package_type: "xz" },
+    ]);
+  });
+
+  test("needs a rule if its name has another system", async () => {
+    const made = built(["harbor_1.2.3_Darwin_arm64.tar.xz", "harbor-freebsd.tar.xz"]);
+    const { exitCode, stderr } = await made.run(...ingest);
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringContaining('nothing says what "harbor-freebsd.tar.xz" is'),
+    ]);
+    expect(stderr).toContain('{ match: "*{[Dd]arwin,mac[Oo][Ss]}*.tar.xz", package_type: macos-archive }');
+  });
 });
 
 test("a project's rule overrides the usual meaning of an ending", async () => {
