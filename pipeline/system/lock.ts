@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
-import { accessSync, constants, lstatSync, mkdirSync } from "node:fs";
+import { accessSync, constants, lstatSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
 import { failure } from "../errors.ts";
 import { accessFailure } from "./access-failure.ts";
+import { readIfPresent } from "./files.ts";
 import { realPlace } from "./real-place.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -71,14 +72,19 @@ async function holding<T>(
   const database = open(file);
   try {
     await acquire(database, { file, folder }, pid, onWait);
-    return await work();
+    try {
+      return await work();
+    } finally {
+      rmSync(holderFile(file), { force: true });
+    }
   } finally {
     database.close();
   }
 }
 
 function open(file: string): DatabaseSync {
-  if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) throw isLink(file);
+  for (const each of [file, holderFile(file)])
+    if (lstatSync(each, { throwIfNoEntry: false })?.isSymbolicLink()) throw isLink(each);
   try {
     mkdirSync(dirname(file), { recursive: true });
     return new DatabaseSync(file);
@@ -103,7 +109,7 @@ async function acquire(
 ) {
   for (let waited = 0; ; waited += step) {
     if (hold(database, file, pid)) return;
-    const holder = holderOf(database);
+    const holder = holderOf(file);
     if (waited === 0) onWait(holder);
     if (waited >= maxWaitMilliseconds) {
       const who = holder === 0 ? "another relcat" : `the relcat with process id ${holder}`;
@@ -117,20 +123,22 @@ async function acquire(
   }
 }
 
-/** The holder's process id is committed before the lock is taken, so that others can read it. */
+/** Others read the holder's process id from a file of its own, so that the bytes of the lock file never change. */
+const holderFile = (file: string): string => `${file}-holder`;
+
 function hold(database: DatabaseSync, file: string, pid: number): boolean {
   try {
-    database.exec("BEGIN IMMEDIATE; CREATE TABLE IF NOT EXISTS holder (pid INTEGER); DELETE FROM holder");
-    database.prepare("INSERT INTO holder VALUES (?)").run(pid);
-    database.exec("COMMIT; BEGIN IMMEDIATE");
-    if (holderOf(database) === pid) return true;
-    database.exec("ROLLBACK");
-    return false;
+    database.exec("BEGIN IMMEDIATE");
   } catch (error) {
-    if (database.isTransaction) database.exec("ROLLBACK");
     if (isBusy(error)) return false;
     throw unusable(file, error);
   }
+  try {
+    writeFileSync(holderFile(file), `${pid}\n`);
+  } catch (error) {
+    throw accessFailure(`cannot lock ${dirname(file)}`, error);
+  }
+  return true;
 }
 
 /** The file may belong to another program, and the folder to another user. */
@@ -143,13 +151,10 @@ function unusable(file: string, error: unknown) {
   return failure("file-access", `cannot lock ${file}: ${errstr}`, hint, undefined, error);
 }
 
-function holderOf(database: DatabaseSync): number {
-  try {
-    const row = database.prepare("SELECT pid FROM holder").get();
-    return typeof row?.pid === "number" ? row.pid : 0;
-  } catch {
-    return 0; // Between two holders the row or the table may be missing.
-  }
+/** 0 between two holders. */
+function holderOf(file: string): number {
+  const text = readIfPresent(holderFile(file));
+  return Number.parseInt(new TextDecoder().decode(text), 10) || 0;
 }
 
 const isSqlite = (error: unknown) => (error as { code?: string }).code === "ERR_SQLITE_ERROR";

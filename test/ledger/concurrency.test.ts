@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
@@ -100,6 +100,15 @@ test("a ledger that a program without the lock changes meanwhile is not overwrit
     uncut(catalog.folder, "26.08.001", "none", { ...surroundings(), proveLedger }),
   ).rejects.toThrow(`lock-held: ${ledger} was changed by something else in the meantime`);
   expect(readFileSync(ledger, "utf8")).toBe(`${before}{}\n`);
+});
+
+test("a lock leaves the same bytes behind, so that a lock file in git stays unchanged", async () => {
+  const catalog = releases(plainRelease("26.08.001", files("26.08.001", "a")));
+  await catalog.cut();
+  const locks = () => readdirSync(catalog.folder).filter((name) => name.startsWith(".relcat-lock"));
+  const before = readFileSync(join(catalog.folder, ".relcat-lock"));
+  await catalog.retract({ ids: [1], reason: "Broken." });
+  expect([locks(), readFileSync(join(catalog.folder, ".relcat-lock"))]).toEqual([[".relcat-lock"], before]);
 });
 
 test("a lock is free again after its work failed", async () => {
