@@ -106,7 +106,7 @@ async function addRelease(): Promise<void> {
 }
 
 /** Folder that the mirrorlist names, below the site. */
-const named = () => live("yum/stable.mirrorlist").trim().slice(`${baseUrl}/`.length).replace(/\/$/, "");
+const named = () => /yum\/[0-9a-f]{64}/.exec(live("yum/stable.mirrorlist"))?.[0] ?? "";
 const repomd = (folder: string) =>
   ["", ".asc"].map((end) => live(`${folder}/repodata/repomd.xml${end}`)).join("");
 

@@ -95,7 +95,7 @@ const keyOf = ({ attributes, children }: XmlElement): string =>
 /** A line for each element with its path. Values that depend on the folder of the rpm are left out. */
 function linesOf(element: XmlElement, path = ""): string[] {
   const own = `${path}/${element.name}`;
-  const left = own === "/package/location" ? ["href"] : own === "/package/time" ? ["file"] : [];
+  const left = own === "/package/location" ? ["href", "xml:base"] : own === "/package/time" ? ["file"] : [];
   const attributes = [...element.attributes].filter(([name]) => !left.includes(name));
   const text = element.children.length > 0 ? "" : element.text;
   return [
@@ -111,8 +111,11 @@ function ours(type: "primary" | "filelists"): Map<string, XmlElement> {
     const metadata = metadataOf(bytes);
     if (!metadata) continue;
     const location = { path: file, size: bytes.length, sha256: sha256(bytes) };
-    const write = type === "primary" ? primaryPackage : filelistsPackage;
-    found.set(location.sha256, readXml(write(metadata, location)));
+    const xml =
+      type === "primary"
+        ? primaryPackage(metadata, location, "https://downloads.example.com")
+        : filelistsPackage(metadata, location);
+    found.set(location.sha256, readXml(xml));
   }
   return found;
 }

@@ -1,5 +1,8 @@
-import { mkdirSync } from "node:fs";
+import { hash } from "node:crypto";
+import { globSync, mkdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { execa } from "execa";
 import { beforeAll, describe, expect, test } from "vitest";
 import { certificateTitle } from "../../pipeline/documents/feeds/keys.ts";
 import { armored } from "../../pipeline/documents/feeds/openpgp-armor.ts";
@@ -70,6 +73,34 @@ async function expectRefused(client: YumClient, ...args: readonly string[]): Pro
   expect(exitCode, output).not.toBe(0);
 }
 
+/** Locations of packages in the index of a repository, which may be the one that a client stored. */
+function locationsIn(folder: string): string[] {
+  const [file = ""] = globSync("**/repodata/*primary.xml.gz", { cwd: folder });
+  const xml = gunzipSync(readFileSync(join(folder, file))).toString();
+  return Array.from(xml.matchAll(/<location ([^>]*)\/>/g), ([, attributes = ""]) => attributes).sort();
+}
+
+/** Answers as earlier versions wrote them: relative locations of packages, and a mirrorlist of one line. */
+async function earlierForm(at: FeedSite): Promise<(path: string, bytes: Buffer) => Buffer> {
+  const repomd = await at.text("yum/stable/repodata/repomd.xml");
+  const [, file = ""] = /"repodata\/([0-9a-f]{64}-primary\.xml\.gz)"/.exec(repomd) ?? [];
+  const packed = await (await fetch(`${at.url}/yum/stable/repodata/${file}`)).arrayBuffer();
+  const xml = gunzipSync(packed).toString().replaceAll(`xml:base="${at.url}/" href="`, 'href="../../');
+  const earlier = gzipSync(xml);
+  const index = repomd.replace(/(?<=type="primary")[\s\S]*?<\/data>/, (data) =>
+    data
+      .replace(/(<checksum[^>]*>)[^<]*/, `$1${hash("sha256", earlier)}`)
+      .replace(/(<open-checksum[^>]*>)[^<]*/, `$1${hash("sha256", xml)}`)
+      .replace(/(<size>)[^<]*/, `$1${earlier.length}`)
+      .replace(/(<open-size>)[^<]*/, `$1${Buffer.byteLength(xml)}`),
+  );
+  return (path, bytes) => {
+    if (path.endsWith(".mirrorlist")) return Buffer.from(`${String(bytes).split("\n")[0]}\n`);
+    if (path.endsWith("/repomd.xml")) return Buffer.from(index);
+    return path.endsWith(file) ? earlier : bytes;
+  };
+}
+
 beforeAll(async () => {
   host = await zypperRoot();
 });
@@ -129,6 +160,55 @@ describe("at an unsigned site", () => {
       await whileChanged(site, altering(/agent.*\.rpm$/), () => expectRefused(client, "install", "agent"));
       expect((await client.installed()).filter((installed) => installed.startsWith("agent"))).toEqual([]);
     });
+  });
+
+  test.each(names)("%s keeps downloaded packages in the cache of the repository", async (name) => {
+    const client = await machine(name, site);
+    await client.succeed(...client.download("tool++"));
+    const rpms = () => globSync("**/*.rpm", { cwd: client.cache });
+    expect(rpms()).toEqual([expect.stringMatching(/^(?:packages\/)?acme-stable.*\/tool\+\+.*\.rpm$/)]);
+    await client.succeed("clean", name === "dnf" ? "all" : "--all");
+    expect(rpms()).toEqual([]);
+  });
+
+  test("dnf reposync copies the repository, and createrepo_c writes indexes of the copy", async () => {
+    const client = await machine("dnf", site);
+    const [top, merged] = [temporaryFolder(), join(temporaryFolder(), "merged")];
+    await client.succeed("reposync", "--repoid=acme-stable", "--download-metadata", `--download-path=${top}`);
+    const mirror = join(top, "acme-stable");
+    const copied = globSync("**/*.rpm", { cwd: mirror }).sort();
+    expect(copied.map((path) => path.replace(/[^/]*$/, ""))).toEqual([
+      ...["files/26.08.001/", "files/26.08.001/", "files/26.08.001/", "files/26.08.002/"],
+    ]);
+    const base = `${site.url}/`;
+    expect(locationsIn(mirror)).toEqual(copied.map((path) => `xml:base="${base}" href="${path}"`));
+    await execa("mergerepo_c", ["--no-database", "--all", "-r", `file://${mirror}`, "-o", merged]);
+    expect(locationsIn(merged)).toEqual(copied.map((path) => `xml:base="${base}" href="${path}"`));
+    await execa("createrepo_c", ["--quiet", "--no-database", "--update", mirror]);
+    expect(locationsIn(mirror).map((text) => decodeURIComponent(text))).toEqual(
+      copied.map((path) => `href="${path}"`),
+    );
+    const offline = clients.dnf();
+    offline.use(`[mirror]\nname=mirror\nbaseurl=file://${mirror}/\ngpgcheck=0\n`);
+    const refuse = (path: string) => Promise.reject(new Error(`${path} was read from the site`));
+    site.before = refuse;
+    try {
+      await offline.succeed("install", "agent");
+    } finally {
+      site.before = undefined;
+    }
+    expect(await offline.installed()).toContain("agent-26.8.2.noarch");
+  });
+
+  test.each(names)("%s changes from the form of an earlier version at the next publish", async (name) => {
+    const client = await machine(name, site);
+    await whileChanged(site, await earlierForm(site), async () => client.succeed(...client.refresh));
+    expect(locationsIn(client.cache)[0]).toMatch(/^href="\.\.\/\.\.\/files\//);
+    await client.succeed(...client.pinned("agent", "26.8.1"));
+    await client.succeed(...client.refresh);
+    expect(locationsIn(client.cache)[0]).toContain(`xml:base="${site.url}/" href="files/`);
+    await client.succeed(...client.upgrade);
+    expect(await client.installed()).toContain("agent-26.8.2.noarch");
   });
 
   test("a withdrawn version is listed no longer, and nothing is downgraded unless asked to", async () => {

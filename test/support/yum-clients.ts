@@ -10,6 +10,8 @@ export interface YumClient extends Words {
   command: readonly string[];
   /** Folder of .repo files. */
   repos: string;
+  /** Folder of downloaded packages and indexes. */
+  cache: string;
   /** Puts a .repo file in place of the last one. */
   use(repo: string): void;
   /** Runs a command of the package manager. @returns both outputs in one, and the exit code */
@@ -40,13 +42,15 @@ interface Words {
 interface Program {
   /** Folder of .repo files, from the machine's root. */
   repos: string;
+  /** Folder of downloaded packages and indexes, from the machine's root. */
+  cache: string;
   /** Database of installed rpms, from the machine's root. */
   database: string;
   command: readonly [string, ...string[]];
   env?: Record<string, string>;
 }
 
-function client({ repos, database, command, env }: Program, root: string, words: Words): YumClient {
+function client({ repos, cache, database, command, env }: Program, root: string, words: Words): YumClient {
   const [program, ...first] = command;
   const run: YumClient["run"] = async (...args) => {
     const options = { env: { LC_ALL: "C.UTF-8", ...env }, all: true, reject: false } as const;
@@ -58,6 +62,7 @@ function client({ repos, database, command, env }: Program, root: string, words:
     ...words,
     command,
     repos: join(root, repos),
+    cache: join(root, cache),
     run,
     use: (repo) => writeFileSync(join(root, repos, "site.repo"), repo),
     async succeed(...args) {
@@ -101,11 +106,13 @@ export function dnfClient({ arch = "x86_64" } = {}): YumClient {
   };
   const program: Program = {
     repos: "etc/yum.repos.d",
+    cache: "cache",
     // Debian's rpm has a database for each user.
     database: join(homedir(), ".rpmdb"),
     command: [
       "dnf",
-      ...["--assumeyes", "--noplugins", "--releasever=1", `--forcearch=${arch}`, `--installroot=${root}`],
+      ...["--assumeyes", "--disableplugin=*", "--enableplugin=reposync", "--enableplugin=changelog"],
+      ...["--releasever=1", `--forcearch=${arch}`, `--installroot=${root}`],
       ...Object.entries(settings).map(([name, value]) => `--setopt=${name}=${value}`),
     ],
   };
@@ -143,6 +150,7 @@ export function zypperClient(host: string, { arch = "x86_64" } = {}): YumClient 
   const options = ["--non-interactive", "--gpg-auto-import-keys", "--root", inside];
   const program: Program = {
     repos: "etc/zypp/repos.d",
+    cache: "var/cache/zypp",
     database: "/var/lib/rpm",
     command: ["chroot", host, "zypper", ...options],
     env: { ZYPP_CONF: settings },

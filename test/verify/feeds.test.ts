@@ -177,6 +177,17 @@ describe("a site that was signed but contradicts itself is refused if", () => {
     expect(await findingsOf(() => {})).toEqual([]);
   });
 
+  test("its yum index is one of an earlier version, whose locations are relative, it is not", async () => {
+    const found = await findingsOf((files) =>
+      changeYum(files, "primary", primaryPath(), (xml) => {
+        const earlier = xml.replaceAll(`xml:base="${baseUrl}/" href="`, 'href="../../');
+        expect(earlier).not.toBe(xml);
+        return earlier;
+      }),
+    );
+    expect(found).toEqual([]);
+  });
+
   const rebuild = "; build, sign and publish again";
   test.each<[string, (files: Files) => void, (string | RegExp)[]]>([
     [
@@ -276,6 +287,17 @@ describe("a site that was signed but contradicts itself is refused if", () => {
       [
         /-primary\.xml\.gz lists files\/26\.09\.001\/agent & co-2\.0\.rpm with the SHA-256 a+, expected 6+;/,
         /-primary\.xml\.gz lists files\/26\.09\.001\/agent & co-2\.0\.rpm with the size 13, expected 12;/,
+      ],
+    ],
+    [
+      "primary.xml has the address of another site",
+      (files) =>
+        changeYum(files, "primary", primaryPath(), (xml) =>
+          xml.replace(`"${baseUrl}/"`, '"https://a.test/"'),
+        ),
+      [
+        /-primary\.xml\.gz has the location "files\/26\.09\.001\/agent & co-2\.0\.rpm" with the base "https:\/\/a\.test\/", expected a path below https:\/\/downloads\.example\.com\/;/,
+        /^api\/v1\/feeds\.json gives no reason for package \d \(agent & co-2\.0\.rpm\)/,
       ],
     ],
     [

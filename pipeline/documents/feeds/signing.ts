@@ -26,7 +26,9 @@ export const repomdPath = (repo: string): string => `yum/${repo}/repodata/repomd
 /** Names the repository's current folder; written by `build` only if the build is not signed. */
 export const mirrorlistPath = (repo: string): string => `yum/${repo}.mirrorlist`;
 
-export const mirrorlistText = (baseUrl: string, folder: string): string => `${baseUrl}/${folder}/\n`;
+/** The folder has the indexes. The site's root is for zypper, which looks for a package below each line in order. */
+export const mirrorlistText = (baseUrl: string, folder: string): string =>
+  `${baseUrl}/${folder}/\n${baseUrl}/\n`;
 
 /** All certificates that are not retired. */
 export const keysPath = (product: string): string => `keys/${feedSlug(product)}.asc`;

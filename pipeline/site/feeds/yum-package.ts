@@ -2,8 +2,12 @@ import type { RpmEntry, RpmMetadata } from "../../documents/feeds/package-metada
 import type { FeedLocation } from "./feed.ts";
 import { element, parent } from "./yum-xml.ts";
 
-/** Element `package` of primary.xml, with the elements and their order as createrepo_c writes them. */
-export function primaryPackage(rpm: RpmMetadata, location: FeedLocation): string {
+/**
+ * Element `package` of primary.xml, with the elements and their order as createrepo_c writes them.
+ * Clients that mirror put `href` below the repository's folder, so it never leaves that folder; dnf and zypper
+ * percent-encode it themselves. zypper ignores `xml:base` and finds the file by the second line of the mirrorlist.
+ */
+export function primaryPackage(rpm: RpmMetadata, location: FeedLocation, baseUrl: string): string {
   return parent("package", { type: "rpm" }, [
     element("name", {}, rpm.name),
     element("arch", {}, rpm.native_arch),
@@ -15,7 +19,7 @@ export function primaryPackage(rpm: RpmMetadata, location: FeedLocation): string
     element("url", {}, rpm.url),
     element("time", { file: rpm.build_time, build: rpm.build_time }),
     element("size", { package: location.size, installed: rpm.size.installed, archive: rpm.size.archive }),
-    element("location", { href: relativePath(location.path) }),
+    element("location", { "xml:base": `${baseUrl}/`, href: location.path }),
     format(rpm),
   ]);
 }
@@ -61,6 +65,3 @@ const fileElement = ({ path, type }: RpmMetadata["files"][number]): string =>
 /** Files that other packages may require by path without filelists.xml. */
 const isPrimary = (path: string): boolean =>
   path.startsWith("/etc/") || path.includes("bin/") || path === "/usr/lib/sendmail";
-
-/** From `yum/NAME/`: zypper ignores `xml:base`, so it is relative. dnf and zypper percent-encode it themselves. */
-const relativePath = (path: string): string => `../../${path}`;

@@ -69,7 +69,7 @@ function listedPackage(
     nevra: nevra(metadata),
     time: secondsOf(record.modified_date),
     keyId: keyIdOf(entry),
-    primary: primaryPackage(metadata, location),
+    primary: primaryPackage(metadata, location, baseUrl),
     filelists: yum.filelists ? filelistsPackage(metadata, location) : null,
     updated: isSecurityUpdate ? updatedPackage(metadata, file, location) : null,
   };

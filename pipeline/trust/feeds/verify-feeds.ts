@@ -1,5 +1,11 @@
 import { yumFolder } from "../../documents/feeds/paths.ts";
-import { certificatePath, mirrorlistPath, releaseBody, repomdPath } from "../../documents/feeds/signing.ts";
+import {
+  certificatePath,
+  mirrorlistPath,
+  mirrorlistText,
+  releaseBody,
+  repomdPath,
+} from "../../documents/feeds/signing.ts";
 import { sha256 } from "../metadata.ts";
 import { dateText, type FeedCertificate, readCertificate } from "./certificates.ts";
 import { readDatedRelease } from "./release-file.ts";
@@ -136,7 +142,7 @@ async function repoFaults(repo: string, site: Verifying): Promise<FeedFault[]> {
   );
   const folder = yumFolder(sha256(Buffer.concat([repomd, signature])));
   const faults = signerFaults(`${path}.asc`, by, site);
-  if (!mirrorlist.endsWith(`/${folder}/\n`))
+  if (!isMirrorlist(mirrorlist, folder))
     faults.push({
       path: mirrorlistPath(repo),
       what: `does not name ${folder}, the folder of this index${publishAgain}`,
@@ -148,6 +154,13 @@ async function repoFaults(repo: string, site: Verifying): Promise<FeedFault[]> {
       faults.push({ path: copy, what: `is not the same as ${name}${publishAgain}` });
   }
   return faults;
+}
+
+/** Those of earlier versions have the first line only. */
+function isMirrorlist(text: string, folder: string): boolean {
+  const [first = ""] = text.split("\n", 1);
+  const baseUrl = first.slice(0, -`/${folder}/`.length);
+  return [`${baseUrl}/${folder}/\n`, mirrorlistText(baseUrl, folder)].includes(text);
 }
 
 /** @param by the certificates that made the signatures */

@@ -103,10 +103,11 @@ const updatedIn = (update: XmlElement): string[] =>
     .map((entry) => textIn(entry, "sum"));
 
 function notePackage(path: string, entry: XmlElement, site: FeedSite, report: FeedReport): void {
-  const href = unescaped(entry.first("location")?.attributes.href ?? "");
-  const [, file] = /^\.\.\/\.\.\/(.+)$/.exec(href) ?? [];
+  const location = entry.first("location")?.attributes;
+  const [base, href] = [location?.["xml:base"], location?.href].map((text) => unescaped(text ?? ""));
+  const file = packagePath(base, href, site.baseUrl);
   if (file === undefined) {
-    const what = `has the location ${JSON.stringify(href)}, expected one that begins with ../../${rebuild}`;
+    const what = `has the location ${JSON.stringify(href)} with the base ${JSON.stringify(base)}, expected a path below ${site.baseUrl}/${rebuild}`;
     report.findings.push({ path, what });
     return;
   }
@@ -121,6 +122,12 @@ function notePackage(path: string, entry: XmlElement, site: FeedSite, report: Fe
     },
     site,
   );
+}
+
+/** Indexes of earlier versions have no base, and paths that are relative to the folder of the repository. */
+function packagePath(base = "", href = "", baseUrl: string): string | undefined {
+  if (base === `${baseUrl}/`) return href;
+  return base === "" ? /^\.\.\/\.\.\/(.+)$/.exec(href)?.[1] : undefined;
 }
 
 /** undefined with a finding, for bytes that are not this document. */

@@ -44,7 +44,7 @@ describe("a build with a yum feed", () => {
       "yum/stable/repodata/repomd.xml",
     ]);
     expect(read(made, "yum/stable.mirrorlist")).toBe(
-      `http://127.0.0.1:8080/yum/${sha256(read(made, "yum/stable/repodata/repomd.xml"))}/\n`,
+      `http://127.0.0.1:8080/yum/${sha256(read(made, "yum/stable/repodata/repomd.xml"))}/\nhttp://127.0.0.1:8080/\n`,
     );
   });
 

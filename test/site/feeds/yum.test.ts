@@ -55,7 +55,7 @@ describe("primary.xml", () => {
       "url https://acme.example/",
       "time file=1787000000 build=1787000000",
       "size package=1536 installed=4096 archive=4400",
-      "location href=../../files/26.08.002/agent-1.x86_64.rpm",
+      "location xml:base=https://downloads.example.com/base/ href=files/26.08.002/agent-1.x86_64.rpm",
       "format",
     ]);
   });
@@ -134,10 +134,10 @@ describe("primary.xml", () => {
     );
   });
 
-  test("has a path relative to the repository; clients percent-encode it", () => {
+  test("has a path below the address of the site, which clients percent-encode", () => {
     const entry = rpmRecord(1, rpmOf(), { file: "agent+x ^1~rc #2%&<.rpm" });
     expect(listedIn(yumSite([releaseOf("26.08.002", { packages: [entry] })]))).toEqual([
-      "../../files/26.08.002/agent+x ^1~rc #2%&<.rpm",
+      "files/26.08.002/agent+x ^1~rc #2%&<.rpm",
     ]);
   });
 
@@ -244,8 +244,8 @@ describe("a repository", () => {
 
   test("lists the rpms whose names match", () => {
     const files = yumSite([release], config);
-    expect(listedIn(files, "el8")).toEqual(["../../files/26.08.002/agent.el8.rpm"]);
-    expect(listedIn(files, "el9")).toEqual(["../../files/26.08.002/agent.el9.rpm"]);
+    expect(listedIn(files, "el8")).toEqual(["files/26.08.002/agent.el8.rpm"]);
+    expect(listedIn(files, "el9")).toEqual(["files/26.08.002/agent.el9.rpm"]);
     expect(yumFeed.part(release, config).omitted).toEqual([
       { id: 2, file: "agent.rpm", reason: "its name matches no repository in catalog.yaml" },
     ]);
@@ -280,8 +280,8 @@ describe("a repository", () => {
       }),
     ];
     expect(listedIn(yumSite(releases))).toEqual([
-      "../../files/26.08.002/later.rpm",
-      "../../files/26.08.002/agent-1.x86_64.rpm",
+      "files/26.08.002/later.rpm",
+      "files/26.08.002/agent-1.x86_64.rpm",
     ]);
     expect(yumFeed.omitted?.(yumRows(releases, yumConfig()), yumConfig())).toEqual([
       {
@@ -325,7 +325,7 @@ describe("without signatures", () => {
     const repomd = textOf(files.get("yum/stable/repodata/repomd.xml"));
     const folder = `yum/${sha256(repomd)}`;
     expect(textOf(files.get("yum/stable.mirrorlist"))).toBe(
-      `https://downloads.example.com/base/${folder}/\n`,
+      `https://downloads.example.com/base/${folder}/\nhttps://downloads.example.com/base/\n`,
     );
     expect(textOf(files.get(`${folder}/repodata/repomd.xml`))).toBe(repomd);
     expect(indexOf(files, "primary", folder)).toEqual(indexOf(files, "primary"));

@@ -207,7 +207,9 @@ describe("a yum repository", () => {
   test("is in a folder that is named after index and signature, and its mirrorlist names the folder", async () => {
     const made = await sign({ keys: [listed(rsa)], secrets: [rsa] });
     const folder = `yum/${sha256(repomd() + made[asc])}`;
-    expect(made["yum/stable.mirrorlist"]).toBe(`https://downloads.example.com/acme/${folder}/\n`);
+    expect(made["yum/stable.mirrorlist"]).toBe(
+      `https://downloads.example.com/acme/${folder}/\nhttps://downloads.example.com/acme/\n`,
+    );
     expect(made[`${folder}/repodata/repomd.xml`]).toBe(repomd());
     expect(made[`${folder}/repodata/repomd.xml.asc`]).toBe(made[asc]);
     expect(made[`${folder}/repodata/${"b".repeat(64)}-primary.xml.gz`]).toBe("packages");

@@ -56,6 +56,12 @@ test("a site as it was signed has no faults, and half of its life later neither"
   expect(await faultsOf(signed, signedAt + 13 * day)).toEqual([]);
 });
 
+test("a mirrorlist of an earlier version, which has only the folder, has no faults", async () => {
+  const earlier = changed("yum/stable.mirrorlist", (text) => text.replace(/(?<=\n)[^\n]+\n$/, ""));
+  expect(String(earlier.get("yum/stable.mirrorlist"))).toMatch(/^\S+\/yum\/[0-9a-f]{64}\/\n$/);
+  expect(await faultsOf(earlier)).toEqual([]);
+});
+
 test("an index that was not renewed, and a key that ended, are named", async () => {
   const [late] = await faultsOf(signed, signedAt + 14 * day);
   expect(late).toMatch(
@@ -130,6 +136,11 @@ describe("a fault is named:", () => {
     [
       "a mirrorlist of another folder",
       () => changed("yum/stable.mirrorlist", (text) => text.replace(/[0-9a-f]{64}/, "0".repeat(64))),
+      () => [/^yum\/stable\.mirrorlist does not name yum\/[0-9a-f]{64}, the folder of this index$/],
+    ],
+    [
+      "a mirrorlist that names another host",
+      () => changed("yum/stable.mirrorlist", (text) => `${text}https://a.test/\n`),
       () => [/^yum\/stable\.mirrorlist does not name yum\/[0-9a-f]{64}, the folder of this index$/],
     ],
     [
