@@ -209,6 +209,26 @@ test("the text output has verdict, type and file, the checks or the fault, and t
   expect({ stderr, status }).toEqual({ stderr: "3 files, 2 ok.\n", status: 1 });
 });
 
+test("packages that rpm accepts are not called damaged or unreadable", async () => {
+  const folder = join(repository, "test/fixtures/foreign-rpm");
+  const names = ["Rimmer-1.0.2-2.x86_64.rpm", "empty-signed-v6-multiple-0-0.x86_64.rpm"];
+  const { stdout } = await run(
+    names.map((name) => join(folder, name)),
+    false,
+    {},
+  );
+  expect(stdout.replaceAll(`${folder}/`, "")).toMatchInlineSnapshot(`
+    "unsigned       rpm  Rimmer-1.0.2-2.x86_64.rpm
+      reason  it has no signature
+      says    name Rimmer, version 1.0.2, release 2, architecture x86_64
+      note    The payload unpacks to 544 bytes, but the package says 420.
+    untrusted-key  rpm  empty-signed-v6-multiple-0-0.x86_64.rpm
+      reason  it is signed by d888bf9469701ec37d429716183f6899719ce7a5, which is not an allowed key
+      claims  d888bf9469701ec37d429716183f6899719ce7a5, RSA/SHA512, Sat Mar  7 21:05:02 2026, Key ID 183f6899719ce7a5
+    "
+  `);
+});
+
 test("without --keys every signer is untrusted, and the output says so", async () => {
   const { stdout, stderr, status } = await run([pathOf("rpm/signed-rsa4096.rpm")], false, {});
   expect(stdout).toContain("untrusted-key  rpm  ");

@@ -42,6 +42,7 @@ test("the header is read, and what it lacks is left out", async () => {
       native_arch: "x86_64",
     },
     ...{ summary: "", description: "", build_time: 0, size: { installed: 0, archive: 0 } },
+    sourcerpm: "agent-1.2.3-1.src.rpm",
     ...{ header_range: [expect.any(Number), expect.any(Number)], files: [] },
     ...{ provides: [], requires: [], conflicts: [], obsoletes: [] },
     ...{ recommends: [], suggests: [], supplements: [], enhances: [] },
@@ -80,8 +81,11 @@ test.each([
   expect(await read(tags)).toMatchObject({ arch, native_arch: native });
 });
 
-test("source packages have no metadata", async () => {
-  expect(await read([...named, integers(1106, 1)])).toBeUndefined();
+test("source packages, which name no source package, have no metadata", async () => {
+  const source = named.filter(({ tag }) => tag !== 1044);
+  expect(await read([...source, integers(1106, 1)])).toBeUndefined();
+  // Older versions of rpm did not write tag 1106.
+  expect(await read(source)).toBeUndefined();
 });
 
 describe("dependencies", () => {

@@ -1,21 +1,26 @@
 import { createHash } from "node:crypto";
+import { gunzipSync, gzipSync } from "node:zlib";
 import type { PrivateKey } from "openpgp";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Inspection } from "../../pipeline/inspect/inspection.ts";
 import type { Keys } from "../../pipeline/inspect/keys.ts";
 import { inspectRpm } from "../../pipeline/inspect/packages/rpm/rpm.ts";
 import { inspectBytes, optionsWith } from "../support/artifacts.ts";
+import { unnoticedBits } from "../support/bit-flips.ts";
+import { often } from "../support/effort.ts";
 import { keysWith, newKey, signed } from "../support/openpgp.ts";
 import {
   binary,
   cpio,
   cpioFile,
   integers,
+  longs,
   named,
   type RpmTag,
   rpmFile,
   rpmHeader,
   rpmPackage,
+  shorts,
   text,
   texts,
 } from "../support/rpm.ts";
@@ -93,11 +98,6 @@ describe("a package made by hand", () => {
 describe("unsigned digests must match too:", () => {
   const main = rpmHeader(63, named);
   const whole = Buffer.concat([main, payload]);
-  const long = (tag: number, value: number): RpmTag => {
-    const bytes = Buffer.alloc(8);
-    bytes.writeBigUInt64BE(BigInt(value));
-    return { tag, type: 5, count: 1, bytes };
-  };
   const unpacked = 124;
 
   test.each([
@@ -108,10 +108,7 @@ describe("unsigned digests must match too:", () => {
       binary(1004, Buffer.from(hash("md5", whole), "hex")),
       binary(1004, Buffer.alloc(16)),
     ],
-    ["size", integers(1000, whole.length), integers(1000, whole.length + 1)],
-    ["size in 64 bits", long(270, whole.length), long(270, 1)],
-    ["size unpacked", integers(1007, unpacked), integers(1007, unpacked + 4)],
-    ["size unpacked in 64 bits", long(271, unpacked), long(271, 0)],
+    ["SHA3-256 of the header", text(279, hash("sha3-256", main)), text(279, hash("sha256", main))],
   ])("%s", async (_, good, bad) => {
     expect(await inspect(rpmPackage(named, [good]))).toMatchObject({
       verdict: "unsigned",
@@ -120,6 +117,126 @@ describe("unsigned digests must match too:", () => {
     expect(await inspect(rpmPackage(named, [bad]))).toMatchObject({
       verdict: "bad-digest",
       reason: expect.stringMatching(/the package says/),
+    });
+  });
+
+  test.each([
+    ["SHA-256 of the payload", texts(5092, hash("sha256", payload)), texts(5092, hash("sha256", main))],
+    ["SHA-512 of the payload", text(5121, hash("sha512", payload)), text(5121, hash("sha512", main))],
+    ["SHA3-256 of the payload", text(5123, hash("sha3-256", payload)), text(5123, hash("sha3-256", main))],
+  ])("%s", async (_, good, bad) => {
+    expect(await inspect(rpmPackage([...named, good]))).toMatchObject({ verdict: "unsigned" });
+    expect(await inspect(rpmPackage([...named, bad]))).toMatchObject({ verdict: "bad-digest" });
+  });
+
+  test("except the digest of a payload that was unpacked, because the header has another one for it", async () => {
+    const tar = gunzipSync(payload);
+    const tags = [...named, ...covering(), texts(5097, hash("sha256", tar))];
+    expect(await inspect(rpmPackage(tags, [], tar))).toMatchObject({ verdict: "unsigned" });
+    expect(await inspect(rpmPackage(tags, [], gzipSync(tar, { level: 1 })))).toMatchObject({
+      verdict: "bad-digest",
+    });
+  });
+
+  const other = `but the package says ${unpacked + 4}.`;
+  test.each([
+    ["size", integers(1000, whole.length), integers(1000, whole.length + 1), "Header and payload have"],
+    ["size in 64 bits", longs(270, whole.length), longs(270, 1), "but the package says 1."],
+    ["size unpacked", integers(1007, unpacked), integers(1007, unpacked + 4), other],
+    ["size unpacked in 64 bits", longs(271, unpacked), longs(271, unpacked + 4), other],
+  ])("%s, but another one is only a note", async (_, good, bad, note) => {
+    expect(await inspect(rpmPackage(named, [good]))).toMatchObject({ verdict: "unsigned", notes: [] });
+    expect(await inspect(rpmPackage(named, [bad]))).toMatchObject({
+      verdict: "unsigned",
+      reason: "it has no signature",
+      notes: [expect.stringContaining(note)],
+    });
+  });
+});
+
+describe("a package of rpm 6", () => {
+  const main = rpmHeader(63, [...named, ...covering()]);
+  const base64 = async (by: PrivateKey, bytes: Uint8Array = main) =>
+    Buffer.from(await signed(by, bytes)).toString("base64");
+  const withSignatures = (...all: string[]) =>
+    inspect(rpmFile(rpmHeader(62, [texts(278, ...all)]), main, payload));
+
+  test("has any number of signatures in one tag, and each must hold", async () => {
+    const [one, other] = [await base64(key), await base64(key)];
+    expect(await withSignatures(one, other)).toMatchObject({
+      verdict: "ok",
+      key_id: key.getKeyID().toHex(),
+      signature: { fingerprint: key.getFingerprint() },
+    });
+    expect(await withSignatures(one, await base64(await newKey()))).toMatchObject({
+      verdict: "untrusted-key",
+    });
+    expect(await withSignatures(one, await base64(key, payload))).toMatchObject({ verdict: "bad-signature" });
+    expect(await withSignatures(one, `${one}=`)).toMatchObject({
+      verdict: "malformed",
+      reason: "signature 278, number 2, is not base64",
+    });
+  });
+
+  test("has no bit in its signatures that can change unnoticed, except those that are listed", async () => {
+    const bytes = rpmFile(rpmHeader(62, [texts(278, await base64(key), await base64(key))]), main, payload);
+    expect(await unnoticedBits(inspectRpm, bytes, optionsWith(keys), often(600, 60))).toEqual([]);
+  });
+
+  test("may have tags in its signature header that a later version adds", async () => {
+    const signature = texts(278, await base64(key));
+    const later = { tag: 280, type: 1, count: 4, bytes: Buffer.from("1234") };
+    expect(await inspect(rpmFile(rpmHeader(62, [signature, later]), main, payload))).toMatchObject({
+      verdict: "ok",
+      notes: ["Its signature header has the unknown tag 280, which is not checked."],
+    });
+  });
+
+  const hashWord = "B1719822BE4DB4BBAD9C482B9DEB6328A4FD7AFA6B233A503974AC6F051F2F79";
+  const listed = [
+    ["/usr/bin/", "agent", 0o100755, hashWord, 7],
+    ["/usr/bin/", "alias", 0o120777, "agent", 8],
+    ["/usr/bin/", "first", 0o100755, "linked", 9],
+    ["/usr/bin/", "second", 0o100755, "linked", 9],
+    ["/usr/", "share", 0o040755, "", 10],
+  ] as const;
+  const files: readonly RpmTag[] = [
+    shorts(1030, ...listed.map(([, , mode]) => mode)),
+    integers(1037, ...listed.map(() => 0)),
+    integers(1095, ...listed.map(() => 1)),
+    integers(1096, ...listed.map(([, , , , inode]) => inode)),
+    integers(1116, ...listed.map((_, index) => index)),
+    texts(1117, ...listed.map(([, name]) => name)),
+    texts(1118, ...listed.map(([folder]) => folder)),
+    longs(5008, ...listed.map(([, , mode, content]) => (mode === 0o040755 ? 4096 : content.length))),
+    integers(5114, 6),
+  ];
+  /** Entries are a number; the first of two links has no content. */
+  const entries = (numbers: readonly number[]) =>
+    numbers.map((index) => {
+      const content = index === 2 ? "" : (listed[index]?.[3] ?? "");
+      const head = `07070X${index.toString(16).padStart(8, "0")}\0\0`;
+      return Buffer.concat([Buffer.from(head + content), Buffer.alloc(-content.length & 3)]);
+    });
+
+  test("has a payload that names its files by their number in the header", async () => {
+    const bytes = rpmPackage([...named, ...files], [], cpio(...entries([0, 1, 2, 3, 4])));
+    expect(await inspect(bytes, "usr/bin/agent")).toMatchObject({
+      verdict: "unsigned",
+      facts: { name: "agent", format: 6 },
+      cryptolib_post: { expected_hash: hashWord },
+    });
+    expect(await inspect(rpmPackage([...named, ...files], [], cpio(...entries([0, 5]))))).toMatchObject({
+      verdict: "malformed",
+      reason: "the cpio archive has file 5, which the header of the package lacks",
+    });
+  });
+
+  test("is named if its payload is aligned to blocks", async () => {
+    const aligned = rpmPackage([...named, texts(1049, "rpmlib(PayloadAlignment)")]);
+    expect(await inspect(aligned)).toMatchObject({
+      verdict: "unsupported-format",
+      reason: "its payload is aligned to blocks (rpm 6.2), expected plain cpio",
     });
   });
 });

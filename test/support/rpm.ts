@@ -25,6 +25,11 @@ export const integers = (tag: number, ...values: number[]): RpmTag => {
   for (const [index, value] of values.entries()) bytes.writeUInt32BE(value, index * 4);
   return { tag, type: 4, count: values.length, bytes };
 };
+export const longs = (tag: number, ...values: number[]): RpmTag => {
+  const bytes = Buffer.alloc(values.length * 8);
+  for (const [index, value] of values.entries()) bytes.writeBigUInt64BE(BigInt(value), index * 8);
+  return { tag, type: 5, count: values.length, bytes };
+};
 export const shorts = (tag: number, ...values: number[]): RpmTag => {
   const bytes = Buffer.alloc(values.length * 2);
   for (const [index, value] of values.entries()) bytes.writeUInt16BE(value, index * 2);
@@ -48,7 +53,8 @@ export function rpmHeader(
 ): Buffer {
   let store = Buffer.alloc(0);
   const index: Index = tags.map(({ tag, type, count, bytes }) => {
-    const fill = type === 4 ? -store.length & 3 : type === 3 ? store.length & 1 : 0;
+    const size = { 3: 2, 4: 4, 5: 8 }[type] ?? 1;
+    const fill = -store.length & (size - 1);
     store = Buffer.concat([store, Buffer.alloc(fill), bytes]);
     return [tag, type, store.length - bytes.length, count];
   });
@@ -84,6 +90,7 @@ export const named: readonly RpmTag[] = [
   text(1001, "1.2.3"),
   text(1002, "1"),
   text(1022, "x86_64"),
+  text(1044, "agent-1.2.3-1.src.rpm"),
 ];
 
 /** Lead, signature header, header and payload, one after the other. */

@@ -15,18 +15,25 @@ interface Header extends CpioEntry {
 const end = "TRAILER!!!";
 const longestName = 4096;
 
+type Listed = (index: number) => CpioEntry | undefined;
+
 /**
  * Reads a streamed cpio archive in the portable formats `070701`, `070702` (newc) and `070707` (odc).
  * @param entry returns a consumer for the entry's content, or undefined
+ * @param listed the files of a package that may have the format `07070X`, whose entries are only their numbers
  * @throws Fault malformed, for a bad header, a path that leaves the archive, or a missing or invalid trailer
  */
 export const cpioReader = (
   entry: (entry: CpioEntry) => ((chunk: Uint8Array) => void) | undefined,
-): PushReader => pushReader(entries(entry), "cpio archive");
+  listed?: Listed,
+): PushReader => pushReader(entries(entry, listed), "cpio archive");
 
-function* entries(entry: (entry: CpioEntry) => ((chunk: Uint8Array) => void) | undefined): Steps {
+function* entries(
+  entry: (entry: CpioEntry) => ((chunk: Uint8Array) => void) | undefined,
+  listed: Listed | undefined,
+): Steps {
   for (;;) {
-    const header = yield* readHeader();
+    const header = yield* readHeader(listed);
     if (header.path === end) return;
     const take = entry({ path: plain(header.path), size: header.size, type: header.type }) ?? (() => {});
     for (let left = header.size; left > 0; ) {
@@ -38,8 +45,9 @@ function* entries(entry: (entry: CpioEntry) => ((chunk: Uint8Array) => void) | u
   }
 }
 
-function* readHeader(): Generator<Wanted, Header, Uint8Array> {
+function* readHeader(listed: Listed | undefined): Generator<Wanted, Header, Uint8Array> {
   const magic = text(yield { exactly: 6 });
+  if (magic === "07070X" && listed) return yield* readNumber(listed);
   const isOld = magic === "070707";
   if (!isOld && magic !== "070701" && magic !== "070702")
     throw malformed(
@@ -58,6 +66,14 @@ function* readHeader(): Generator<Wanted, Header, Uint8Array> {
     throw malformed("a name in the cpio archive does not end where it should");
   yield* skip(fill(6 + rest.length + nameSize));
   return { path: name.toString("utf8", 0, nameSize - 1), size, type: typeOf(mode), fill };
+}
+
+function* readNumber(listed: Listed): Generator<Wanted, Header, Uint8Array> {
+  const index = number(text(yield { exactly: 8 }), 16);
+  const entry = listed(index);
+  if (!entry) throw malformed(`the cpio archive has file ${index}, which the header of the package lacks`);
+  yield* skip(2);
+  return { ...entry, fill: (length) => -length & 3 };
 }
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString("latin1");

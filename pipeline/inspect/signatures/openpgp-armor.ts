@@ -13,6 +13,11 @@ export interface Armor {
   isFollowed: boolean;
 }
 
+/** As Armor.place, for base64 in one line that begins at `base`. */
+export const base64Place =
+  (base: number): Armor["place"] =>
+  (from, to) => ({ from: base + Math.floor((from * 4) / 3), to: base + Math.ceil((to * 4) / 3) });
+
 const title = "PGP SIGNATURE";
 
 export const isArmored = (bytes: Uint8Array): boolean =>

@@ -1,7 +1,7 @@
 import { malformed } from "../../documents/verdict.ts";
 import type { InspectOptions, Signature, settled } from "../inspection.ts";
 import { digestNameOf, keysOf } from "./openpgp.ts";
-import { isArmored, readArmor } from "./openpgp-armor.ts";
+import { type Armor, isArmored, readArmor } from "./openpgp-armor.ts";
 import { type OpenPgpSignature, readOpenPgpSignature } from "./openpgp-signature.ts";
 
 export type Found = Parameters<typeof settled>[1];
@@ -12,6 +12,7 @@ export type Style = "rpm" | "gpg";
 /**
  * Reads a signature, armored or binary, and records the claimed signer and the uncovered bytes.
  * @param base its offset in the file
+ * @param place maps a range of the bytes to the file, if they were encoded there
  * @param found the first signature of an artifact sets the signer
  * @throws Fault malformed; unsupported-format
  */
@@ -23,12 +24,20 @@ export async function claimedSignature(
     style,
     options,
     found,
-  }: { base: number; what: string; style: Style; options: InspectOptions; found: Found },
+    place = (from, to) => ({ from: base + from, to: base + to }),
+  }: {
+    base: number;
+    what: string;
+    style: Style;
+    options: InspectOptions;
+    found: Found;
+    place?: Armor["place"];
+  },
 ): Promise<OpenPgpSignature> {
   const armor = isArmored(bytes) ? readArmor(bytes, base, what) : undefined;
   const signature = await readOpenPgpSignature(armor?.bytes ?? bytes, what);
   const { from, to } = signature.unhashed;
-  const unhashed = armor?.place(from, to) ?? { from: base + from, to: base + to };
+  const unhashed = (armor?.place ?? place)(from, to);
   const why = "unhashed subpackets of an OpenPGP signature";
   found.uncovered = [...(found.uncovered ?? []), ...(armor?.headers ?? []), { ...unhashed, why }];
   const claim = claimOf(signature, options, style);

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
-import { Fault } from "../../../documents/verdict.ts";
+import { Fault, malformed } from "../../../documents/verdict.ts";
 import type { HashedRange } from "../../bytes/hash-ranges.ts";
 import type { InspectOptions } from "../../inspection.ts";
 import { digestNumbered, verifierOf } from "../../signatures/openpgp.ts";
+import { type Armor, base64Place } from "../../signatures/openpgp-armor.ts";
 import { claimedSignature, type Found } from "../../signatures/openpgp-claim.ts";
-import { integersOf, longOf, textOf } from "./header.ts";
+import { integersOf, longOf, textOf, textsOf } from "./header.ts";
 import { type RpmLayout, signatureTags } from "./layout.ts";
 
 /** A check that finishes after its hash has read its range of the file. */
@@ -14,10 +15,16 @@ export interface RpmCheck extends HashedRange {
 }
 
 /**
- * Header tags: hexadecimal digest of the compressed payload, and its algorithm number (RFC 9580, section
- * 9.5).
+ * Header tags: hexadecimal digests of the payload as it is, and of the unpacked payload, which is the right
+ * one after rpm rewrote the package with an unpacked payload. rpm 4 names the algorithm of the first.
  */
-const payloadDigest = { value: 5092, algorithm: 5093 };
+const payloadDigests = [
+  { packed: 5092, unpacked: 5097, digest: "sha256" },
+  { packed: 5121, unpacked: 5122, digest: "sha512" },
+  { packed: 5123, unpacked: 5124, digest: "sha3-256" },
+];
+/** Number of the algorithm of tags 5092 and 5097 (RFC 9580, section 9.5). */
+const payloadAlgorithm = 5093;
 
 /** @throws Fault for a problem of the signature or of its key */
 export async function signatureChecks(
@@ -26,6 +33,14 @@ export async function signatureChecks(
   found: Found,
 ): Promise<RpmCheck[]> {
   const checks: RpmCheck[] = [];
+  const add = async (
+    bytes: Uint8Array,
+    to: number,
+    where: { base: number; what: string; place?: Armor["place"] },
+  ) => {
+    const signature = await claimedSignature(bytes, { ...where, style: "rpm", options, found });
+    checks.push({ from: main.from, to, ...verifierOf(signature, "binary", options) });
+  };
   for (const [tag, to] of [
     [signatureTags.rsa, main.to],
     [signatureTags.ecc, main.to],
@@ -33,10 +48,15 @@ export async function signatureChecks(
     [signatureTags.legacyDsa, size],
   ] as const) {
     const value = signatures.tags.get(tag);
-    if (!value) continue;
-    const where = { base: value.at, what: `signature ${tag}`, style: "rpm", options, found } as const;
-    const signature = await claimedSignature(value.bytes, where);
-    checks.push({ from: main.from, to, ...verifierOf(signature, "binary", options) });
+    if (value) await add(value.bytes, to, { base: value.at, what: `signature ${tag}` });
+  }
+  let base = signatures.tags.get(signatureTags.openpgp)?.at ?? 0;
+  for (const [index, text] of textsOf(signatures, signatureTags.openpgp).entries()) {
+    const what = `signature ${signatureTags.openpgp}, number ${index + 1},`;
+    const bytes = Buffer.from(text, "base64");
+    if (bytes.toString("base64") !== text) throw malformed(`${what} is not base64`);
+    await add(bytes, main.to, { base, what, place: base64Place(base) });
+    base += text.length + 1;
   }
   return checks;
 }
@@ -50,24 +70,31 @@ export function digestChecks({ signatures, main, size }: RpmLayout): RpmCheck[] 
   const sha1 = textOf(signatures, signatureTags.sha1);
   const sha256 = textOf(signatures, signatureTags.sha256);
   const md5 = signatures.tags.get(signatureTags.md5)?.bytes.toString("hex");
-  const payload = textOf(main, payloadDigest.value);
+  const sha3 = textOf(signatures, signatureTags.sha3);
   return [
+    ...(sha3 === undefined ? [] : [digestCheck(header, "sha3-256", sha3)]),
     ...(sha256 === undefined ? [] : [digestCheck(header, "sha256", sha256)]),
     ...(sha1 === undefined ? [] : [digestCheck(header, "sha1", sha1)]),
-    ...(payload === undefined
-      ? []
-      : [digestCheck({ from: main.to, to: size }, payloadAlgorithm(main), payload)]),
+    ...payloadDigests.flatMap(({ packed, unpacked, digest }) => {
+      const expected = textOf(main, packed);
+      if (expected === undefined) return [];
+      const [number] = packed === 5092 ? integersOf(main, payloadAlgorithm) : [];
+      const algorithm = number === undefined ? digest : digestNumbered(number).node;
+      return [digestCheck({ from: main.to, to: size }, algorithm, expected, textOf(main, unpacked))];
+    }),
     ...(md5 === undefined ? [] : [digestCheck({ from: main.from, to: size }, "md5", md5)]),
   ];
 }
 
-export const isPayloadCovered = ({ main }: RpmLayout): boolean => main.tags.has(payloadDigest.value);
+export const isPayloadCovered = ({ main }: RpmLayout): boolean =>
+  payloadDigests.some(({ packed }) => main.tags.has(packed));
 
-function payloadAlgorithm(main: RpmLayout["main"]): string {
-  return digestNumbered(integersOf(main, payloadDigest.algorithm)[0] ?? 0).node;
-}
-
-function digestCheck(range: { from: number; to: number }, algorithm: string, expected: string): RpmCheck {
+function digestCheck(
+  range: { from: number; to: number },
+  algorithm: string,
+  expected: string,
+  other = expected,
+): RpmCheck {
   const hash = createHash(algorithm);
   const what = `the ${algorithm.toUpperCase()} of bytes ${range.from} to ${range.to}`;
   return {
@@ -75,19 +102,17 @@ function digestCheck(range: { from: number; to: number }, algorithm: string, exp
     hash,
     async conclude() {
       const digest = hash.digest("hex");
-      if (digest !== expected)
+      if (digest !== expected && digest !== other)
         throw new Fault("bad-digest", `${what} is ${digest}, the package says ${expected}`);
     },
   };
 }
 
-/** @throws Fault bad-digest */
-export function refuseOtherSize({ signatures, main, size }: RpmLayout): void {
-  const expected =
-    integersOf(signatures, signatureTags.size)[0] ?? longOf(signatures, signatureTags.longSize);
-  if (expected !== undefined && expected !== size - main.from)
-    throw new Fault(
-      "bad-digest",
-      `header and payload have ${size - main.from} bytes, the package says ${expected}`,
-    );
+/** A size in the signature header that is wrong proves nothing: rpm ignores it, and older versions wrote others. */
+export function sizeNotes({ signatures, main, size }: RpmLayout): string[] {
+  const stated = integersOf(signatures, signatureTags.size)[0] ?? longOf(signatures, signatureTags.longSize);
+  const actual = size - main.from;
+  return stated === undefined || stated === actual
+    ? []
+    : [`Header and payload have ${actual} bytes, but the package says ${stated}.`];
 }

@@ -28,6 +28,7 @@ export interface RpmHeaderKind {
 }
 
 export const rpmTypes = {
+  char: 1,
   int8: 2,
   int16: 3,
   int32: 4,
@@ -40,6 +41,7 @@ export const rpmTypes = {
 export type RpmType = (typeof rpmTypes)[keyof typeof rpmTypes];
 
 const sizes = new Map<number, number>([
+  [rpmTypes.char, 1],
   [rpmTypes.int8, 1],
   [rpmTypes.int16, 2],
   [rpmTypes.int32, 4],
@@ -51,6 +53,11 @@ const types = new Map<number, RpmType>(Object.values(rpmTypes).map((type) => [ty
 const magic = Buffer.from("8eade80100000000", "hex");
 const preamble = 16;
 const entrySize = 16;
+
+/** Offset of the number of the tag with this position, counted after the region's own. */
+export const tagNumberAt = ({ from }: RpmHeader, position: number): number =>
+  from + preamble + (position + 1) * entrySize;
+
 /** rpm's own limit of 65,535 tags. rpm allows 256 MiB of values; 32 MiB lists a million files. */
 const headerLimits = { tags: 0xffff, bytes: 32 << 20 };
 
@@ -173,11 +180,16 @@ export function shortsOf(header: RpmHeader, tag: number): number[] {
   return Array.from({ length: value?.count ?? 0 }, (_, index) => value?.bytes.readUInt16BE(index * 2) ?? 0);
 }
 
-/** The first of 64-bit integers; undefined if the tag is missing. @throws Fault malformed */
-export function longOf(header: RpmHeader, tag: number): number | undefined {
+/** As integersOf, for 64 bits. */
+export function longsOf(header: RpmHeader, tag: number): number[] {
   const value = numbersAt(header, tag, rpmTypes.int64);
-  return value && Number(value.bytes.readBigUInt64BE());
+  return Array.from({ length: value?.count ?? 0 }, (_, index) =>
+    Number(value?.bytes.readBigUInt64BE(index * 8)),
+  );
 }
+
+/** The first of 64-bit integers; undefined if the tag is missing. @throws Fault malformed */
+export const longOf = (header: RpmHeader, tag: number): number | undefined => longsOf(header, tag)[0];
 
 function numbersAt({ tags }: RpmHeader, tag: number, type: RpmType): RpmValue | undefined {
   const value = tags.get(tag);

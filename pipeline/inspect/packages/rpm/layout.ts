@@ -1,8 +1,8 @@
-import { Fault, malformed } from "../../../documents/verdict.ts";
+import { malformed } from "../../../documents/verdict.ts";
 import type { ByteSource } from "../../../system/byte-source.ts";
 import { areZeros } from "../../bytes/zeros.ts";
 import type { Uncovered } from "../../inspection.ts";
-import { type RpmHeader, type RpmType, readRpmHeader, rpmTypes } from "./header.ts";
+import { type RpmHeader, type RpmType, readRpmHeader, rpmTypes, tagNumberAt } from "./header.ts";
 
 /** Parts of a package (https://rpm-software-management.github.io/rpm/manual/format_v4.html). */
 export interface RpmLayout {
@@ -11,6 +11,8 @@ export interface RpmLayout {
   /** Size of the file; the payload ends there. */
   size: number;
   uncovered: readonly Uncovered[];
+  /** Tags of the signature header that belong to a newer rpm; rpm ignores those that it does not know. */
+  unknown: readonly number[];
 }
 
 /** Signature header tags that are read, by rpm's names (include/rpm/rpmtag.h), with their types. */
@@ -25,6 +27,10 @@ export const signatureTags = {
   fileSignatureLength: 275,
   veritySignatures: 276,
   verityAlgorithm: 277,
+  openpgp: 278,
+  sha3: 279,
+  /** Space that rpm 6 reserves. */
+  space: 999,
   size: 1000,
   legacyRsa: 1002,
   md5: 1004,
@@ -44,6 +50,9 @@ const typesOfTags = new Map<number, RpmType>([
   [signatureTags.fileSignatureLength, rpmTypes.int32],
   [signatureTags.veritySignatures, rpmTypes.texts],
   [signatureTags.verityAlgorithm, rpmTypes.int32],
+  [signatureTags.openpgp, rpmTypes.texts],
+  [signatureTags.sha3, rpmTypes.text],
+  [signatureTags.space, rpmTypes.binary],
   [signatureTags.size, rpmTypes.int32],
   [signatureTags.legacyRsa, rpmTypes.binary],
   [signatureTags.md5, rpmTypes.binary],
@@ -57,27 +66,25 @@ const lead = { size: 96, magic: "edabeedb", signatureType: 5 };
 const firstMainTag = 1000;
 const translations = 100;
 
-/**
- * @throws Fault malformed; refuse; unsupported-format, for signatures and digests that cannot be checked here
- */
+/** @throws Fault malformed; refuse */
 export function readRpmLayout(source: ByteSource): RpmLayout {
   refuseOtherLead(Buffer.from(source.read(0, lead.size)));
   const signatures = readRpmHeader(source, lead.size, { name: "signature header", region: 62, isBare: true });
   for (const [tag, { type }] of signatures.tags) {
     const expected = typesOfTags.get(tag);
-    if (!expected)
-      throw new Fault("unsupported-format", `the signature header has tag ${tag}, which is unknown`);
-    if (type !== expected)
+    if (expected !== undefined && type !== expected)
       throw malformed(`tag ${tag} of the signature header has type ${type}, expected ${expected}`);
   }
-  refuseNonZero(signatures.tags.get(signatureTags.reserved)?.bytes, "the reserved space");
+  for (const tag of [signatureTags.reserved, signatureTags.space])
+    refuseNonZero(signatures.tags.get(tag)?.bytes, "the reserved space");
   const from = Math.ceil(signatures.to / 8) * 8;
   refuseNonZero(source.read(signatures.to, from - signatures.to), "the space after the signature header");
   const main = readRpmHeader(source, from, { name: "header", region: 63, isBare: false });
   for (const tag of main.tags.keys())
     if (tag < firstMainTag && tag !== translations)
       throw malformed(`the header has tag ${tag}, which belongs to the signature header`);
-  return { signatures, main, size: source.size, uncovered: uncoveredOf(signatures) };
+  const unknown = [...signatures.tags.keys()].filter((tag) => !typesOfTags.has(tag));
+  return { signatures, main, size: source.size, uncovered: uncoveredOf(signatures), unknown };
 }
 
 function refuseOtherLead(bytes: Buffer): void {
@@ -95,16 +102,31 @@ function refuseNonZero(bytes: Uint8Array | undefined, what: string): void {
   if (bytes && !areZeros(bytes)) throw malformed(`${what} holds something, expected zeros`);
 }
 
-function uncoveredOf({ tags, to: end }: RpmHeader): Uncovered[] {
+const verity = "fs-verity signatures, which are not checked";
+const sizes = "sizes in the signature header, which rpm does not use";
+/** Values of the signature header that no check depends on. */
+const unchecked = new Map<number, string>([
+  [signatureTags.veritySignatures, verity],
+  [signatureTags.verityAlgorithm, verity],
+  [signatureTags.fileSignatureLength, sizes],
+  [signatureTags.size, sizes],
+  [signatureTags.longSize, sizes],
+  [signatureTags.payloadSize, sizes],
+  [signatureTags.longArchiveSize, sizes],
+]);
+
+function uncoveredOf(signatures: RpmHeader): Uncovered[] {
+  const { tags, to: end } = signatures;
   const starts = [...tags.values()].map(({ at }) => at);
-  const verity = [signatureTags.veritySignatures, signatureTags.verityAlgorithm]
-    .map((tag) => tags.get(tag))
-    .filter((value) => value !== undefined)
-    .map(({ at }) => ({
-      from: at,
-      // Padding before the next value counts as part of this value, because another text may reach into it.
-      to: Math.min(end, ...starts.filter((start) => start > at)),
-      why: "fs-verity signatures, which are not checked",
-    }));
-  return [{ from: 4, to: lead.size, why: "lead, which rpm does not use" }, ...verity];
+  const values = [...tags].flatMap(([tag, { at }], position) => {
+    const number = tagNumberAt(signatures, position);
+    const why = unchecked.get(tag) ?? (typesOfTags.has(tag) ? undefined : "a tag that relcat does not know");
+    // Padding before the next value counts as part of this value, because another text may reach into it.
+    const to = Math.min(end, ...starts.filter((start) => start > at));
+    return [
+      { from: number, to: number + 4, why: "tag numbers of the signature header, which nothing signs" },
+      ...(why === undefined ? [] : [{ from: at, to, why }]),
+    ];
+  });
+  return [{ from: 4, to: lead.size, why: "lead, which rpm does not use" }, ...values];
 }

@@ -12,7 +12,7 @@ const tags = {
   ...{ name: 1000, version: 1001, release: 1002, epoch: 1003, summary: 1004, description: 1005 },
   ...{ buildTime: 1006, buildHost: 1007, size: 1009, vendor: 1011, license: 1014, packager: 1015 },
   ...{ group: 1016, url: 1020, arch: 1022, fileModes: 1030, fileFlags: 1037, sourceRpm: 1044 },
-  ...{ archiveSize: 1046, sourcePackage: 1106, dirIndexes: 1116, baseNames: 1117, dirNames: 1118 },
+  ...{ archiveSize: 1046, dirIndexes: 1116, baseNames: 1117, dirNames: 1118 },
   longSize: 5009,
 } as const;
 
@@ -39,7 +39,8 @@ export function rpmMetadata(
 ): RpmMetadata | undefined {
   const layout = readRpmLayout(source);
   const { main } = layout;
-  if (main.tags.has(tags.sourcePackage)) return undefined;
+  // As rpm and createrepo_c decide; the tag of source packages is newer than they are.
+  if (!main.tags.has(tags.sourceRpm)) return undefined;
   const text = (tag: number) => utf8TextOf(main, tag);
   const [name, version, release, native] = [tags.name, tags.version, tags.release, tags.arch].map(text);
   if (!name || !version || !release || !native)
