@@ -2,8 +2,10 @@ import { createHash } from "node:crypto";
 import {
   closeSync,
   constants,
+  copyFileSync,
   fsyncSync,
   futimesSync,
+  linkSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -12,6 +14,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeSync,
 } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -234,6 +237,47 @@ export function createFile(path: string, content: string | Uint8Array): void {
     throw failure("file-exists", `${path} already exists`, "Nothing was overwritten; move it away first.");
   }
   replaceDurably(path, typeof content === "string" ? new TextEncoder().encode(content) : content);
+}
+
+/**
+ * Codes of a refused hard link: the file system has none (SMB, FUSE, exFAT), the files are on two devices, the file
+ * has too many, or it belongs to another user.
+ */
+const linkRefusals = new Set(["EPERM", "ENOTSUP", "ENOSYS", "EXDEV", "EMLINK"]);
+
+const isLinkRefused = (error: unknown) => linkRefusals.has((error as NodeJS.ErrnoException).code ?? "");
+
+/** Places a file as a hard link, which takes no space, or as a copy with its time. @returns whether it is a copy */
+export function linkOrCopy(from: string, to: string): boolean {
+  mkdirSync(dirname(to), { recursive: true });
+  try {
+    linkSync(from, to);
+    return false;
+  } catch (error) {
+    if (!isLinkRefused(error)) throw error;
+    copyWithTime(from, to);
+    return true;
+  }
+}
+
+/** @param dated file whose time the copy gets; default: the source */
+export function copyWithTime(from: string, to: string, dated = from): void {
+  mkdirSync(dirname(to), { recursive: true });
+  copyFileSync(from, to, constants.COPYFILE_FICLONE);
+  const { atime, mtime } = statSync(dated);
+  utimesSync(to, atime, mtime);
+}
+
+/** Renames a file of the same folder, and never replaces another, unlike a rename. @throws EEXIST */
+export function renameToFree(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+    rmSync(from);
+  } catch (error) {
+    if (!isLinkRefused(error)) throw error;
+    closeSync(openSync(to, "wx")); // reserves the name, and fails if it is taken
+    renameSync(from, to);
+  }
 }
 
 /** A missing file is not an error. */

@@ -1,16 +1,7 @@
-import {
-  closeSync,
-  existsSync,
-  linkSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { syncToDisk } from "../../pipeline/system/files.ts";
+import { renameToFree, syncToDisk } from "../../pipeline/system/files.ts";
 import { writeAs } from "./call.ts";
 import type { Settings } from "./controller.ts";
 import { NotReady, openController, pepperFile } from "./node.ts";
@@ -148,10 +139,9 @@ function removeAbandoned(to: string): void {
   }
 }
 
-/** Renames by hard link, because a link never overwrites another file. */
 function place(part: string, file: string): void {
   try {
-    linkSync(part, file);
+    renameToFree(part, file);
   } finally {
     remove(part);
   }

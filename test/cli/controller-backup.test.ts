@@ -9,6 +9,7 @@ import {
   servedController,
 } from "../support/controller.ts";
 import { countCalls, killedAt } from "../support/interrupt.ts";
+import { refusing, spawnRelcat } from "../support/run.ts";
 
 const on = (database: string) => ["--database", database];
 const codesOf = ({ audit_log }: { audit_log: { code: string }[] }) => audit_log.map(({ code }) => code);
@@ -87,6 +88,15 @@ describe("on an idle controller", () => {
     const pepper = readFileSync(join(folder, "controller.db.pepper"), "utf8").trim();
     await succeed(restore, "", { RELCAT_PEPPER: pepper });
     await succeed(["controller", "audit", "verify", ...on("asked.db")]);
+  });
+
+  test("a backup needs no hard links, and still overwrites no other file", async () => {
+    const { folder } = made;
+    const backup = () =>
+      spawnRelcat(folder, ["controller", "backup", "smb.db", ...on("controller.db")], refusing("linkSync"));
+    expect((await backup()).exitCode).toBe(0);
+    expect(readdirSync(folder).filter((name) => name.startsWith("smb.db"))).toEqual(["smb.db"]);
+    expect(await backup()).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("already exists") });
   });
 
   test.each([

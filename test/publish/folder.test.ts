@@ -13,6 +13,7 @@ import {
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { isInOwnFolder } from "../../pipeline/documents/site-paths.ts";
+import { refusing, spawnRelcat } from "../support/run.ts";
 import { differences, readSiblings, readTree } from "../support/tree.ts";
 import { artifactsOf, type PublishingProject, publishingProject } from "./support.ts";
 
@@ -151,6 +152,41 @@ describe("a site in a folder", () => {
     await project.succeed("rollback", "prod", "--reason", "x", "--yes");
     expect(hostingOf(project.www)).toBe(before);
     expect(await verify(project)).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+});
+
+describe("in a folder without hard links", () => {
+  const without = (calls: readonly string[], project: PublishingProject, ...args: string[]) =>
+    spawnRelcat(project.folder, args, { ...refusing(...calls), env: project.secrets });
+
+  test("each publish copies, and keeps the times of unchanged files", async () => {
+    const project = await publishingProject();
+    const succeed = async (...args: string[]) => {
+      const { exitCode, stderr } = await without(["linkSync"], project, ...args);
+      expect(exitCode, stderr).toBe(0);
+    };
+    await succeed("publish", "prod");
+    const page = join(project.www, "current/api/v1/package/1/index.json");
+    const before = statSync(page);
+    await project.succeed("retract", "7", "--reason", "Does not start.", "--yes");
+    await project.make();
+    await succeed("publish", "prod");
+    const after = statSync(page);
+    expect([after.nlink, after.mtimeMs]).toEqual([1, before.mtimeMs]);
+    expect(after.ino).not.toBe(before.ino);
+    expect(await verify(project)).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+
+  test("publish names the kind of link that a site cannot do without", async () => {
+    const project = await publishingProject();
+    const { exitCode, stderr } = await without(["linkSync", "symlinkSync"], project, "publish", "prod");
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: expect.stringMatching(
+        /^error\[file-access\] cannot make a symbolic link in \S+ \(ENOTSUP\)\n {2}hint: Put the site on a file system with symbolic links, or in a bucket; exFAT and FAT have none\.$/,
+      ),
+    });
+    expect(existsSync(join(project.www, "current"))).toBe(false);
   });
 });
 

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { countCalls, killedAt } from "../support/interrupt.ts";
 import { type Project, project } from "../support/project.ts";
-import { relcat, spawnRelcat } from "../support/run.ts";
+import { refusing, relcat, spawnRelcat } from "../support/run.ts";
 import { large, sparseFile } from "./store-conformance.ts";
 import { baseUrl, buildJobs, deb, manifest, sha256 } from "./uploading.ts";
 
@@ -22,6 +22,15 @@ const sites = [
   ["bucket", (_: Project, key: string) => fake().bucket.objects.get(`pre/${key}`)?.bytes.toString()],
 ] as const;
 const readText = (path: string) => (existsSync(path) ? readFileSync(path, "utf8") : undefined);
+
+test("upload copies to a folder without hard links, and leaves no temporary file", async () => {
+  const made = build();
+  const args = ["upload", "out/tool.deb", "--site", "folder", "--release", "26.08.001"];
+  const { exitCode, stderr } = await spawnRelcat(made.folder, args, refusing("linkSync"));
+  expect(exitCode, stderr).toBe(0);
+  expect(readdirSync(join(made.folder, "site/files/26.08.001"))).toEqual(["tool.deb"]);
+  expect(made.read("site/files/26.08.001/tool.deb")).toBe("package");
+});
 
 describe.each(sites)("upload to a %s", (site, contentOf) => {
   const place = site === "folder" ? "dir:site" : "s3://site/pre";

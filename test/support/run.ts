@@ -63,6 +63,17 @@ export async function spawnRelcat(
   return { ...result, stdout, stderr: String(result.stderr ?? "") };
 }
 
+/** Node's options for a machine whose file system refuses some calls of node:fs, as SMB and FUSE refuse links. */
+export function refusing(...calls: readonly string[]): { nodeArgs: string[] } {
+  const refuse = `for (const call of ${JSON.stringify(calls)}) fs[call] = () => { throw Object.assign(new Error(call), { code: "ENOTSUP", syscall: call }); };`;
+  return {
+    nodeArgs: [
+      "--import",
+      `data:text/javascript,${encodeURIComponent(`import fs from "node:fs"; ${refuse}`)}`,
+    ],
+  };
+}
+
 /** Runs the command in a process that may have run others before it; never rejects. */
 export async function relcat(
   folder: string,

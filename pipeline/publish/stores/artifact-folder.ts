@@ -1,22 +1,12 @@
 import { randomBytes } from "node:crypto";
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ArtifactPlace, UploadHeaders } from "../../documents/object-store.ts";
 import { relativePath } from "../../documents/relative-path.ts";
 import { RelcatError } from "../../errors.ts";
 import { accessFailure } from "../../system/access-failure.ts";
 import { withFile } from "../../system/file-reader.ts";
-import { syncToDisk } from "../../system/files.ts";
+import { renameToFree, syncToDisk } from "../../system/files.ts";
 import { hashFile } from "../../system/hash-file.ts";
 import { pathInfo } from "../../system/input-files.ts";
 import { rootFolder } from "../../system/root-folder.ts";
@@ -50,8 +40,7 @@ export function artifactFolder(folder: string): ArtifactPlace {
         mkdirSync(dirname(target), { recursive: true });
         removeLeftOver(dirname(target));
         await copyDurably(path, copy, file);
-        // A hard link never replaces an existing file, but a rename does.
-        linkSync(copy, target);
+        renameToFree(copy, target);
         syncToDisk(dirname(target));
         return "uploaded";
       } catch (error) {

@@ -1,10 +1,9 @@
-import { constants, copyFileSync, linkSync, mkdirSync } from "node:fs";
-import { basename, dirname } from "node:path";
+import { basename } from "node:path";
 import type { ObjectStore } from "../../documents/object-store.ts";
 import { relativePath } from "../../documents/relative-path.ts";
 import type { FileBytes } from "../../documents/site-store.ts";
 import { failure, type RelcatError } from "../../errors.ts";
-import { exists } from "../../system/files.ts";
+import { exists, linkOrCopy } from "../../system/files.ts";
 import { hashFile } from "../../system/hash-file.ts";
 import type { RootFolder } from "../../system/root-folder.ts";
 import { sha256 } from "../../trust/metadata.ts";
@@ -15,22 +14,17 @@ interface Copy extends FileBytes {
   from: string;
 }
 
-/**
- * Places a copy as a hard link, which takes no space, or as a file if artifacts are on another file system.
- * @throws RelcatError artifact-unpublished
- */
-export async function placeCopy(artifacts: RootFolder, target: RootFolder, copy: Copy): Promise<void> {
+/** @returns the path if it must be synced to disk. @throws RelcatError artifact-unpublished */
+export async function placeCopy(
+  artifacts: RootFolder,
+  target: RootFolder,
+  copy: Copy,
+): Promise<string | undefined> {
   const source = artifacts(relativePath(copy.from));
   const measured = exists(source) ? await hashFile(source) : undefined;
   if (measured?.sha256 !== copy.sha256) throw otherArtifact(source, copy);
   const to = target(relativePath(copy.path));
-  mkdirSync(dirname(to), { recursive: true });
-  try {
-    linkSync(source, to);
-  } catch (error) {
-    if (!["EXDEV", "EPERM", "EMLINK"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
-    copyFileSync(source, to, constants.COPYFILE_FICLONE);
-  }
+  return linkOrCopy(source, to) ? to : undefined;
 }
 
 /** Verified bytes of an artifact in a bucket. @throws RelcatError artifact-unpublished */

@@ -29,7 +29,7 @@ import { artifactsLink, rootFolder } from "../../system/root-folder.ts";
 import { sha256 } from "../../trust/metadata.ts";
 import { parsedAs } from "../../trust/parsed-state.ts";
 import { metadataIn } from "../../trust/stores/metadata-source.ts";
-import { isAsNamed, linkTo, type Placing, placeFile, placeHosting } from "./place-build.ts";
+import { isAsNamed, type Placing, placeAgain, placeFile, placeHosting } from "./place-build.ts";
 import { surveyBuild } from "./survey-build.ts";
 
 /** Document root of the web server: a symbolic link to the live build. */
@@ -197,7 +197,7 @@ async function placeBuild(
     }
     placeLeaving(placing);
     placeHosting(placing, rootFolder(hosting));
-    symlinkSync(artifactsLink.target, join(target, "files"));
+    linkToArtifacts(target);
     // Synced before the link is switched, so that a power failure cannot leave empty files.
     for (const path of written) syncToDisk(path);
   } catch (error) {
@@ -206,12 +206,24 @@ async function placeBuild(
   }
 }
 
+/** The first symbolic link of a site, which it cannot do without. */
+function linkToArtifacts(target: string): void {
+  try {
+    symlinkSync(artifactsLink.target, join(target, "files"));
+  } catch (error) {
+    const hint =
+      "Put the site on a file system with symbolic links, or in a bucket; exFAT and FAT have none.";
+    throw accessFailure(`cannot make a symbolic link in ${target}`, error, hint);
+  }
+}
+
 /** Keeps files of the live build for clients that know it. */
-function placeLeaving({ publication, old, target }: Placing): void {
+function placeLeaving(placing: Placing): void {
+  const { publication, old, target } = placing;
   if (!old) return;
   const read = (path: string) => readIfPresent(old(relativePath(path)));
   for (const path of Object.keys(publication.leaving).map(relativePath))
-    if (isAsNamed(path, read)) linkTo(old(path), target(path));
+    if (isAsNamed(path, read)) placeAgain(placing, old(path), target(path));
 }
 
 /** Files of a build, and web server configuration from the folder next to it. */

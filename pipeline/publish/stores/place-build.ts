@@ -1,4 +1,4 @@
-import { copyFileSync, linkSync, mkdirSync, readFileSync, statSync, utimesSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { hashInFeed } from "../../documents/feeds/paths.ts";
 import { isHashedAsset } from "../../documents/file-headers.ts";
@@ -6,7 +6,7 @@ import { type RelativePath, relativePath } from "../../documents/relative-path.t
 import type { FileBytes, Publication, PublicFile } from "../../documents/site-store.ts";
 import { failure } from "../../errors.ts";
 import { isSiblingOf, siblingEncodings, writeSibling } from "../../journal/siblings.ts";
-import { readIfPresent } from "../../system/files.ts";
+import { copyWithTime, linkOrCopy, readIfPresent } from "../../system/files.ts";
 import type { RootFolder } from "../../system/root-folder.ts";
 import { sha256 } from "../../trust/metadata.ts";
 import { placeCopy } from "./copies.ts";
@@ -28,24 +28,26 @@ export interface Placing {
 }
 
 /**
- * Places a file and its compressed siblings. Unchanged files are hard-linked, which keeps their time and
- * saves disk space.
+ * Places a file and its compressed siblings. Unchanged files are hard-linked if possible, which saves disk space.
  * @throws RelcatError object-taken, build-changed
  */
 export async function placeFile(placing: Placing, file: PublicFile): Promise<void> {
-  if (file.from !== undefined)
-    return placeCopy(placing.artifacts, placing.target, { ...file, from: file.from });
   const { publication, target, old, written } = placing;
+  if (file.from !== undefined) {
+    const copy = await placeCopy(placing.artifacts, target, { ...file, from: file.from });
+    if (copy !== undefined) written.push(copy);
+    return;
+  }
   const path = relativePath(file.path);
   const [to, source, live] = [target(path), placing.source(path), old?.(path)];
   const before = live === undefined ? undefined : readIfPresent(live);
   const isUnchanged = before !== undefined && sha256(before) === file.sha256;
   // A file changed by hand since its publish is rewritten.
   if (before && !isUnchanged && file.isImmutable && !wasPublished(publication, file)) throw numberTaken(to);
-  if (live !== undefined && isUnchanged) linkTo(live, to);
+  if (live !== undefined && isUnchanged) placeAgain(placing, live, to);
   else {
     // A copy with its time, so that a later build in the source folder cannot change the published file.
-    copyTo(source, to);
+    copyWithTime(source, to);
     written.push(to);
   }
   const bytes = isUnchanged ? before : readFileSync(to);
@@ -60,23 +62,24 @@ const wasPublished = ({ published }: Publication, { path, sha256: expected }: Pu
 
 /** Reuses a sibling only if it decompresses to the file's bytes; otherwise compresses again. */
 async function placeSiblings(
-  { target, old, source, written }: Placing,
+  placing: Placing,
   path: RelativePath,
   bytes: Uint8Array,
   isUnchanged: boolean,
 ): Promise<void> {
+  const { target, old, source, written } = placing;
   for (const encoding of siblingEncodings(path)) {
     const name = relativePath(`${path}.${encoding}`);
     const to = target(name);
     const live = isUnchanged ? old?.(name) : undefined;
     const kept = live === undefined ? undefined : readIfPresent(live);
     if (live !== undefined && kept && isSiblingOf(kept, encoding, bytes)) {
-      linkTo(live, to);
+      placeAgain(placing, live, to);
       continue;
     }
     const made = readIfPresent(source(name));
     if (!kept && !made) continue;
-    if (made && isSiblingOf(made, encoding, bytes)) copyTo(source(name), to, target(path));
+    if (made && isSiblingOf(made, encoding, bytes)) copyWithTime(source(name), to, target(path));
     else {
       const [folder, file] = [dirname(target(path)), basename(path)];
       const sibling = { path: file, encoding, size: bytes.length };
@@ -92,7 +95,7 @@ export function placeHosting({ publication, source, written }: Placing, target: 
     const from = source(relativePath(file.path));
     const to = target(relativePath(file.path.slice("hosting/".length)));
     requireBytes(readIfPresent(from), file, from);
-    copyTo(from, to);
+    copyWithTime(from, to);
     requireBytes(readFileSync(to), file, from);
     written.push(to);
   }
@@ -105,14 +108,6 @@ function requireBytes(bytes: Uint8Array | undefined, file: FileBytes, source: st
     `${source} is not what the build made`,
     "Build and sign again: relcat build --released, then relcat sign",
   );
-}
-
-/** @param dated file whose time the copy gets; default: the source */
-function copyTo(source: string, to: string, dated = source): void {
-  mkdirSync(dirname(to), { recursive: true });
-  copyFileSync(source, to);
-  const { atime, mtime } = statSync(dated);
-  utimesSync(to, atime, mtime);
 }
 
 /**
@@ -132,7 +127,7 @@ export function isAsNamed(path: string, read: (path: string) => Uint8Array | und
   return expected !== undefined && sha256(parts ? Buffer.concat(parts) : bytes).startsWith(expected);
 }
 
-export function linkTo(from: string, to: string): void {
-  mkdirSync(dirname(to), { recursive: true });
-  linkSync(from, to);
+/** Places a file of the live build, which is on disk already. */
+export function placeAgain({ written }: Pick<Placing, "written">, live: string, to: string): void {
+  if (linkOrCopy(live, to)) written.push(to);
 }

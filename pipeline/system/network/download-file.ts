@@ -1,11 +1,11 @@
 import { createHash, type Hash } from "node:crypto";
-import { linkSync, renameSync, rmSync, statSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as pauseFor } from "node:timers/promises";
 import { failure, RelcatError } from "../../errors.ts";
 import { accessFailure } from "../access-failure.ts";
-import { exists } from "../files.ts";
+import { exists, renameToFree } from "../files.ts";
 import { hashFile } from "../hash-file.ts";
 import { type ArtifactStream, openArtifact } from "./download-stream.ts";
 
@@ -158,19 +158,15 @@ async function restart(part: Part): Promise<void> {
   part.size = 0;
 }
 
-/** Atomic, and fails if a file with that name exists by now. */
+/** Fails if a file with that name exists by now. */
 function takeName(file: string): void {
   try {
-    linkSync(partOf(file), file);
-    rmSync(partOf(file));
+    renameToFree(partOf(file), file);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST")
       throw failure("file-exists", `${file} already exists`, `The downloaded file is ${partOf(file)}.`);
-    // Not every file system supports hard links.
-    if (code !== "EPERM" && code !== "ENOTSUP" && code !== "ENOSYS")
-      throw accessFailure(`cannot write ${file}`, error);
-    renameSync(partOf(file), file);
+    throw accessFailure(`cannot write ${file}`, error);
   }
 }
 
