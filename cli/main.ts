@@ -196,15 +196,20 @@ async function confirm(question: string): Promise<boolean> {
 const guarded = (stream: NodeJS.WriteStream): NodeJS.WriteStream =>
   stream.listeners("error").includes(endedOutput) ? stream : stream.on("error", endedOutput);
 
-/** A closed pipe (`relcat … | head`) is not an error; a full disk is. */
-function endedOutput(error: NodeJS.ErrnoException): void {
+const failedOutputs = new WeakSet<NodeJS.WriteStream>();
+
+/** A closed pipe (`relcat … | head`) is not an error; a full disk is. Each write to it fails, but one report is enough. */
+function endedOutput(this: NodeJS.WriteStream, error: NodeJS.ErrnoException): void {
   if (error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED") return;
   process.exitCode = 2;
-  process.stderr.write(`error[file-access] cannot write the output (${error.code})\n`);
+  if (this === process.stderr || failedOutputs.has(this)) return;
+  failedOutputs.add(this);
+  guarded(process.stderr).write(`error[file-access] cannot write the output (${error.code})\n`);
 }
 
+/** Without the handlers, an error of its own report would be reported the same way, without end. */
 function endWithBug(error: unknown, host: Host): void {
-  import("./terminal/fail.ts").then(({ reportBug }) => {
-    process.exitCode = reportBug(error, host);
-  });
+  guarded(process.stderr);
+  const report = import("./terminal/fail.ts").then(({ reportBug }) => reportBug(error, host));
+  report.catch(() => 70).then((status) => (process.exitCode = status));
 }

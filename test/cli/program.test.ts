@@ -4,7 +4,7 @@ import { execa } from "execa";
 import { describe, expect, test } from "vitest";
 import { exitStatus } from "../../pipeline/errors.ts";
 import { project, smallCatalog } from "../support/project.ts";
-import { relcat, repository, spawnRelcat } from "../support/run.ts";
+import { program, relcat, repository, spawnRelcat } from "../support/run.ts";
 
 const launcher = join(repository, "cli/relcat.mjs");
 const { version } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
@@ -330,6 +330,34 @@ describe("standard output", () => {
       { reject: false },
     );
     expect(result.exitCode).toBe(2);
-    expect(result.stderr).toContain("error[file-access] cannot write the output (ENOSPC)");
+    expect(result.stderr.match(/error\[file-access\] cannot write the output \(ENOSPC\)/g)).toHaveLength(1);
+  });
+
+  test.each(["check", "status --json", "build", "nonsense"])(
+    "%s ends if standard error is full as well",
+    async (line) => {
+      const { folder } = project(smallCatalog);
+      const script = '"$@" >/dev/full 2>&1';
+      const words = ["-", process.execPath, program, "-C", folder, ...line.split(" ")];
+      const { exitCode, timedOut } = await execa("bash", ["-c", script, ...words], {
+        reject: false,
+        timeout: 30_000,
+      });
+      expect({ exitCode, timedOut }).toEqual({ exitCode: 2, timedOut: false });
+    },
+  );
+
+  test("serve answers without a log, and ends with the status of a full disk", async () => {
+    const { folder, succeed } = project(smallCatalog);
+    await succeed("build");
+    const script = 'exec "$@" 2>/dev/full';
+    const words = ["-", process.execPath, program, "-C", folder, "serve", "--json", "--port", "0"];
+    const server = execa("bash", ["-c", script, ...words], { reject: false, timeout: 30_000 });
+    for await (const line of server) {
+      const { url, event } = JSON.parse(line);
+      if (event === "listening") await fetch(`${url}/`);
+      else server.kill("SIGTERM");
+    }
+    expect(await server).toMatchObject({ exitCode: 2, timedOut: false });
   });
 });
