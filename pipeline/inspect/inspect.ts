@@ -1,6 +1,7 @@
 import type { PackageMetadata } from "../documents/feeds/package-metadata.ts";
 import type { ByteSource } from "../system/byte-source.ts";
 import type { Inspection, InspectOptions, Reader } from "./inspection.ts";
+import { isOldDeb } from "./packages/deb/archive.ts";
 import { isMachO } from "./packages/macho/macho.ts";
 
 /** Reads what a package states about itself, without checking signatures. @throws Fault */
@@ -51,7 +52,7 @@ const formats: readonly Format[] = [
     },
   },
   {
-    isIt: startsWith("!<arch>\n"),
+    isIt: (head) => startsWith("!<arch>\n")(head) || isOldDeb(head),
     named: /\.deb$/,
     open: async () => (await import("./packages/deb/deb.ts")).inspectDeb,
     metadata: {

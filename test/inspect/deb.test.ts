@@ -1,10 +1,15 @@
 import type { PrivateKey } from "openpgp";
 import { beforeAll, describe, expect, test } from "vitest";
+import { inspectArtifact } from "../../pipeline/inspect/inspect.ts";
 import type { Inspection } from "../../pipeline/inspect/inspection.ts";
 import type { Keys } from "../../pipeline/inspect/keys.ts";
+import { readMetadata } from "../../pipeline/inspect/metadata.ts";
 import { inspectDeb } from "../../pipeline/inspect/packages/deb/deb.ts";
+import { bytesSource } from "../../pipeline/system/byte-source.ts";
 import { inspectBytes, optionsWith } from "../support/artifacts.ts";
+import { unnoticedBits } from "../support/bit-flips.ts";
 import { archive, type Member, packed } from "../support/deb.ts";
+import { often } from "../support/effort.ts";
 import { keysWith, newKey, signed } from "../support/openpgp.ts";
 
 let key: PrivateKey;
@@ -52,6 +57,41 @@ describe("a package", () => {
     expect(await inspect(archive(worse))).toMatchObject({
       verdict: "untrusted-key",
       key_id: key.getFingerprint(),
+    });
+  });
+
+  test("may have members before its data that dpkg ignores, which no signature covers", async () => {
+    const noted: Member[] = [version, ["_note", "x"], controlTar, ["_note", ""], dataTar];
+    const bytes = archive([...noted, await signature("origin")]);
+    const found = await inspect(bytes);
+    expect(found).toMatchObject({
+      verdict: "ok",
+      notes: Array(2).fill("Its member _note is not checked, because dpkg ignores it."),
+    });
+    const why = "name and content of a member that dpkg ignores";
+    const open = found.uncovered.filter((range) => range.why === why);
+    expect(open.map(({ from, to }) => bytes.toString("latin1", from, to))).toEqual(["_note", "x", "_note"]);
+    expect(await unnoticedBits(inspectDeb, bytes, optionsWith(keys), often(600, 60))).toEqual([]);
+    const other = archive([version, ["_note", "x"], withControl(`${control}X: y\n`)[1], dataTar]);
+    expect(await inspect(Buffer.concat([other, bytes.subarray(archive(noted).length)]))).toMatchObject({
+      verdict: "bad-signature",
+    });
+  });
+
+  test("can have the format before 2.0, which is named", async () => {
+    const [, tar] = controlTar;
+    const old = Buffer.concat(
+      [`0.939000\n${tar.length}\n`, tar, dataTar[1]].map((part) => Buffer.from(part)),
+    );
+    const source = bytesSource(old, "agent");
+    expect(await inspectArtifact(source, optionsWith(keys))).toMatchObject({
+      type: "deb",
+      verdict: "unsupported-format",
+      reason:
+        "it has the old format 0.939 of deb-old(5), expected 2.0; dpkg-deb -R and dpkg-deb -b convert it",
+    });
+    await expect(readMetadata(source, { kind: "client", filelists: false })).rejects.toMatchObject({
+      verdict: "unsupported-format",
     });
   });
 

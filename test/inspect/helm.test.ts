@@ -146,6 +146,18 @@ describe("a chart", () => {
   });
 });
 
+test("a chart that unpacks to more than Helm accepts is refused before it is unpacked as a whole", async () => {
+  const start = tar({ "a/Chart.yaml": description });
+  const zeros = gzipSync(Buffer.alloc(8 << 20));
+  const bomb = Buffer.concat([gzipSync(start.subarray(0, -1024)), ...Array<Buffer>(32).fill(zeros)]);
+  expect(
+    await inspectBytes(inspectChart, bomb, { ...optionsWith(keys), limit: 2 ** 40 }, name),
+  ).toMatchObject({
+    verdict: "refuse",
+    reason: `${name} unpacks to more than 134217728 bytes, the limit`,
+  });
+});
+
 /** Each line expands to ten of the previous one. */
 function aliases(): string {
   const lines = Array.from(

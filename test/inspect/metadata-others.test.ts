@@ -40,6 +40,37 @@ dependencies:\n  - { name: db, version: 1.0, enabled: False, tags: [x] }\n  - { 
     });
   });
 
+  const withRequirements = (text: string, requirements: string) =>
+    read(
+      gzipSync(tar({ "agent/requirements.yaml": requirements, "agent/Chart.yaml": text })),
+      "agent-1.10.tgz",
+      "chart",
+    );
+
+  test.each([
+    [
+      "v1",
+      "dependencies:\n- { name: db, version: 1.0, enabled: yes }\n",
+      [{ name: "db", version: "1.0", enabled: true }],
+    ],
+    ["v2", "dependencies: [{ name: db }]\n", [{ name: "db" }]],
+    ["v1", "# none\n", [{ name: "own" }]],
+    ["v1", "dependencies:\n", [{ name: "own" }]],
+  ])(
+    "has apiVersion %s and the dependencies of requirements.yaml: %j",
+    async (version, text, dependencies) => {
+      const own = `${head}apiVersion: ${version}\ndependencies: [{ name: own }]\n`;
+      expect(await withRequirements(own, text)).toMatchObject({ chart: { dependencies } });
+      expect(await withRequirements(`${head}apiVersion: ${version}\n`, "# none\n")).not.toHaveProperty(
+        "chart.dependencies",
+      );
+    },
+  );
+
+  test("is refused with requirements that cannot be read", async () => {
+    await expect(withRequirements(head, "- db\n")).rejects.toThrow("requirements.yaml is not a mapping");
+  });
+
   test.each([
     ["without a version", "name: agent\n", "Chart.yaml does not say name and version of the chart"],
     ["with two lines in its name", 'name: "a\\nb"\nversion: 1\n', "its chart.name is not one line of text"],
@@ -48,7 +79,11 @@ dependencies:\n  - { name: db, version: 1.0, enabled: False, tags: [x] }\n  - { 
     ["with a key of JavaScript", `${head}annotations: { __proto__: { x: y } }\n`, "has the key __proto__"],
     ["that is nested too deep", `${head}a: ${"[".repeat(40)}${"]".repeat(40)}\n`, "more than 16 levels deep"],
     ["that is too large", `${head}description: ${"x".repeat(300_000)}\n`, "expected 262144 at most"],
-    ["with a key twice", `${head}name: other\n`, "Chart.yaml cannot be read"],
+    [
+      "with a key twice",
+      `${head}name: other\n`,
+      /^Chart\.yaml cannot be read: Map keys must be unique at line 3, column 1$/,
+    ],
     ["that expands", `${head}a: &a [x,x,x,x,x,x,x,x,x]\n${bomb()}`, "Chart.yaml cannot be read"],
   ])("is refused %s", async (_, text, reason) => {
     await expect(chart(text)).rejects.toThrow(reason);

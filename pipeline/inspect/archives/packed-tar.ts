@@ -31,14 +31,37 @@ export async function textInTar(
   path: RegExp,
   what: string,
 ): Promise<string> {
-  const found: SmallText[] = [];
+  const text = (await textsInTar(packed, limit, { [what]: path }))[what];
+  if (text !== undefined) return text;
+  throw malformed(`${packed.source.name} has ${what} 0 times, expected once`);
+}
+
+/**
+ * Reads several short text files.
+ * @param wanted a path for each name, which messages use
+ * @returns the texts by name; a file that is missing has none
+ * @throws Fault malformed, also for several matches of one path; whatever decompress throws
+ */
+export async function textsInTar<Name extends string>(
+  packed: PackedTar,
+  limit: number,
+  wanted: Readonly<Record<Name, RegExp>>,
+): Promise<Partial<Record<Name, string>>> {
+  const found: { what: Name; text: SmallText }[] = [];
   await readPackedTar(packed, limit, (entry) => {
-    if (!path.test(entry.path)) return undefined;
-    const text = smallText(entry, what);
-    found.push(text);
-    return text.take;
+    for (const what in wanted) {
+      if (!wanted[what].test(entry.path)) continue;
+      const text = smallText(entry, what);
+      found.push({ what, text });
+      return text.take;
+    }
+    return undefined;
   });
-  const [text, ...others] = found;
-  if (text && others.length === 0) return text.text();
-  throw malformed(`${packed.source.name} has ${what} ${found.length} times, expected once`);
+  const texts: Partial<Record<Name, string>> = {};
+  for (const { what, text } of found) {
+    const { length } = found.filter((other) => other.what === what);
+    if (length > 1) throw malformed(`${packed.source.name} has ${what} ${length} times, expected once`);
+    texts[what] = text.text();
+  }
+  return texts;
 }

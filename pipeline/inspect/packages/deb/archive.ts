@@ -1,4 +1,4 @@
-import { malformed } from "../../../documents/verdict.ts";
+import { Fault, malformed } from "../../../documents/verdict.ts";
 import type { ByteSource } from "../../../system/byte-source.ts";
 
 /** Member of an ar archive, restricted as in deb(5). */
@@ -15,8 +15,16 @@ const headerSize = 60;
 /** More than any package has: three members and one signature for each role. */
 const mostMembers = 32;
 
-/** @throws Fault malformed */
+/** The format before 2.0 has no archive: version, size of the control archive, and both archives (deb-old(5)). */
+export const isOldDeb = (head: Uint8Array): boolean => /^0\.93\d*\n\d/.test(latin1(head));
+
+/** @throws Fault malformed; unsupported-format */
 export function readArchive(source: ByteSource): Member[] {
+  if (isOldDeb(source.read(0, Math.min(16, source.size))))
+    throw new Fault(
+      "unsupported-format",
+      "it has the old format 0.939 of deb-old(5), expected 2.0; dpkg-deb -R and dpkg-deb -b convert it",
+    );
   if (latin1(source.read(0, Math.min(magic.length, source.size))) !== magic)
     throw malformed("it does not begin as an ar archive");
   const members: Member[] = [];

@@ -53,8 +53,19 @@ export interface DebContents {
 
 export const signatureName = /^_gpg[a-z]+$/;
 
+/** Members that deb(5) allows before the data; dpkg and APT ignore them. */
+export const ignoredMembers = (members: readonly Member[]): Member[] =>
+  members
+    .slice(
+      1,
+      members.findIndex(({ name }) => name.startsWith("data.tar")),
+    )
+    .filter(({ name }) => /^_(?!gpg)/.test(name));
+
 /** A package has three members in fixed order, and only signatures may follow. @throws Fault malformed */
-export function contentsOf(source: ByteSource, members: readonly Member[]): DebContents {
+export function contentsOf(source: ByteSource, all: readonly Member[]): DebContents {
+  const ignored = new Set(ignoredMembers(all));
+  const members = all.filter((member) => !ignored.has(member));
   const [version, control, data, ...signatures] = members;
   const packed = (member: Member | undefined, stem: string): PackedTar | undefined => {
     const compression = member && compressionOfMember(member.name, stem);

@@ -11,7 +11,7 @@ import { claimedSignature, type Found } from "../../signatures/openpgp-claim.ts"
 import { isCleartext } from "../../signatures/openpgp-cleartext.ts";
 import type { OpenPgpSignature } from "../../signatures/openpgp-signature.ts";
 import { type Member, readArchive } from "./archive.ts";
-import { contentsOf, readControl, signatureName } from "./contents.ts";
+import { contentsOf, ignoredMembers, readControl, signatureName } from "./contents.ts";
 
 /** Debian packages signed with debsigs: `_gpgorigin` signs the concatenation of the first three members. */
 export const inspectDeb: Reader = async (source, options) => {
@@ -20,7 +20,9 @@ export const inspectDeb: Reader = async (source, options) => {
   let isRead = false;
   const inspection = await settled("deb", found, async (): Promise<Verdict> => {
     const members = readArchive(source);
-    found.uncovered = members.flatMap(uncoveredOf);
+    const ignored = ignoredMembers(members);
+    found.notes = ignored.map(({ name }) => `Its member ${name} is not checked, because dpkg ignores it.`);
+    found.uncovered = [...members.flatMap(uncoveredOf), ...ignored.flatMap(uncoveredMember)];
     const signatures = await signaturesOf(source, members, options, found);
     const { control, data, joined } = contentsOf(source, members);
     const verifiers = signatures.map((signature) => verifierOf(signature, "binary", options));
@@ -55,6 +57,15 @@ function uncoveredOf({ name, headerAt }: Member): Uncovered[] {
   ];
   if (!signatureName.test(name) || name === origin) return fields;
   return [{ from: headerAt + "_gpg".length, to: end, why: `role of the signature ${name}` }, ...fields];
+}
+
+function uncoveredMember({ name, headerAt, at, size }: Member): Uncovered[] {
+  const why = "name and content of a member that dpkg ignores";
+  const ranges = [
+    { from: headerAt, to: headerAt + name.length, why },
+    { from: at, to: at + size, why },
+  ];
+  return ranges.filter(({ from, to }) => from < to);
 }
 
 /** Every signature must be valid; the origin's signer is reported. */

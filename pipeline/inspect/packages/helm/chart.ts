@@ -1,12 +1,28 @@
 import type { ChartMetadata } from "../../../documents/feeds/package-metadata.ts";
 import { malformed } from "../../../documents/verdict.ts";
 import type { ByteSource } from "../../../system/byte-source.ts";
-import { textInTar } from "../../archives/packed-tar.ts";
+import { textsInTar } from "../../archives/packed-tar.ts";
 import { readMapping } from "./provenance.ts";
 
-/** Chart.yaml of a chart that `helm package` wrote. @throws Fault; whatever decompress throws */
-export const chartText = (source: ByteSource, limit: number): Promise<string> =>
-  textInTar({ source, compression: "gzip" }, limit, /^[^/]+\/Chart\.yaml$/, "Chart.yaml");
+/** Helm refuses charts whose files have more than 100 MiB. The headers of the archive need more. */
+const maxUnpackedBytes = 128 << 20;
+
+/**
+ * Reads the files of a chart, as `helm package` wrote it, that describe it.
+ * @throws Fault; whatever decompress throws
+ */
+export async function chartTexts(
+  source: ByteSource,
+  limit: number,
+): Promise<{ chart: string; requirements: string | undefined }> {
+  const texts = await textsInTar({ source, compression: "gzip" }, Math.min(limit, maxUnpackedBytes), {
+    "Chart.yaml": /^[^/]+\/Chart\.yaml$/,
+    "requirements.yaml": /^[^/]+\/requirements\.yaml$/,
+  });
+  const chart = texts["Chart.yaml"];
+  if (chart === undefined) throw malformed(`${source.name} has Chart.yaml 0 times, expected once`);
+  return { chart, requirements: texts["requirements.yaml"] };
+}
 
 /**
  * Reads Chart.yaml as an object. Its fields are texts, except those that Helm declares as true or false.
@@ -16,10 +32,12 @@ export async function chartMetadata(
   source: ByteSource,
   { limit }: { limit: number },
 ): Promise<ChartMetadata> {
-  const { name, version, ...rest } = await readMapping(await chartText(source, limit), "Chart.yaml");
+  const texts = await chartTexts(source, limit);
+  const { name, version, ...rest } = await readMapping(texts.chart, "Chart.yaml");
   if (typeof name !== "string" || typeof version !== "string")
     throw malformed("Chart.yaml does not say name and version of the chart");
-  const { deprecated, dependencies } = rest;
+  const { deprecated } = rest;
+  const dependencies = (await required(texts.requirements)) ?? rest.dependencies;
   return {
     type: "helm",
     chart: {
@@ -30,6 +48,13 @@ export async function chartMetadata(
       ...(Array.isArray(dependencies) && { dependencies: dependencies.map(dependency) }),
     },
   };
+}
+
+/** Helm reads the file of charts of apiVersion v1 in charts of any version, and prefers it to Chart.yaml. */
+async function required(requirements: string | undefined): Promise<unknown[] | undefined> {
+  if (requirements === undefined) return undefined;
+  const { dependencies } = await readMapping(requirements, "requirements.yaml");
+  return Array.isArray(dependencies) && dependencies.length > 0 ? dependencies : undefined;
 }
 
 function dependency(written: unknown): unknown {

@@ -6,7 +6,7 @@ import { readSmall } from "../../bytes/small-file.ts";
 import { type InspectOptions, type Reader, settled } from "../../inspection.ts";
 import type { Found } from "../../signatures/openpgp-claim.ts";
 import { verifiedText } from "../../signatures/openpgp-cleartext.ts";
-import { chartText } from "./chart.ts";
+import { chartTexts } from "./chart.ts";
 import { type Chart, type Provenance, readChartFile, readProvenance } from "./provenance.ts";
 
 /** Inspects a provenance file together with the chart that it signs. */
@@ -74,4 +74,4 @@ async function provenChart(chart: ByteSource, signed: Provenance, options: Inspe
 }
 
 const chartInside = async (source: ByteSource, { limit }: InspectOptions): Promise<Chart> =>
-  readChartFile(await chartText(source, limit), "Chart.yaml");
+  readChartFile((await chartTexts(source, limit)).chart, "Chart.yaml");

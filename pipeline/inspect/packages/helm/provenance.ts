@@ -43,10 +43,12 @@ export async function readMapping(text: string, what: string): Promise<Record<st
   const { parse } = await import("yaml");
   try {
     // The failsafe schema keeps a version such as 1.10 as text instead of the number 1.1.
-    const value: unknown = parse(text, { schema: "failsafe", logLevel: "error" });
+    const value: unknown = parse(text, { schema: "failsafe", logLevel: "error" }) ?? {};
     if (value instanceof Object && !Array.isArray(value)) return { ...value };
   } catch (error) {
-    throw malformed(`${what} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    // The parser adds the lines around the fault to its first line.
+    const [message = ""] = (error instanceof Error ? error.message : String(error)).split("\n", 1);
+    throw malformed(`${what} cannot be read: ${message.replace(/:$/, "")}`);
   }
   throw malformed(`${what} is not a mapping`);
 }
