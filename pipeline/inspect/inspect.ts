@@ -15,6 +15,8 @@ export interface MetadataOptions {
   limit: number;
   /** Whether to list every file of an rpm. */
   filelists: boolean;
+  /** Whether to read the changelog of an rpm; default: no. */
+  changelogs?: boolean | undefined;
 }
 
 export interface Format {

@@ -18,6 +18,8 @@ export interface MetadataRequest {
   kind: Kind;
   /** Whether to list every file of an rpm. */
   filelists: boolean;
+  /** Whether to read the changelog of an rpm; default: no. */
+  changelogs?: boolean | undefined;
   /** An inspection of the same bytes; without it, images are inspected now. */
   inspection?: Inspection | undefined;
 }
@@ -29,12 +31,12 @@ export interface MetadataRequest {
  */
 export async function readMetadata(
   source: ByteSource,
-  { kind, filelists, inspection }: MetadataRequest,
+  { kind, filelists, changelogs, inspection }: MetadataRequest,
 ): Promise<PackageMetadata | undefined> {
   if (kind === "image") return storable(await readImage(source, inspection));
   const reader = formatOf(source)?.metadata;
   const read = await reader?.open();
-  const metadata = await read?.(source, { limit: limits.package, filelists });
+  const metadata = await read?.(source, { limit: limits.package, filelists, changelogs });
   return metadata && storable(metadata);
 }
 

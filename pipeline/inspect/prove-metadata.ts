@@ -63,8 +63,9 @@ export async function refuteMetadata(
   // No format states the architecture of a plain file.
   if (stated.type === "archive") return undefined;
   const filelists = stated.type === "rpm" && stated.files.some(({ path }) => !isPrimaryFile(path));
+  const changelogs = stated.type === "rpm" && stated.changelogs !== undefined;
   try {
-    const read = await readMetadata(source, { kind, filelists, inspection });
+    const read = await readMetadata(source, { kind, filelists, changelogs, inspection });
     const differences = read && metadataDifferences(stated, read);
     if (!read) return "its manifest has package, but the file states nothing";
     if (differences) return `package in its manifest is not what it states: ${differences}`;

@@ -87,6 +87,7 @@ platforms: { "18": Flatpak } # a new platform number needs a name
   yum:
     repos: { stable: { match: "*.rpm" } }
     filelists: true
+    changelogs: true
   helm: { oci: true }
   incus: { os: acme }
 `,
@@ -136,6 +137,7 @@ export const defaults: Readonly<Record<string, string>> = {
   "feeds.apt.valid_days": "14",
   "feeds.yum.repos": "{ stable: {} }",
   "feeds.yum.filelists": "false",
+  "feeds.yum.changelogs": "false",
   "feeds.helm.oci": "false",
   signers: "[]",
   "policy.NAME.verdict": "[ok]",

@@ -4,7 +4,7 @@ import { gunzipSync } from "node:zlib";
 import { execa } from "execa";
 import { beforeAll, expect, test } from "vitest";
 import { rpmMetadata } from "../../pipeline/inspect/packages/rpm/metadata.ts";
-import { filelistsPackage, primaryPackage } from "../../pipeline/site/feeds/yum-package.ts";
+import { filelistsPackage, otherPackage, primaryPackage } from "../../pipeline/site/feeds/yum-package.ts";
 import { bytesSource } from "../../pipeline/system/byte-source.ts";
 import { sha256 } from "../site/feeds/rpms.ts";
 import { readXml, type XmlElement } from "../site/pages/xml.ts";
@@ -12,6 +12,14 @@ import { buildRpm, type RpmSpec } from "../support/rpm-builds.ts";
 import { repository, temporaryFolder } from "../support/run.ts";
 
 /** The metadata that createrepo_c writes for the same files. */
+
+/** Twelve entries, of which some have the same day, and one has several lines. */
+const changelog = `%changelog\n${["20", "20", "20", "19", "19", "18", "17", "16", "15", "14", "13", "12"]
+  .map(
+    (day, at) =>
+      `* Wed Aug ${day} 2026 Dév <dev@acme.example> - ${12 - at}\n- Change <${at}> & more\n  of it\n`,
+  )
+  .join("\n")}`;
 
 const specs: RpmSpec[] = [
   {
@@ -48,7 +56,7 @@ const specs: RpmSpec[] = [
       "Enhances: thing = 1",
     ],
     description: '<b>First</b> & "second" line.\n\n  Indented.\tWith a tab. \u{1F600} ]]>',
-    sections: "%pre\nexit 0\n%post -p <lua>\nprint(1)\n%preun\nexit 0\n%pretrans -p <lua>\nprint(2)\n",
+    sections: `%pre\nexit 0\n%post -p <lua>\nprint(1)\n%preun\nexit 0\n%pretrans -p <lua>\nprint(2)\n${changelog}`,
     files: {
       "/usr/bin/agent": "agent",
       "/usr/sbin/agentd": "agent",
@@ -104,18 +112,21 @@ function linesOf(element: XmlElement, path = ""): string[] {
   ];
 }
 
-function ours(type: "primary" | "filelists"): Map<string, XmlElement> {
+const writers = {
+  primary: (...args: Parameters<typeof otherPackage>) =>
+    primaryPackage(...args, "https://downloads.example.com"),
+  filelists: filelistsPackage,
+  other: otherPackage,
+};
+
+function ours(type: keyof typeof writers): Map<string, XmlElement> {
   const found = new Map<string, XmlElement>();
   for (const file of globSync("*.rpm", { cwd: folder })) {
     const bytes = readFileSync(join(folder, file));
     const metadata = metadataOf(bytes);
     if (!metadata) continue;
     const location = { path: file, size: bytes.length, sha256: sha256(bytes) };
-    const xml =
-      type === "primary"
-        ? primaryPackage(metadata, location, "https://downloads.example.com")
-        : filelistsPackage(metadata, location);
-    found.set(location.sha256, readXml(xml));
+    found.set(location.sha256, readXml(writers[type](metadata, location)));
   }
   return found;
 }
@@ -123,13 +134,13 @@ function ours(type: "primary" | "filelists"): Map<string, XmlElement> {
 /** Undefined for a file that is not an rpm. */
 function metadataOf(bytes: Buffer) {
   try {
-    return rpmMetadata(bytesSource(bytes), { filelists: true });
+    return rpmMetadata(bytesSource(bytes), { filelists: true, changelogs: true });
   } catch {
     return undefined;
   }
 }
 
-test.each(["primary", "filelists"] as const)("createrepo_c writes the same %s.xml", (type) => {
+test.each(["primary", "filelists", "other"] as const)("createrepo_c writes the same %s.xml", (type) => {
   const [mine, other] = [ours(type), theirs(type)];
   expect([...mine.keys()].sort()).toEqual([...other.keys()].sort());
   expect(other.size).toBeGreaterThan(specs.length + 10);

@@ -34,6 +34,9 @@ async function rpm(spec: Partial<RpmSpec> & { version: string }): Promise<string
   });
 }
 
+const changelogOf = (version: string) =>
+  `%changelog\n* Wed Aug 19 2026 Dév <dev@acme.example> - ${version}\n- Change of ${version}\n  in two lines\n`;
+
 /** A new machine with the settings of a site's repository. */
 async function machine(name: Name, at: FeedSite, options?: { arch: string }): Promise<YumClient> {
   const client = clients[name](options);
@@ -111,11 +114,11 @@ describe("at an unsigned site", () => {
   beforeAll(async () => {
     const preamble = ["Requires: tool++ >= 1~rc1"];
     for (const version of ["26.8.1", "26.8.2", "26.9.1"])
-      agents.set(version, await rpm({ version, preamble }));
+      agents.set(version, await rpm({ version, preamble, sections: changelogOf(version) }));
     const tools = ["x86_64", "aarch64"].map((arch) =>
       rpm({ name: "tool++", version: "1~rc1^git2", arch, files: { [`/opt/tool ${arch}`]: arch } }),
     );
-    site = await feedSite({ feeds: { yum: {} } });
+    site = await feedSite({ feeds: { yum: { changelogs: true } } });
     await site.release("26.08.001", [agents.get("26.8.1") ?? "", ...(await Promise.all(tools))]);
     const fixed = note("A crafted packet stopped the agent.", { security: true, refs: ["CVE-2026-12345"] });
     site.project.write("releases/26.08.002/notes/fix.yaml", fixed);
@@ -169,6 +172,13 @@ describe("at an unsigned site", () => {
     expect(rpms()).toEqual([expect.stringMatching(/^(?:packages\/)?acme-stable.*\/tool\+\+.*\.rpm$/)]);
     await client.succeed("clean", name === "dnf" ? "all" : "--all");
     expect(rpms()).toEqual([]);
+  });
+
+  test("dnf shows changelogs", async () => {
+    const client = await machine("dnf", site);
+    const expected = /Dév <dev@acme\.example> - 26\.8\.2\n- Change of 26\.8\.2\n {2}in two lines/;
+    expect(await client.succeed("changelog", "agent")).toMatch(expected);
+    expect(await client.succeed("repoquery", "--changelogs", "agent")).toMatch(expected);
   });
 
   test("dnf reposync copies the repository, and createrepo_c writes indexes of the copy", async () => {

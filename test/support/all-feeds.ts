@@ -6,7 +6,12 @@ import { artifact, type Project, project, release } from "./project.ts";
 import { relcat, temporaryFolder } from "./run.ts";
 
 /** Settings of every package feed. */
-export const everyFeed = { apt: {}, yum: { filelists: true }, helm: { oci: true }, incus: {} };
+export const everyFeed = {
+  apt: {},
+  yum: { filelists: true, changelogs: true },
+  helm: { oci: true },
+  incus: {},
+};
 
 const control = (version: string) =>
   `Package: agent\nVersion: ${version}\nArchitecture: amd64\nDescription: An agent`;

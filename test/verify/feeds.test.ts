@@ -133,6 +133,8 @@ const primaryPath = () =>
   [...second.keys()].find((path) => /^yum\/stable\/.*-primary[.]xml[.]gz$/.test(path)) ?? "";
 const updatesPath = () =>
   [...second.keys()].find((path) => /^yum\/stable\/.*-updateinfo[.]xml[.]gz$/.test(path)) ?? "";
+const otherPath = () =>
+  [...second.keys()].find((path) => /^yum\/stable\/.*-other[.]xml[.]gz$/.test(path)) ?? "";
 const filelistsPath = () =>
   [...second.keys()].find((path) => /^yum\/stable\/.*-filelists[.]xml[.]gz$/.test(path)) ?? "";
 
@@ -256,13 +258,15 @@ describe("a site that was signed but contradicts itself is refused if", () => {
       [/^yum\/stable\/repodata\/repomd\.xml names \S+ with another open-checksum or open-size/],
     ],
     [
-      "filelists.xml and updateinfo.xml name packages that are not live",
+      "filelists.xml, other.xml and updateinfo.xml name packages that are not live",
       (files) => {
         changeYum(files, "filelists", filelistsPath(), (xml) => xml.replace(digits("6"), other));
+        changeYum(files, "other", otherPath(), (xml) => xml.replace(digits("6"), other));
         changeYum(files, "updateinfo", updatesPath(), (xml) => xml.replace(digits("6"), other));
       },
       [
         /-filelists\.xml\.gz names a package with the SHA-256 a+, expected only live records/,
+        /-other\.xml\.gz names a package with the SHA-256 a+, expected only live records/,
         /-updateinfo\.xml\.gz names a package with the SHA-256 a+, expected only live records/,
       ],
     ],

@@ -61,6 +61,13 @@ const rpmFile = object({
   type: z.enum(["file", "dir", "ghost"], expects("option-value", "file, dir or ghost")),
 });
 
+/** An entry of an rpm's changelog. */
+const rpmChange = object({
+  author: xmlText.meta({ description: "The author of the change, usually followed by a version." }),
+  time: whole.meta({ description: "Seconds since 1970." }),
+  text: xmlText,
+});
+
 /** Files of an rpm that `primary.xml` lists. */
 export const isPrimaryFile = (path: string): boolean =>
   path.startsWith("/etc/") || path === "/usr/lib/sendmail" || path.includes("bin/");
@@ -95,6 +102,9 @@ const rpmSchema = object({
   supplements: list(rpmEntry),
   enhances: list(rpmEntry),
   files: list(rpmFile),
+  changelogs: list(rpmChange)
+    .optional()
+    .meta({ description: "The ten newest changes, the oldest first; only if feeds.yum.changelogs is set." }),
 });
 
 /** Chart.yaml as an object. */
@@ -210,6 +220,7 @@ export type Architecture = (typeof architectureNames)[number];
 export type DebMetadata = z.infer<typeof debSchema>;
 export type RpmMetadata = z.infer<typeof rpmSchema>;
 export type RpmEntry = z.infer<typeof rpmEntry>;
+export type RpmChange = z.infer<typeof rpmChange>;
 export type ChartMetadata = z.infer<typeof chartSchema>;
 export type MsiMetadata = z.infer<typeof msiSchema>;
 export type PkgMetadata = z.infer<typeof pkgSchema>;

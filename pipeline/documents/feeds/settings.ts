@@ -62,6 +62,7 @@ const yumSchema = object({
     .optional()
     .meta({ description: "Repositories and the rpms they take; default: stable, with every rpm." }),
   filelists: flag.optional().meta({ description: "Whether to list every file of every rpm." }),
+  changelogs: flag.optional().meta({ description: "Whether to list the ten newest changes of every rpm." }),
 });
 
 const helmSchema = object({
@@ -99,6 +100,7 @@ export interface AptSettings {
 export interface YumSettings {
   repos: readonly { name: string; match: string | undefined }[];
   filelists: boolean;
+  changelogs: boolean;
 }
 
 /** Days until apt refuses an index that was not renewed. */
@@ -129,6 +131,7 @@ export function feedSettings(written: z.infer<typeof feedsSchema>, product: stri
       yum: {
         repos: Object.entries(yum.repos ?? { stable: {} }).map(([name, { match }]) => ({ name, match })),
         filelists: yum.filelists ?? false,
+        changelogs: yum.changelogs ?? false,
       },
     }),
     ...(helm && { helm: { oci: helm.oci ?? false } }),

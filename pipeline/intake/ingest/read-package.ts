@@ -51,8 +51,8 @@ export async function readPackage(
     const expected = expectedFormats(packageType, kind);
     if (!expected.includes(format))
       throw new Fault("unsupported-format", `its bytes are ${format}, expected ${expected.join(" or ")}`);
-    const filelists = config.feeds.yum?.filelists ?? false;
-    const metadata = await readMetadata(file, { kind, filelists, inspection });
+    const { filelists = false, changelogs } = config.feeds.yum ?? {};
+    const metadata = await readMetadata(file, { kind, filelists, changelogs, inspection });
     const documents = format === "helm" ? await provenanceOf(opened, request.name) : undefined;
     return { package: await withDigests(metadata, request), documents, problems: [] };
   } catch (error) {

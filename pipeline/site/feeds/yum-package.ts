@@ -31,6 +31,15 @@ export const filelistsPackage = (rpm: RpmMetadata, { sha256 }: FeedLocation): st
     ...rpm.files.map(fileElement),
   ]);
 
+/** Element `package` of other.xml. */
+export const otherPackage = (rpm: RpmMetadata, { sha256 }: FeedLocation): string =>
+  parent("package", { pkgid: sha256, name: rpm.name, arch: rpm.native_arch }, [
+    version(rpm),
+    ...(rpm.changelogs ?? []).map(({ author, time, text }) =>
+      element("changelog", { author, date: time }, text),
+    ),
+  ]);
+
 const version = ({ epoch, version, release }: RpmMetadata): string =>
   element("version", { epoch, ver: version, rel: release });
 

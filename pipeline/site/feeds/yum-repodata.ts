@@ -8,7 +8,7 @@ import { element, parent } from "./yum-xml.ts";
 
 /** An index of a repository, such as primary.xml. */
 export interface YumIndex {
-  type: "primary" | "filelists" | "updateinfo";
+  type: "primary" | "filelists" | "other" | "updateinfo";
   xml: string;
 }
 
@@ -26,6 +26,12 @@ export const primaryIndex = (packages: readonly string[]): YumIndex => ({
 export const filelistsIndex = (packages: readonly string[]): YumIndex => ({
   type: "filelists",
   xml: documentOf("filelists", packages, { xmlns: namespace("filelists"), packages: packages.length }),
+});
+
+/** @param packages elements `package` */
+export const otherIndex = (packages: readonly string[]): YumIndex => ({
+  type: "other",
+  xml: documentOf("otherdata", packages, { xmlns: namespace("other"), packages: packages.length }),
 });
 
 /** @param updates elements `update` */

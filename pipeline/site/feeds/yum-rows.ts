@@ -2,7 +2,7 @@ import type { PublishedPackage, PublishedRelease, SiteConfig } from "../../docum
 import { nevra, yumReposOf } from "../../selection/yum-repos.ts";
 import { type FeedPart, feedLocation, unread } from "./feed.ts";
 import { updatedPackage, type YumAdvisory, yumAdvisory } from "./yum-advisory.ts";
-import { filelistsPackage, primaryPackage } from "./yum-package.ts";
+import { filelistsPackage, otherPackage, primaryPackage } from "./yum-package.ts";
 
 /** A release's part of all yum repositories. */
 export interface YumRow {
@@ -24,9 +24,10 @@ export interface YumPackage extends YumChange {
   nevra: string;
   /** Id of the key that signed it. */
   keyId: string | null;
-  /** Its elements in primary.xml, filelists.xml and updateinfo.xml. */
+  /** Its elements in primary.xml, filelists.xml, other.xml and updateinfo.xml. */
   primary: string;
   filelists: string | null;
+  other: string | null;
   updated: string | null;
 }
 
@@ -71,6 +72,7 @@ function listedPackage(
     keyId: keyIdOf(entry),
     primary: primaryPackage(metadata, location, baseUrl),
     filelists: yum.filelists ? filelistsPackage(metadata, location) : null,
+    other: yum.changelogs ? otherPackage(metadata, location) : null,
     updated: isSecurityUpdate ? updatedPackage(metadata, file, location) : null,
   };
 }

@@ -7,6 +7,7 @@ import { updateElement } from "./yum-advisory.ts";
 import { repoFile, repoFilePath } from "./yum-repo-file.ts";
 import {
   filelistsIndex,
+  otherIndex,
   primaryIndex,
   repodataOf,
   repositoryFiles,
@@ -46,6 +47,7 @@ interface RepositoryContent {
   time: number;
   primary: string[];
   filelists: string[] | null;
+  other: string[] | null;
   updates: string[];
   settings: { path: string; text: string };
   /** Certificates under which its rpms are signed. */
@@ -70,6 +72,7 @@ function contentOf(
     time: newestChange(repo, rows),
     primary: listed.map(({ primary }) => primary),
     filelists: feeds.yum?.filelists ? listed.map(({ filelists }) => filelists ?? "") : null,
+    other: feeds.yum?.changelogs ? listed.map(({ other }) => other ?? "") : null,
     updates: updatesIn(repo, rows, new Set(listed), product),
     settings: {
       path: repoFilePath(repo, product),
@@ -90,10 +93,11 @@ function certificateGroup(contents: readonly RepositoryContent[]): OutputGroup {
 }
 
 function* filesOf(content: RepositoryContent): Generator<OutputFile> {
-  const { repo, primary, filelists, updates, settings } = content;
+  const { repo, primary, filelists, other, updates, settings } = content;
   const indexes = [
     primaryIndex(primary),
     ...(filelists ? [filelistsIndex(filelists)] : []),
+    ...(other ? [otherIndex(other)] : []),
     ...(updates.length > 0 ? [updateinfoIndex(updates)] : []),
   ];
   const repodata = repodataOf(repo, indexes, content.time);

@@ -82,8 +82,8 @@ async function readIndex(
   }
   const known = new Set(Array.from(site.live.values(), (file) => file.sha256));
   const named =
-    type === "filelists"
-      ? (await parsed(path, bytes, "filelists", report))
+    type === "filelists" || type === "other"
+      ? (await parsed(path, bytes, type === "other" ? "otherdata" : type, report))
           ?.all("package")
           .map(({ attributes }) => attributes.pkgid)
       : (await parsed(path, bytes, "updates", report))?.all("update").flatMap(updatedIn);

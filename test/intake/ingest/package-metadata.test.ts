@@ -66,6 +66,27 @@ test("packages without signers have their metadata in the manifest", async () =>
   expect(found["agent-linux-aarch64.tar.xz"].package).toEqual({ type: "archive", arch: "arm64" });
 });
 
+test("an rpm has changelogs in the manifest if the yum feed lists them, also in ISO 8859", async () => {
+  const foreign = (name: string) =>
+    readFileSync(new URL(`../../fixtures/foreign-rpm/${name}`, import.meta.url));
+  const files = {
+    "archer.rpm": foreign("Archer-3.4.5-6.x86_64.rpm"),
+    "balicek.rpm": foreign("balicek-iso88591-1.1.1-1.x86_64.rpm"),
+  };
+  expect((await artifactsOf(made(files, { feeds: { yum: {} } })))["archer.rpm"].package).not.toHaveProperty(
+    "changelogs",
+  );
+  const project = made(files, { feeds: { yum: { changelogs: true } } });
+  const found = await artifactsOf(project);
+  expect(found["archer.rpm"].package.changelogs).toHaveLength(3);
+  expect(found["balicek.rpm"].package).toMatchObject({
+    summary: 'Balicek s "àáâãäåç"',
+    changelogs: [{ author: "Tomás Mlcoch <tmlcoch@redhat.com> - 1.1.1-1", time: 1_334_664_000 }],
+  });
+  expect(await project.run(...release, "out")).toMatchObject({ exitCode: 0 });
+  expect(await project.run("check")).toMatchObject({ exitCode: 0 });
+});
+
 const xz = { ingest: [{ match: "*.tar.xz", package_type: "xz" }] };
 
 test("check reads the written metadata, and no record depends on it", async () => {

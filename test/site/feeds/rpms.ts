@@ -59,7 +59,14 @@ export const yumConfig = (
   configOf({
     product: "Acme Agent",
     baseUrl,
-    feeds: { yum: { repos: [{ name: "stable", match: undefined }], filelists: false, ...settings } },
+    feeds: {
+      yum: {
+        repos: [{ name: "stable", match: undefined }],
+        filelists: false,
+        changelogs: false,
+        ...settings,
+      },
+    },
     ...changes,
   });
 

@@ -166,6 +166,35 @@ describe("filelists.xml", () => {
   });
 });
 
+describe("other.xml", () => {
+  test("has the changelogs, and is absent unless it is configured", () => {
+    const change = {
+      author: "Ada <ada@acme.example> - 2",
+      time: 1_787_000_000,
+      text: "- Fixed <&>\n  twice",
+    };
+    const release = releaseOf("26.08.002", {
+      packages: [rpmRecord(2, rpmOf({ changelogs: [change] })), rpmRecord(1, rpmOf({ version: "1" }))],
+    });
+    expect(indexOf(yumSite([release]), "other")).toBeUndefined();
+    const index = indexOf(yumSite([release], yumConfig({ changelogs: true })), "other");
+    expect(index?.name).toBe("otherdata");
+    expect(index?.attributes.get("packages")).toBe("2");
+    const [entry, earlier] = index?.children ?? [];
+    expect(entry && [...entry.attributes]).toEqual([
+      ["pkgid", "2".padStart(64, "0")],
+      ["name", "agent"],
+      ["arch", "x86_64"],
+    ]);
+    expect(entry && outline(entry)).toEqual([
+      "version epoch=0 ver=26.8.2 rel=1",
+      "changelog author=Ada <ada@acme.example> - 2 date=1787000000 - Fixed <&>\n  twice",
+    ]);
+    // Its manifest was written before the feed had changelogs.
+    expect(earlier && outline(earlier)).toEqual(["version epoch=0 ver=1 rel=1"]);
+  });
+});
+
 describe("updateinfo.xml", () => {
   const fixed = noteOf("A crafted packet **stopped** the agent.", {
     security: true,

@@ -48,9 +48,13 @@ function characters(text: string): string {
   if (text.includes("]]>")) throw new Error("]]> in text");
   if (/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u.test(text))
     throw new Error("a character XML 1.0 forbids");
-  return text.replace(/&(?:#(\d+);|(\w+);)?/g, (_, code: string | undefined, name: string | undefined) => {
-    const character = code === undefined ? named[name ?? ""] : String.fromCodePoint(Number(code));
-    if (character === undefined) throw new Error(`no entity ${name}`);
-    return character;
-  });
+  return text.replace(
+    /&(?:#(\d+|x[0-9A-F]+);|(\w+);)?/g,
+    (_, code: string | undefined, name: string | undefined) => {
+      const character =
+        code === undefined ? named[name ?? ""] : String.fromCodePoint(Number(code.replace(/^x/, "0x")));
+      if (character === undefined) throw new Error(`no entity ${name}`);
+      return character;
+    },
+  );
 }

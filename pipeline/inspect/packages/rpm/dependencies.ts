@@ -1,7 +1,7 @@
 import type { RpmEntry } from "../../../documents/feeds/package-metadata.ts";
 import { malformed } from "../../../documents/verdict.ts";
 import { integersOf, type RpmHeader } from "./header.ts";
-import { utf8TextsOf } from "./texts.ts";
+import { decodedTextsOf } from "./texts.ts";
 
 /** Tags of a list of dependencies: names, flags, versions. */
 type Tags = readonly [names: number, flags: number, versions: number];
@@ -68,9 +68,9 @@ const preFlags = (1 << 6) | (1 << 9) | (1 << 10);
 
 function* readEntries(main: RpmHeader, [names, flags, versions]: Tags) {
   const [all, bits, bounds] = [
-    utf8TextsOf(main, names),
+    decodedTextsOf(main, names),
     integersOf(main, flags),
-    utf8TextsOf(main, versions),
+    decodedTextsOf(main, versions),
   ];
   if (bits.length !== all.length || bounds.length !== all.length)
     throw malformed(

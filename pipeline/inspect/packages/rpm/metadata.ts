@@ -1,11 +1,15 @@
-import { isPrimaryFile, type RpmMetadata } from "../../../documents/feeds/package-metadata.ts";
+import {
+  isPrimaryFile,
+  type RpmChange,
+  type RpmMetadata,
+} from "../../../documents/feeds/package-metadata.ts";
 import { malformed } from "../../../documents/verdict.ts";
 import type { ByteSource } from "../../../system/byte-source.ts";
 import { architectureNamed } from "../../architecture.ts";
 import { rpmDependencies } from "./dependencies.ts";
 import { integersOf, longOf, type RpmHeader, shortsOf } from "./header.ts";
 import { type RpmLayout, readRpmLayout, signatureTags } from "./layout.ts";
-import { utf8TextOf, utf8TextsOf } from "./texts.ts";
+import { decodedTextOf, decodedTextsOf } from "./texts.ts";
 
 /** https://rpm-software-management.github.io/rpm/manual/tags.html */
 const tags = {
@@ -13,7 +17,7 @@ const tags = {
   ...{ buildTime: 1006, buildHost: 1007, size: 1009, vendor: 1011, license: 1014, packager: 1015 },
   ...{ group: 1016, url: 1020, arch: 1022, fileModes: 1030, fileFlags: 1037, sourceRpm: 1044 },
   ...{ archiveSize: 1046, dirIndexes: 1116, baseNames: 1117, dirNames: 1118 },
-  longSize: 5009,
+  ...{ changelogTimes: 1080, changelogAuthors: 1081, changelogTexts: 1082, longSize: 5009 },
 } as const;
 
 /** Optional texts of the header. */
@@ -30,18 +34,19 @@ const texts = {
 /**
  * Reads the header as createrepo_c does.
  * @param filelists whether to list every file, rather than those of `primary.xml`
+ * @param changelogs whether to read those of `other.xml`
  * @returns undefined for a source package, which repositories of packages do not list
  * @throws Fault malformed; refuse; unsupported-format
  */
 export function rpmMetadata(
   source: ByteSource,
-  { filelists }: { filelists: boolean },
+  { filelists, changelogs = false }: { filelists: boolean; changelogs?: boolean | undefined },
 ): RpmMetadata | undefined {
   const layout = readRpmLayout(source);
   const { main } = layout;
   // As rpm and createrepo_c decide; the tag of source packages is newer than they are.
   if (!main.tags.has(tags.sourceRpm)) return undefined;
-  const text = (tag: number) => utf8TextOf(main, tag);
+  const text = (tag: number) => decodedTextOf(main, tag);
   const [name, version, release, native] = [tags.name, tags.version, tags.release, tags.arch].map(text);
   if (!name || !version || !release || !native)
     throw malformed("the header does not say name, version, release and architecture");
@@ -64,13 +69,14 @@ export function rpmMetadata(
     header_range: [main.from, main.to],
     ...rpmDependencies(main, new Set(primary.map(({ path }) => path))),
     files: filelists ? [...filesOf(main)] : primary,
+    ...(changelogs && { changelogs: changelogsOf(main) }),
   };
 }
 
 const optionalTexts = (main: RpmHeader): Partial<Record<keyof typeof texts, string>> =>
   Object.fromEntries(
     Object.entries(texts)
-      .map(([field, tag]) => [field, utf8TextOf(main, tag)])
+      .map(([field, tag]) => [field, decodedTextOf(main, tag)])
       .filter(([, text]) => text !== undefined),
   );
 
@@ -90,10 +96,10 @@ const fileKind = { mask: 0o170000, directory: 0o040000 };
 const ghostFlag = 1 << 6;
 
 function* filesOf(main: RpmHeader): Generator<RpmMetadata["files"][number]> {
-  const folders = utf8TextsOf(main, tags.dirNames);
+  const folders = decodedTextsOf(main, tags.dirNames);
   const [indexes, flags] = [integersOf(main, tags.dirIndexes), integersOf(main, tags.fileFlags)];
   const modes = shortsOf(main, tags.fileModes);
-  for (const [index, name] of utf8TextsOf(main, tags.baseNames).entries()) {
+  for (const [index, name] of decodedTextsOf(main, tags.baseNames).entries()) {
     const folder = folders[indexes[index] ?? -1];
     const [mode, flag] = [modes[index], flags[index]];
     if (folder === undefined || mode === undefined || flag === undefined)
@@ -101,4 +107,27 @@ function* filesOf(main: RpmHeader): Generator<RpmMetadata["files"][number]> {
     const isFolder = (mode & fileKind.mask) === fileKind.directory;
     yield { path: `${folder}${name}`, type: isFolder ? "dir" : flag & ghostFlag ? "ghost" : "file" };
   }
+}
+
+/** The default limit of createrepo_c. */
+const mostChangelogs = 10;
+
+/** The newest changes, the oldest of them first. As createrepo_c does, equal times are made different. */
+function changelogsOf(main: RpmHeader): RpmChange[] {
+  const authors = decodedTextsOf(main, tags.changelogAuthors);
+  const texts = decodedTextsOf(main, tags.changelogTexts);
+  const found: RpmChange[] = [];
+  let last = 0;
+  for (const [index, time] of integersOf(main, tags.changelogTimes).slice(0, mostChangelogs).entries()) {
+    const [author, text] = [authors[index], texts[index]];
+    if (author === undefined || text === undefined) break;
+    let equal = time;
+    for (const newer of time === last ? found : []) {
+      if (newer.time !== equal) break;
+      newer.time = ++equal;
+    }
+    found.unshift({ author: author.trimEnd(), time, text });
+    last = time;
+  }
+  return found;
 }
