@@ -1,5 +1,5 @@
 /** Hosts that relcat generates a configuration for. */
-export const hosts = ["nginx", "caddy", "cloudflare", "cloudfront"] as const;
+export const hosts = ["nginx", "caddy", "apache", "cloudflare", "cloudfront"] as const;
 export type Host = (typeof hosts)[number];
 
 /** Precompressed formats, by file suffix. */

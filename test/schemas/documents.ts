@@ -150,7 +150,7 @@ export const documents: Partial<Record<SchemaName, fc.Arbitrary<unknown>>> = {
         some({ package_type: packageType, from: bound, until: bound, ...variant }, ["package_type"]),
       ),
     ),
-    hosts: fc.subarray(["nginx", "caddy", "cloudflare", "cloudfront"]),
+    hosts: fc.subarray(["nginx", "caddy", "apache", "cloudflare", "cloudfront"]),
     precompress: fc.subarray(["gz", "br", "zst"]),
     ledger: some({ base: line }),
     notes: some({ components: table(line), kinds: table(line) }),

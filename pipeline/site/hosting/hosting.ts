@@ -1,6 +1,7 @@
 import type { Config } from "../../documents/config.ts";
 import type { Host } from "../../documents/hosting.ts";
 import type { OutputFile } from "../../documents/published.ts";
+import { apacheFiles } from "./apache.ts";
 import { caddyFiles } from "./caddy.ts";
 import { cloudflareFiles } from "./cloudflare.ts";
 import { cloudfrontFiles } from "./cloudfront.ts";
@@ -11,6 +12,7 @@ import type { HostSources } from "./sources.ts";
 const emitters: Readonly<Record<Host, (sources: HostSources) => OutputFile[]>> = {
   nginx: nginxFiles,
   caddy: caddyFiles,
+  apache: apacheFiles,
   cloudflare: cloudflareFiles,
   cloudfront: cloudfrontFiles,
 };

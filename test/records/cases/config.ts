@@ -144,9 +144,9 @@ export const configCases: Case[] = [
   },
   {
     behaviour: "an unknown host is reported",
-    files: config({ hosts: ["nginx", "apache"] }),
+    files: config({ hosts: ["nginx", "lighttpd"] }),
     problems: [
-      'catalog.yaml:4:5 error[option-value] hosts[1] is "apache", expected one of nginx, caddy, cloudflare, cloudfront',
+      'catalog.yaml:4:5 error[option-value] hosts[1] is "lighttpd", expected one of nginx, caddy, apache, cloudflare, cloudfront',
     ],
   },
   {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { tagRows as apacheTags } from "../../../pipeline/site/hosting/apache-maps.ts";
 import { registryMap as caddyTags } from "../../../pipeline/site/hosting/caddy-maps.ts";
 import { tagEntries } from "../../../pipeline/site/hosting/cloudfront.ts";
 import { registryMap as nginxTags } from "../../../pipeline/site/hosting/nginx-maps.ts";
@@ -57,7 +58,7 @@ export async function servedSite(base: string): Promise<ServedSite> {
       base_url: `https://downloads.example.com${base}`,
       artifact_url: "http://files.example.com/{version}/{file}",
       require: {},
-      hosts: ["nginx", "caddy", "cloudflare", "cloudfront"],
+      hosts: ["nginx", "caddy", "apache", "cloudflare", "cloudfront"],
       feeds: { apt: {}, yum: {}, helm: { oci: base === "" }, incus: {} },
     },
     ...release("26.07.001"),
@@ -100,6 +101,8 @@ function addFeeds(out: string, base: string): void {
 function addTags(hosting: string): void {
   write(join(hosting, "nginx/registry.map"), `${nginxTags(registryTags)}\n`);
   write(join(hosting, "caddy/registry.caddy"), `${caddyTags(registryTags).join("\n")}\n`);
+  const table = join(hosting, "apache/tables.txt");
+  write(table, `${readFileSync(table, "utf8")}${apacheTags(registryTags).join("\n")}\n`);
   const store = join(hosting, "cloudfront/redirects.json");
   const { data } = JSON.parse(readFileSync(store, "utf8"));
   write(store, JSON.stringify({ data: [...data, ...tagEntries(registryTags)] }));

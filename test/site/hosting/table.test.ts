@@ -19,7 +19,7 @@ test("docs/hosting.md has the results of these tests", async () => {
 
 test("docs/hosting.md has the lines of the emitted files", async () => {
   const { tree } = await servedSite("");
-  for (const path of ["hosting/nginx/nginx.conf", "hosting/caddy/Caddyfile"]) {
+  for (const path of ["hosting/nginx/nginx.conf", "hosting/caddy/Caddyfile", "hosting/apache/apache.conf"]) {
     const lines = [...String(tree.get(path)).matchAll(/^# {3}(\s*\S.*)$/gm)].map(([, line = ""]) => line);
     expect(lines.length).toBeGreaterThan(2);
     expect(page).toContain(lines.join("\n"));

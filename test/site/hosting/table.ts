@@ -1,4 +1,5 @@
 import { type Exchange, type Part, parts } from "./contract.ts";
+import { apache } from "./homes/apache.ts";
 import { caddy } from "./homes/caddy.ts";
 import { cloudfront } from "./homes/cloudfront.ts";
 import { nginx } from "./homes/nginx.ts";
@@ -8,7 +9,7 @@ import { worker } from "./homes/worker.ts";
 import { exceptionFor, exchanges, type Home } from "./run-contract.ts";
 
 /** Every home. */
-const homes: readonly Home[] = [origin, worker, nginx, caddy, cloudfront, plain];
+const homes: readonly Home[] = [origin, worker, nginx, caddy, apache, cloudfront, plain];
 
 /** Capabilities of each host as Markdown, from the exceptions that the runs verify. */
 export function hostingTable(): string {
