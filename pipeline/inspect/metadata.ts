@@ -37,7 +37,8 @@ export async function readMetadata(
   const reader = formatOf(source)?.metadata;
   const read = await reader?.open();
   const metadata = await read?.(source, { limit: limits.package, filelists, changelogs });
-  return metadata && storable(metadata);
+  const settings = [...(filelists ? ["filelists"] : []), ...(changelogs ? ["changelogs"] : [])];
+  return metadata && storable(metadata, metadata.type === "rpm" ? settings : []);
 }
 
 async function readImage(source: ByteSource, known: Inspection | undefined): Promise<PackageMetadata> {
@@ -49,11 +50,18 @@ async function readImage(source: ByteSource, known: Inspection | undefined): Pro
   return imageMetadata(await inspectImage(source, { keys, now: 0, limit: limits.image }));
 }
 
-/** Applies the rules of manifests, so that everything that is kept can be read again. @throws Fault */
-function storable(metadata: PackageMetadata): PackageMetadata {
+/**
+ * Applies the rules of manifests, so that everything that is kept can be read again.
+ * @param settings of the yum feed that add to the metadata
+ * @throws Fault
+ */
+function storable(metadata: PackageMetadata, settings: readonly string[] = []): PackageMetadata {
   const size = Buffer.byteLength(JSON.stringify(metadata));
-  if (size > maxMetadataBytes)
-    throw new Fault("refuse", `its metadata has ${size} bytes as JSON, expected ${maxMetadataBytes} at most`);
+  if (size > maxMetadataBytes) {
+    const added = settings.length > 0 ? `, with ${settings.join(" and ")} of feeds.yum` : "";
+    const expected = `expected ${maxMetadataBytes} at most`;
+    throw new Fault("refuse", `its metadata has ${size} bytes as JSON${added}, ${expected}`);
+  }
   const [issue] = packageMetadataSchema.safeParse(metadata).error?.issues ?? [];
   if (issue)
     throw malformed(

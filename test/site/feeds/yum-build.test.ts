@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
 import { newKey } from "../../support/openpgp.ts";
 import { artifact, type Project, project, release } from "../../support/project.ts";
@@ -61,6 +62,29 @@ describe("a build with a yum feed", () => {
       `<revision>${Date.parse(now) / 1000}</revision>`,
     );
   });
+});
+
+test("a build for a site names the address of that site", async () => {
+  const made = project({
+    "releases/catalog.yaml": {
+      ...{ product: "Acme", require: {}, base_url: "https://downloads.example.com/acme", feeds: { yum: {} } },
+      sites: { staging: { url: "dir:www", base_url: "https://staging.example.com/next/", settles: false } },
+    },
+    ...release("26.08.001", [rpm("agent-1.rpm", "1", "a")]),
+  });
+  const primary = () => {
+    const files = readTree(join(made.folder, "dist/yum/stable"));
+    const [, packed = Buffer.of()] = [...files].find(([path]) => path.includes("primary")) ?? [];
+    return gunzipSync(packed).toString();
+  };
+  for (const [args, base] of [
+    [[], "https://downloads.example.com/acme/"],
+    [["--site", "staging"], "https://staging.example.com/next/"],
+  ] as const) {
+    await made.succeed("build", ...args);
+    expect(primary()).toContain(`<location xml:base="${base}" href="files/26.08.001/agent-1.rpm"/>`);
+    expect(read(made, "yum/stable.mirrorlist").split("\n")[1]).toBe(base);
+  }
 });
 
 test("a build offers the certificate under which all rpms are signed", async () => {

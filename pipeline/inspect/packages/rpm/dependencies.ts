@@ -84,13 +84,12 @@ function* readEntries(main: RpmHeader, [names, flags, versions]: Tags) {
   }
 }
 
-/** Epoch, version and release of `epoch:version-release`. */
+/** Epoch, version and release of `epoch:version-release`. As createrepo_c does, an epoch that is not a number is 0. */
 function bound(text: string): Pick<RpmEntry, "epoch" | "version" | "release"> {
   if (text === "") return {};
-  const [, epoch = "0", version = "", release] = /^(?:(\d*):)?([^-]*)(?:-(.*))?$/s.exec(text) ?? [];
-  if (version.includes(":")) throw malformed(`a dependency has the version ${JSON.stringify(text)}`);
+  const [, epoch = "", version = "", release] = /^(?:([^:]*):)?([^-]*)(?:-(.*))?$/s.exec(text) ?? [];
   return {
-    epoch: epoch === "" ? "0" : epoch,
+    epoch: /^\d+$/.test(epoch) ? epoch : "0",
     ...(version !== "" && { version }),
     ...(release && { release }),
   };
