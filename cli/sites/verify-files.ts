@@ -16,7 +16,7 @@ export async function verifyFiles(
   const onBytes = (file: string) => (done: number, total: number) =>
     reading.onProgress({ file, done, total });
   const answers = await identifyFiles(files, known, onBytes).finally(reading.end);
-  known.rememberFirst();
+  await known.rememberFirst();
   const problems = answers.flatMap((each) => problemOf(each) ?? []);
   const good = answers.filter(({ verdict }) => verdict === "listed");
   const document = { from, files: answers.map(rowOf), problems: problemRows(problems, host) };

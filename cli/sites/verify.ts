@@ -88,7 +88,7 @@ async function verifyPlace(
     onArtifact: reading.onProgress,
   }).finally(reading.end);
   const isGood = !["tampered", "stale", "expired"].includes(verdict.verdict);
-  if (isGood) known.rememberFirst();
+  if (isGood) await known.rememberFirst();
   const rows = findings.map(({ path, what, stale = false, ended = false, refused = false }) => ({
     path,
     what,

@@ -43,7 +43,7 @@ export async function downloadArtifact(
   if (settles === false) throw notSettled(place, "settles: false");
   const trusted = await openTrustedSite(siteAt(place), root, state);
   const delivery = await deliver(trusted, request);
-  known.rememberFirst();
+  await known.rememberFirst();
   return delivery;
 }
 

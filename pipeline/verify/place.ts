@@ -38,7 +38,7 @@ export interface TrustedPlace {
   /** Set if the root came from the site itself. */
   firstUse: { fingerprint: string; isNew: boolean } | undefined;
   /** Stores the first root; called after successful verification. */
-  rememberFirst(): void;
+  rememberFirst(): Promise<void>;
 }
 
 /**
@@ -69,7 +69,7 @@ export async function findPlace(
   if (file !== undefined) {
     const root = readRootFile(file);
     const state = trustState(base, place, root);
-    return { place, root, state, settles, policy, firstUse: undefined, rememberFirst: () => {} };
+    return { place, root, state, settles, policy, firstUse: undefined, rememberFirst: async () => {} };
   }
   if (!options.trustFirstUse) throw withoutRoot(releases);
   return { ...(await firstUse(base, place)), settles, policy };
@@ -153,8 +153,8 @@ async function firstUse(base: string, place: string): Promise<Omit<TrustedPlace,
     root,
     state: trustState(base, place, root),
     firstUse: { fingerprint: sha256(root), isNew: !before },
-    rememberFirst: () => {
-      if (!before) rememberFirstRoot(base, place, root);
+    rememberFirst: async () => {
+      if (!before) await rememberFirstRoot(base, place, root);
     },
   };
 }

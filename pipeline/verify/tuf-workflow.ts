@@ -5,8 +5,8 @@ import { TrustedMetadataStore } from "tuf-js/dist/store.js";
 /** Verified metadata of earlier runs, by role. Writes are durable before the next request. */
 export interface TrustMemory {
   read(role: string): Uint8Array | undefined;
-  write(role: string, bytes: Uint8Array): void;
-  forget(role: string): void;
+  write(role: string, bytes: Uint8Array): Promise<void>;
+  forget(role: string): Promise<void>;
 }
 
 /**
@@ -55,7 +55,7 @@ export async function followWorkflow(
   const root = memory.read("root") ?? pinned;
   const store = new TrustedMetadataStore(Buffer.from(root));
   const run: Run = { store, bytes: new Map(), memory, ask };
-  accept(run, "root", root);
+  await accept(run, "root", root);
   await updateRoot(run);
   await updateTimestamp(run);
   await updateSnapshot(run);
@@ -64,9 +64,9 @@ export async function followWorkflow(
 }
 
 /** 5.3.8, 5.4.5, 5.5.7, 5.6.6 */
-function accept({ bytes, memory }: Run, role: string, verified: Uint8Array): void {
+async function accept({ bytes, memory }: Run, role: string, verified: Uint8Array): Promise<void> {
   bytes.set(role, verified);
-  memory.write(role, verified);
+  await memory.write(role, verified);
 }
 
 /** 5.3. Expiry of the last root (5.3.10) is checked together with the timestamp. */
@@ -77,10 +77,10 @@ async function updateRoot(run: Run): Promise<void> {
     const bytes = await run.ask(path, "root", limits.root);
     if (!bytes) return;
     run.store.updateRoot(Buffer.from(bytes));
-    accept(run, "root", bytes);
+    await accept(run, "root", bytes);
     // 5.3.11: a stolen key may have been used to raise the version numbers.
     if (["timestamp", "snapshot"].some((role) => losesKey(before, run.store.root.signed, role)))
-      for (const role of ["timestamp", "snapshot"]) run.memory.forget(role);
+      for (const role of ["timestamp", "snapshot"]) await run.memory.forget(role);
   }
 }
 
@@ -101,7 +101,7 @@ async function updateTimestamp(run: Run): Promise<void> {
     if (known) run.bytes.set("timestamp", known);
     return;
   }
-  accept(run, "timestamp", bytes);
+  await accept(run, "timestamp", bytes);
 }
 
 /** 5.5 */
@@ -115,7 +115,7 @@ async function updateSnapshot(run: Run): Promise<void> {
   const path = `metadata/${prefix(run, meta?.version)}snapshot.json`;
   const bytes = await required(run, path, "snapshot", meta?.length ?? limits.snapshot);
   run.store.updateSnapshot(Buffer.from(bytes));
-  accept(run, "snapshot", bytes);
+  await accept(run, "snapshot", bytes);
 }
 
 /** 5.6, for targets and for delegated roles. */
@@ -143,7 +143,7 @@ async function loadTargets(
   const path = `metadata/${prefix(run, meta.version)}${encodeURIComponent(role.toWellFormed())}.json`;
   const bytes = await required(run, path, role, meta.length ?? limits.targets);
   take(bytes);
-  accept(run, role, bytes);
+  await accept(run, role, bytes);
   return store.getRole(role);
 }
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { failure, RelcatError } from "../../errors.ts";
 import { accessFailure } from "../../system/access-failure.ts";
 import { readIfPresent, replaceDurably } from "../../system/files.ts";
+import { withLock } from "../../system/lock.ts";
 import { readRoot, sha256 } from "../../trust/metadata.ts";
 import type { TrustMemory } from "../tuf-workflow.ts";
 
@@ -62,16 +63,25 @@ export const readFirstRoot = (base: string, place: string): Uint8Array | undefin
   readIfPresent(firstRootFile(base, place));
 
 /** @throws RelcatError file-access */
-export function rememberFirstRoot(base: string, place: string, root: Uint8Array): void {
-  keepIn(base, () => replaceDurably(firstRootFile(base, place), root));
+export async function rememberFirstRoot(base: string, place: string, root: Uint8Array): Promise<void> {
+  const file = firstRootFile(base, place);
+  await keepIn(base, () =>
+    withLock(
+      base,
+      0,
+      () => {},
+      () => replaceDurably(file, root),
+    ),
+  );
 }
 
 /** Creates the folder for a change in it. @throws RelcatError file-access, with the option that names another one */
-function keepIn(folder: string, change: () => void): void {
+async function keepIn(folder: string, change: () => Promise<void>): Promise<void> {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    change();
+    await change();
   } catch (error) {
+    if (error instanceof RelcatError && error.cause === undefined) throw error;
     throw accessFailure(
       `cannot write ${folder}, which keeps what was seen of this site`,
       error instanceof RelcatError ? error.cause : error,
@@ -81,22 +91,46 @@ function keepIn(folder: string, change: () => void): void {
 }
 
 /**
- * Verified metadata of earlier runs, one file per role, each replaced atomically.
+ * Verified metadata of earlier runs, one file per role, each replaced atomically. Several runs may share the folder:
+ * none replaces what another one has stored since by something older.
  * @throws RelcatError trust-damaged, file-access
  */
 export function openMemory(folder: string): TrustMemory {
   const fileOf = (role: string) => join(folder, `${fileName(role)}.json`);
-  const read = (role: string) => (isKept(role) ? readIfPresent(fileOf(role)) : undefined);
-  refuseDamaged(read("root"), fileOf("root"));
+  const stored = (role: string) => (isKept(role) ? readIfPresent(fileOf(role)) : undefined);
+  const seen = new Map<string, Uint8Array | undefined>();
+  refuseDamaged(stored("root"), fileOf("root"));
+  // The holder is named only by lock-held, which a lock of milliseconds does not cause.
+  const change = (work: () => void) => keepIn(folder, () => withLock(folder, 0, () => {}, work));
   return {
-    read,
-    write(role, bytes) {
-      const before = read(role);
-      if (!isKept(role) || (before && Buffer.compare(before, bytes) === 0)) return;
-      keepIn(folder, () => replaceDurably(fileOf(role), bytes));
+    read(role) {
+      seen.set(role, stored(role));
+      return seen.get(role);
     },
-    forget: (role) => keepIn(folder, () => rmSync(fileOf(role), { force: true })),
+    async write(role, bytes) {
+      if (!isKept(role) || isSame(stored(role), bytes)) return;
+      await change(() => {
+        const now = stored(role);
+        const isOfAnotherRun = now !== undefined && !isSame(seen.get(role), now);
+        if (isOfAnotherRun && versionOf(now) > versionOf(bytes)) return;
+        replaceDurably(fileOf(role), bytes);
+        seen.set(role, bytes);
+      });
+    },
+    forget: (role) => change(() => rmSync(fileOf(role), { force: true })),
   };
+}
+
+const isSame = (one: Uint8Array | undefined, other: Uint8Array): boolean =>
+  one !== undefined && Buffer.compare(one, other) === 0;
+
+/** 0: not metadata. */
+function versionOf(bytes: Uint8Array): number {
+  try {
+    return Number(JSON.parse(new TextDecoder().decode(bytes)).signed.version);
+  } catch {
+    return 0;
+  }
 }
 
 function refuseDamaged(root: Uint8Array | undefined, file: string): void {
