@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { Bucket } from "../support/s3-bucket.ts";
 import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
 import { differences, readTree } from "../support/tree.ts";
 import { bucketProject, prefix, publicTree, serveBucket, uploadArtifacts } from "./bucket-support.ts";
@@ -63,6 +64,29 @@ describe("a site in a bucket", () => {
       "cache-control": long,
     });
     expect(headersOf("current.json")).toMatchObject({ "cache-control": "no-store" });
+  });
+
+  test.each([
+    ["if-match", "If-Match"],
+    ["if-none-match", "If-None-Match"],
+  ])("refuses a service that ignores %s, before and after the first publish", async (ignored, name) => {
+    const live = fake.bucket;
+    for (const bucket of [new Bucket(), live.copy()]) {
+      fake.bucket = Object.assign(bucket, { ignored: [ignored] });
+      uploadArtifacts(project, fake);
+      bucket.objects.delete(`${prefix}index.html`);
+      const before = publicTree(fake);
+      const stateOf = () => bucket.objects.get(`${prefix}current.json`)?.bytes.toString().trim();
+      const state = stateOf();
+      expect(await project.run("publish", "prod")).toMatchObject({
+        exitCode: 4,
+        stdout: "",
+        stderr: `error[storage-refused] the service of s3://site/pre ignores ${name}: it accepted a write whose condition does not hold\n  hint: Two publishers would both succeed there. Publish to a service with conditional writes, such as Amazon S3, Ceph or MinIO, and let no proxy remove these headers.`,
+      });
+      expect(stateOf()).toBe(state);
+      expect(differences(before, publicTree(fake))).toEqual([]);
+    }
+    fake.bucket = live;
   });
 
   test("needs at most five requests for the same build again, and changes nothing", async () => {

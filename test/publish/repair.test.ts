@@ -1,6 +1,7 @@
 import {
   chmodSync,
   existsSync,
+  mkdirSync,
   readFileSync,
   readlinkSync,
   rmSync,
@@ -109,6 +110,25 @@ describe("a folder that was changed by hand", () => {
     );
   });
 
+  test("names files that no publish wrote with --repair, and serves them no longer", async () => {
+    const map = "hosting/nginx/mine.map";
+    mkdirSync(at("private"));
+    for (const path of ["private/notes.html", "index.html.zst", ".env"]) writeFileSync(at(path), "mine");
+    writeFileSync(join(project.www, map), "mine");
+    symlinkSync("/etc/hostname", at("releases/host"));
+    expect(await repaired()).toMatchObject({ result: "unchanged" });
+    const { stderr } = await project.succeed("publish", "prod", "--repair");
+    expect(stderr).toMatch(
+      /^5 files at the site were different from what was published, and are restored:$/m,
+    );
+    for (const path of ["private/notes.html", "index.html.zst", ".env", "releases/host", map])
+      expect(stderr).toContain(`\n  ${path} was not published`);
+    for (const path of ["private", "index.html.zst", ".env", "releases/host"])
+      expect(existsSync(at(path))).toBe(false);
+    expect(existsSync(join(project.www, map))).toBe(false);
+    expect(await repaired("--repair")).toEqual({ result: "unchanged", repaired: [] });
+  });
+
   test("does not copy a wrong sibling into the next build, and takes none from dist", async () => {
     const release = join(project.folder, "releases/26.08.001/release.yaml");
     writeFileSync(release, readFileSync(release, "utf8").replace("**in bulk**.", "**in bulk**. Next."));
@@ -195,6 +215,20 @@ describe("a bucket that was changed by hand", () => {
     expect(object("feed.atom").headers["content-type"]).toBe("application/atom+xml");
     expect(object(snapshot).headers).not.toHaveProperty("content-encoding");
     expect(await project.json("publish", "prod", "--repair")).toMatchObject({ result: "unchanged" });
+  });
+
+  test("is not read if its index would unpack to more than any index has", async () => {
+    const key = `state/${JSON.parse(object("current.json").bytes.toString()).history[0].files}.json.gz`;
+    const before = object(key);
+    // Members of a gzip file are unpacked as one.
+    put(key, Buffer.concat(Array(257).fill(gzipSync(Buffer.alloc(1024 * 1024, " ")))));
+    expect(await project.run("publish", "prod")).toMatchObject({
+      exitCode: 6,
+      stderr: expect.stringMatching(
+        /^error\[site-tampered\] s3:\/\/site\/pre\/state\/\S+\.json\.gz is not what relcat writes: Cannot create a Buffer larger than 268435456 bytes\n/,
+      ),
+    });
+    fake.bucket.objects.set(`${prefix}${key}`, before);
   });
 
   test("is repaired by a refresh without a local build", async () => {

@@ -65,6 +65,8 @@ export class Bucket {
   unquoted = false;
   /** Completes an upload without its condition, as Ceph does. */
   completesAlways = false;
+  /** Names of the conditions that it ignores, such as if-match. */
+  ignored: readonly string[] = [];
   private begun = 0;
 
   answer(call: Call): Answer {
@@ -96,8 +98,8 @@ export class Bucket {
     for (const [key, object] of this.objects) copy.objects.set(key, object);
     for (const [id, upload] of this.uploads)
       copy.uploads.set(id, { ...upload, parts: new Map(upload.parts) });
-    const { unquoted, completesAlways, begun } = this;
-    return Object.assign(copy, { unquoted, completesAlways, begun });
+    const { unquoted, completesAlways, ignored, begun } = this;
+    return Object.assign(copy, { unquoted, completesAlways, ignored, begun });
   }
 
   private remove(keys: readonly string[]): Answer {
@@ -113,7 +115,8 @@ export class Bucket {
 
   private conditionFault({ key, headers }: Call): Answer | undefined {
     const there = this.objects.get(key);
-    const { "if-match": match, "if-none-match": none } = headers;
+    const held = Object.entries(headers).filter(([name]) => !this.ignored.includes(name));
+    const { "if-match": match, "if-none-match": none } = Object.fromEntries(held);
     if (none === "*" && there) return refusal(412, "PreconditionFailed");
     if (match === undefined) return undefined;
     if (!there) return refusal(404, "NoSuchKey");

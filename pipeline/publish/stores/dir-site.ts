@@ -80,7 +80,7 @@ export function dirSite(folder: string, pid: number): SiteStore {
       const current = liveFolder(folder);
       const index = current === undefined ? undefined : await readIndex(basename(current));
       const links = { [publicLink]: current, [hostingLink]: liveFolder(folder, hostingLink) };
-      return surveyBuild(folder, links, index?.files ?? {}, request);
+      return surveyBuild(folder, links, index ?? { files: {}, leaving: {} }, request);
     },
     read: async (path) => live().read(path),
     head: async (path) => {

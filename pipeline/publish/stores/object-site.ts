@@ -2,6 +2,7 @@ import { gunzipSync } from "node:zlib";
 import type { ObjectStore } from "../../documents/object-store.ts";
 import { type SiteIndex, siteIndexSchema, siteStateSchema } from "../../documents/site-state.ts";
 import type { KeptFile, SiteStore } from "../../documents/site-store.ts";
+import { failure } from "../../errors.ts";
 import { parsedAs } from "../../trust/parsed-state.ts";
 import { bundleKey, indexKey, stateHeaders, stateKey } from "./object-keys.ts";
 import { pruneObjects } from "./object-prune.ts";
@@ -12,18 +13,30 @@ import { surveyObjects } from "./survey-objects.ts";
 /** Larger than any file of a site, even the list of a very large catalog. */
 const maxKeptBytes = 1024 * 1024 * 1024;
 
+/** Room for the index of a million files. */
+const maxIndexBytes = 256 * 1024 * 1024;
+
 /** A site in a bucket: public files at their own paths, `current.json`, and `state/` for restores. */
 export function objectSite(store: ObjectStore): SiteStore {
+  let isProbed = false;
+  /** current.json as it was read last. */
+  let found: Uint8Array | undefined;
+  const probe = async (bytes: Uint8Array) => {
+    if (!isProbed) await requireConditions(store, bytes);
+    isProbed = true;
+  };
   const readIndex = async (name: string): Promise<SiteIndex | undefined> => {
     const stored = await store.get(indexKey(name));
     if (!stored) return undefined;
-    return parsedAs(siteIndexSchema, () => gunzipSync(stored.bytes), `${store.place}/${indexKey(name)}`);
+    const unpacked = () => gunzipSync(stored.bytes, { maxOutputLength: maxIndexBytes });
+    return parsedAs(siteIndexSchema, unpacked, `${store.place}/${indexKey(name)}`);
   };
   return {
     place: store.place,
     requests: () => store.requests(),
     async readState() {
       const stored = await store.get(stateKey);
+      found = stored?.bytes;
       if (!stored) return undefined;
       const state = parsedAs(siteStateSchema, () => stored.bytes, `${store.place}/${stateKey}`);
       return { state, tag: stored.etag };
@@ -31,8 +44,15 @@ export function objectSite(store: ObjectStore): SiteStore {
     async writeState(state, tag) {
       const bytes = new TextEncoder().encode(`${JSON.stringify(state)}\n`);
       const condition = tag === undefined ? { ifNoneMatch: "*" as const } : { ifMatch: tag };
+      // Probed before anything changes; without a state, there is nothing that a false condition could refer to.
+      if (found) await probe(found);
       const done = await store.put(stateKey, bytes, stateHeaders, condition);
-      return done === "changed" ? "changed" : done.etag;
+      if (done === "changed") return "changed";
+      await probe(bytes).catch(async (error: unknown) => {
+        await store.remove([stateKey]);
+        throw error;
+      });
+      return done.etag;
     },
     readIndex,
     survey: (request) => surveyObjects(store, request),
@@ -56,6 +76,33 @@ export function objectSite(store: ObjectStore): SiteStore {
     },
     prune: (turn, isOver) => pruneObjects({ store, readIndex, turn }, isOver),
   };
+}
+
+/**
+ * Writes the state again under conditions that do not hold. If the service ignores them, two publishers would both
+ * succeed.
+ * @param bytes current state; a final line feed makes another ETag, so that a retry does not find its own bytes
+ * @throws RelcatError storage-refused
+ */
+async function requireConditions(store: ObjectStore, bytes: Uint8Array): Promise<void> {
+  const conditions = {
+    "If-None-Match": { ifNoneMatch: "*" },
+    "If-Match": { ifMatch: "0".repeat(32) },
+  } as const;
+  for (const [name, condition] of Object.entries(conditions)) {
+    const done = await store.put(
+      stateKey,
+      Buffer.concat([bytes, Buffer.from("\n")]),
+      stateHeaders,
+      condition,
+    );
+    if (done !== "changed")
+      throw failure(
+        "storage-refused",
+        `the service of ${store.place} ignores ${name}: it accepted a write whose condition does not hold`,
+        "Two publishers would both succeed there. Publish to a service with conditional writes, such as Amazon S3, Ceph or MinIO, and let no proxy remove these headers.",
+      );
+  }
 }
 
 /** Older publishes stored no signatures, so these are read from their public paths. */

@@ -1,22 +1,22 @@
-import { lstatSync, readlinkSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { relativePath } from "../../documents/relative-path.ts";
 import type { SiteIndex } from "../../documents/site-state.ts";
 import type { Damage, FileBytes, SurveyRequest } from "../../documents/site-store.ts";
 import { isSiblingOf, siblingEncodings } from "../../journal/siblings.ts";
-import { readIfPresent } from "../../system/files.ts";
+import { exists, readIfPresent } from "../../system/files.ts";
 import { artifactsLink, type RootFolder, rootFolder } from "../../system/root-folder.ts";
 import { sha256 } from "../../trust/metadata.ts";
 
 /**
  * Compares the live build of a folder with its publish: by existence and size, or by bytes.
  * @param links targets of `current` and `hosting`
- * @param files index of the build that `current` leads to
+ * @param index of the build that `current` leads to
  */
 export function surveyBuild(
   folder: string,
   links: Readonly<Record<"current" | "hosting", string | undefined>>,
-  files: SiteIndex["files"],
+  { files, leaving }: Pick<SiteIndex, "files" | "leaving">,
   { newest, hosting, isRead }: SurveyRequest,
 ): { files: SiteIndex["files"]; damage: Damage[] } {
   // The link was switched only after the build was complete, so nothing can be half-written.
@@ -44,6 +44,12 @@ export function surveyBuild(
   }
   if (!linksToArtifacts(expected))
     damage.push({ path: artifactsLink.name, fault: "was no link to the artifacts" });
+  if (isRead) {
+    const published = [...Object.keys(files), ...Object.keys(leaving), artifactsLink.name];
+    damage.push(...foreignFiles(links.current ?? expected, "", published));
+    const configured = hosting?.map(({ path }) => path);
+    if (configured?.length) damage.push(...foreignFiles(expectedHosting, "hosting/", configured));
+  }
   return { files: found, damage };
 }
 
@@ -53,6 +59,26 @@ function linksToArtifacts(build: string): boolean {
   const isLink = lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   return isLink && readlinkSync(link) === artifactsLink.target;
 }
+
+/** Files that no publish wrote: a web server serves them, and includes any file of its configuration's folder. */
+function foreignFiles(folder: string, prefix: string, published: readonly string[]): Damage[] {
+  const own = new Set(published.flatMap((path) => [path, ...siblingsOf(path)]));
+  const paths = exists(folder) ? [...pathsBelow(folder, prefix)] : [];
+  const foreign = paths.filter((path) => !own.has(path)).sort();
+  return foreign.map((path) => ({ path, fault: "was not published" }));
+}
+
+/** Does not follow links, unlike the recursive listing of node:fs. */
+function* pathsBelow(folder: string, prefix: string): Generator<string> {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = `${prefix}${entry.name}`;
+    // biome-ignore lint/plugin: a name from the listing of the folder.
+    if (entry.isDirectory()) yield* pathsBelow(join(folder, entry.name), `${path}/`);
+    else yield path;
+  }
+}
+
+const siblingsOf = (path: string) => siblingEncodings(path).map((encoding) => `${path}.${encoding}`);
 
 const missing = "was missing";
 
