@@ -113,7 +113,7 @@ describe("a folder that was changed by hand", () => {
   test("names files that no publish wrote with --repair, and serves them no longer", async () => {
     const map = "hosting/nginx/mine.map";
     mkdirSync(at("private"));
-    for (const path of ["private/notes.html", "index.html.zst", ".env"]) writeFileSync(at(path), "mine");
+    for (const path of ["private/notes.html", "index.html.xz", ".env"]) writeFileSync(at(path), "mine");
     writeFileSync(join(project.www, map), "mine");
     symlinkSync("/etc/hostname", at("releases/host"));
     expect(await repaired()).toMatchObject({ result: "unchanged" });
@@ -121,9 +121,9 @@ describe("a folder that was changed by hand", () => {
     expect(stderr).toMatch(
       /^5 files at the site were different from what was published, and are restored:$/m,
     );
-    for (const path of ["private/notes.html", "index.html.zst", ".env", "releases/host", map])
+    for (const path of ["private/notes.html", "index.html.xz", ".env", "releases/host", map])
       expect(stderr).toContain(`\n  ${path} was not published`);
-    for (const path of ["private", "index.html.zst", ".env", "releases/host"])
+    for (const path of ["private", "index.html.xz", ".env", "releases/host"])
       expect(existsSync(at(path))).toBe(false);
     expect(existsSync(join(project.www, map))).toBe(false);
     expect(await repaired("--repair")).toEqual({ result: "unchanged", repaired: [] });
