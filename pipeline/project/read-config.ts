@@ -16,6 +16,14 @@ export function readConfig(file: string, bytes: Uint8Array | undefined): ReadCon
   const { document, problems, raw } = readBytes(file, bytes, configSchema);
   // The file contains only comments.
   if (raw?.value === null) return { ...useConfig(nothing), place: nothing.place };
+  // Without settings every rule would compare with something else than the project means.
+  if (!document && !raw)
+    return {
+      ...useConfig(nothing),
+      place: nothing.place,
+      problems,
+      isConsequence: ({ at }) => at?.file !== file,
+    };
   const read = document ?? raw ?? nothing;
   const usable = useConfig(read);
   return { ...usable, place: read.place, problems: [...problems, ...usable.problems] };

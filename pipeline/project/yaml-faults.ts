@@ -45,9 +45,10 @@ function wordsOf(faults: readonly Fault[], text: string): Words {
   if (has("TAG_RESOLVE_FAILED")) return noTags;
   if (has("TAB_AS_INDENT")) return ["a tab is used as indentation", "Indent with spaces."];
   if (/^Missing closing/m.test(messages)) return openQuote(messages, text, at);
-  if (/^Flow (?:sequence|map)/m.test(messages)) return openBracket(/^Flow sequence/m.test(messages));
+  if (/^Flow (?:sequence|map)/m.test(messages))
+    return openBracket(/^Flow sequence/m.test(messages), text, at);
   if (/block-seq-ind|without - indicator/.test(messages)) return listItem(text, at);
-  if (has("BAD_INDENT")) return indentation;
+  if (has("BAD_INDENT")) return firstLine(text, at) ?? indentation;
   if (has("BLOCK_AS_IMPLICIT_KEY")) return nested(has("MULTILINE_IMPLICIT_KEY"), messages);
   if (has("MULTILINE_IMPLICIT_KEY") || has("MISSING_CHAR")) return missingColon(text, at);
   if (has("BAD_SCALAR_START") || has("BAD_ALIAS")) return specialStart(text, at);
@@ -76,10 +77,28 @@ function openQuote(messages: string, text: string, end: number): Words {
   ];
 }
 
-const openBracket = (isList: boolean): Words => [
+const openBracket = (isList: boolean, text: string, end: number): Words => [
   isList ? "a list without its closing ]" : "an object without its closing }",
   "Close it. If it continues over several lines, indent them deeper than its key.",
+  opening(isList ? "[]" : "{}", text, end),
 ];
+
+/** The last bracket before `end` that nothing closes; the library reports only where it gave up. */
+function opening([open, close]: string, text: string, end: number): number {
+  let closed = 0;
+  for (let at = end - 1; at >= 0; at--) {
+    if (text[at] === close) closed++;
+    if (text[at] === open && --closed < 0) return at;
+  }
+  return end;
+}
+
+/** A first line that is indented makes every later line wrong. */
+function firstLine(text: string, at: number): Words | undefined {
+  const [indented] = /^(?:[ \t]*(?:#.*)?\r?\n)* +(?=[^\s#])/.exec(text) ?? [];
+  if (indented === undefined || (text[at - 1] ?? "\n") !== "\n") return undefined;
+  return ["the first key is indented, and later keys are not", sameColumn, indented.length];
+}
 
 function listItem(text: string, at: number): Words {
   const before = text.slice(text.lastIndexOf("\n", at - 1) + 1, at);
@@ -125,5 +144,5 @@ function unexpected(messages: string, text: string, at: number): Words {
   if (/["']\s*$/.test(text.slice(0, at)))
     return ["text continues after its closing quote", "Quote all of it; in single quotes, ' is written ''."];
   const line = text.slice(text.lastIndexOf("\n", at - 1) + 1, at);
-  return /[:-]\s+\*/.test(line) ? specialStart("*", 0) : indentation;
+  return /[:-]\s+\*/.test(line) ? specialStart("*", 0) : (firstLine(text, at) ?? indentation);
 }

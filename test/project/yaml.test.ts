@@ -51,7 +51,7 @@ const troubles: [string, string, string][] = [
   ],
   ["an unknown directive", "%TAG x\n---\na: 1", "1:1 yaml-syntax not valid YAML: a line starts with %"],
   ["an open quote", 'a: "b\nc: 1\n', "1:4 yaml-syntax not valid YAML: text without its closing quote"],
-  ["an open list", "a: [1, 2\nb: 3\n", "2:1 yaml-syntax not valid YAML: a list without its closing ]"],
+  ["an open list", "a: [1, 2\nb: 3\n", "1:4 yaml-syntax not valid YAML: a list without its closing ]"],
   ["a colon in bare text", "a: b: c", "1:4 yaml-syntax not valid YAML: a second colon in one value"],
   ["text and keys side by side", "a: 1\nb\n", '2:1 yaml-syntax not valid YAML: the line is not "key: value"'],
   ["a reserved character", "a: @b", "1:4 yaml-syntax not valid YAML: text starts with @"],
@@ -72,7 +72,12 @@ const mistakes: [string, string, string][] = [
   ],
   ["a:\n    b: 1\n  c: 2\n", "3:1 not valid YAML: the indentation does not fit the lines above", column],
   ["- a: 1\n b: 2\n", "2:1 not valid YAML: the indentation does not fit the lines above", column],
-  [" a: 1\nb: 2\n", "2:1 not valid YAML: the indentation does not fit the lines above", column],
+  [" a: 1\nb: 2\n", "1:2 not valid YAML: the first key is indented, and later keys are not", column],
+  [
+    "# Ours\n\n a: 1\nb: 2\n",
+    "3:2 not valid YAML: the first key is indented, and later keys are not",
+    column,
+  ],
   ["a: 1\n- b\n", "2:1 not valid YAML: the indentation does not fit the lines above", column],
   ["a:\n  - x\n - y\n", "3:1 not valid YAML: the indentation does not fit the lines above", column],
   ["a: 1\n  b: 2\n", "1:4 not valid YAML: a value is followed by a line that is indented deeper", column],
@@ -83,7 +88,7 @@ const mistakes: [string, string, string][] = [
   ],
   [
     "a: {b: 1\nc: 2\n",
-    "2:1 not valid YAML: an object without its closing }",
+    "1:4 not valid YAML: an object without its closing }",
     "Close it. If it continues over several lines, indent them deeper than its key.",
   ],
   [

@@ -12,6 +12,7 @@ import {
   releases,
   validRelease,
 } from "../support/catalog.ts";
+import { artifact, project } from "../support/project.ts";
 
 const codesOf = (problems: string[]) => problems.map((problem) => /\[([a-z-]+)\]/.exec(problem)?.[1]).sort();
 
@@ -111,4 +112,37 @@ test("faults of open releases do not stop a released build", async () => {
   });
   expect((await catalog.problems()).length).toBe(5);
   expect(await catalog.problems({ released: true })).toEqual([]);
+});
+
+test.each([
+  [
+    "an object that is not closed",
+    "require: {\nbase_url: https://x.example\n",
+    "1:10 error[yaml-syntax] not valid YAML: an object without its closing }",
+  ],
+  [
+    "a duplicate key",
+    "require: {}\nproduct: A\nproduct: B\n",
+    '3:1 error[duplicate-key] the key "product" occurs twice',
+  ],
+  [
+    "a first key that is indented",
+    " require: {}\nproduct: A\n",
+    "1:2 error[yaml-syntax] not valid YAML: the first key is indented",
+  ],
+])("%s in catalog.yaml is the only error, at its line", async (_, text, expected) => {
+  const made = project({
+    "releases/26.08.001/release.yaml": { version: "26.08.001", date: "2026-08-15" },
+    "releases/26.08.001/manifests/all.json": {
+      release: "26.08.001",
+      artifacts: [artifact("tool.msi", "msi", "6"), artifact("other.nix", "appliance", "7")],
+    },
+    "releases/catalog.yaml": text,
+  });
+  const { exitCode, stdout } = await made.run("check");
+  expect([exitCode, stdout.match(/ (?:error|warning)\[/g)?.length, stdout]).toEqual([
+    1,
+    1,
+    expect.stringContaining(`releases/catalog.yaml:${expected}`),
+  ]);
 });
