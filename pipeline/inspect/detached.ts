@@ -29,10 +29,7 @@ async function readDetached(
   const signs = name.replace(/\.(?:asc|sig|gpg)$/, "");
   const signed = signs === name ? undefined : options.beside?.(signs);
   if (!signed)
-    throw new Fault(
-      "bad-signature",
-      `the file that ${name} signs is not next to it, expected ${signs} there`,
-    );
+    throw new Fault("refuse", `the file that ${name} signs is not next to it, expected ${signs} there`);
   const { hash, conclude } = verifierOf(signature, "binary", options);
   await hashWhole(signed, hash);
   await conclude();

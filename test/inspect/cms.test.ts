@@ -112,17 +112,17 @@ describe("a signature is invalid if", () => {
             ),
           },
         }),
-      "bad-signature: it is for another kind of content than the content it came with",
+      "malformed: it is for another kind of content than the content it came with",
     ],
     [
       "its algorithm goes with another digest",
       () => made({ signer: rsaSigner, instead: { algorithm: algorithm("1.2.840.113549.1.1.5") } }),
-      "bad-signature: it names an algorithm that is not the one of its key and digest",
+      "malformed: it names an algorithm that is not the one of its key and digest",
     ],
     [
       "its algorithm goes with another key",
       () => made({ instead: { algorithm: algorithm("1.2.840.113549.1.1.11") } }),
-      "bad-signature: it names an algorithm that is not the one of its key and digest",
+      "malformed: it names an algorithm that is not the one of its key and digest",
     ],
     [
       "its algorithm is another",

@@ -54,8 +54,8 @@ describe("a signature is valid with every kind of key that gpg makes", () => {
 
 describe("a signature is refused", () => {
   const cases: [string, string, string, Parameters<typeof signed>[2]][] = [
-    ["from a time before its key", "bad-signature", "when its key", { date: new Date(made.getTime() - day) }],
-    ["from a time in two days", "bad-signature", "when its key", { date: new Date(now + 2 * day) }],
+    ["from a time before its key", "untrusted-key", "when its key", { date: new Date(made.getTime() - day) }],
+    ["from a time in two days", "untrusted-key", "when its key", { date: new Date(now + 2 * day) }],
     ["for text data", "unsupported-format", "not over binary data", { type: enums.signature.text }],
     [
       "after it expired",
@@ -269,7 +269,7 @@ describe("a malformed signature file is refused:", () => {
 
   test("without the signed file next to it", async () => {
     expect(await inspect(await signed(key, content), keys, {})).toMatchObject({
-      verdict: "bad-signature",
+      verdict: "refuse",
       reason: "the file that file.sig signs is not next to it, expected file there",
     });
   });

@@ -44,10 +44,10 @@ describe("a provenance", () => {
     });
   });
 
-  test("is bad-digest without its chart", async () => {
+  test("is refused without its chart", async () => {
     const written = Buffer.from(await clearsigned(key, provenance()));
     expect(await inspectBytes(inspectProvenance, written, optionsWith(keys), `${name}.prov`)).toMatchObject({
-      verdict: "bad-digest",
+      verdict: "refuse",
       reason: `${name} is not next to ${name}.prov, expected the signed chart there`,
     });
   });

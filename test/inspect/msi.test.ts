@@ -62,7 +62,7 @@ describe("a signature", () => {
     [
       "for another kind of file is no signature of an installer",
       { subject: subjects.pe },
-      "bad-signature",
+      "malformed",
       "its signature is for another kind of file",
     ],
     [

@@ -120,7 +120,7 @@ describe("a program is refused", () => {
     [
       "if its signature is for an installer",
       () => made({ subject: subjects.msi }),
-      "bad-signature: its Authenticode signature is for another kind of file",
+      "malformed: its Authenticode signature is for another kind of file",
     ],
     [
       "if its digest is weak",
@@ -145,6 +145,15 @@ describe("a program is refused", () => {
         return made({ pages });
       },
       /^bad-digest: the page of a.exe at byte \d+ is not the one that was signed$/,
+    ],
+    [
+      "if its page hashes are of another place",
+      () => {
+        const pages = pagesOf(unsigned);
+        pages.writeUInt32LE(pages.readUInt32LE(36) + 512, 36);
+        return made({ pages });
+      },
+      /^malformed: .*other pages than a.exe has$/,
     ],
     [
       "if its page hashes end early",

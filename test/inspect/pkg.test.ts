@@ -103,7 +103,7 @@ describe("an installer has an invalid signature", () => {
     [
       "by two",
       made({ rsa: signer, cms: other }),
-      "bad-signature: its installer signature has two signers, expected one",
+      "malformed: its installer signature has two signers, expected one",
     ],
     [
       "by another than it says",

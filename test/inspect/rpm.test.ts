@@ -83,6 +83,19 @@ describe("a package made by hand", () => {
     });
   });
 
+  test("is damaged if a digest differs, even if its key is not allowed", async () => {
+    const tags = [...named, ...covering()];
+    const other = await newKey();
+    const main = rpmHeader(63, tags);
+    const by = async (content: Buffer) =>
+      rpmFile(rpmHeader(62, [binary(267, await signed(other, main))]), main, content);
+    expect(await inspect(await by(payload))).toMatchObject({ verdict: "untrusted-key" });
+    expect(await inspect(await by(cpio(cpioFile("other", ""))))).toMatchObject({
+      verdict: "bad-digest",
+      key_id: other.getKeyID().toHex(),
+    });
+  });
+
   test.each([
     ["md5", 1],
     ["sha1", 2],

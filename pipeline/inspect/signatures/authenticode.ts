@@ -23,7 +23,7 @@ export interface IndirectData {
   content: Uint8Array;
 }
 
-/** @throws Fault malformed; bad-signature, if it signs another kind of file */
+/** @throws Fault malformed, also if it signs another kind of file */
 export function indirectDataOf(signed: SignedData, subject: string, what: string): IndirectData {
   if (signed.contentType !== indirectData || !signed.content)
     throw malformed(`${what} is not an Authenticode signature`);
@@ -31,7 +31,7 @@ export function indirectDataOf(signed: SignedData, subject: string, what: string
   const [type, value] = sequenceOf(data, what);
   const [algorithm, hash] = sequenceOf(digestInfo, what);
   if (more.length > 0) throw malformed(`${what} is over more than one digest`);
-  if (oidOf(type, what) !== subject) throw new Fault("bad-signature", `${what} is for another kind of file`);
+  if (oidOf(type, what) !== subject) throw malformed(`${what} is for another kind of file`);
   return {
     digest: digestOf(algorithm, what),
     expected: octetsOf(hash, what),

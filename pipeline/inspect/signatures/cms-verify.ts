@@ -1,5 +1,5 @@
 import { createHash, verify } from "node:crypto";
-import { Fault } from "../../documents/verdict.ts";
+import { Fault, malformed } from "../../documents/verdict.ts";
 import { octetsOf, oidOf } from "./asn1.ts";
 import { attributeOf, type SignedData, type Signer } from "./cms.ts";
 import { type Digest, refuseWeak } from "./digest.ts";
@@ -23,7 +23,7 @@ const algorithms = new Map<string, Digest["name"] | null>([
 /**
  * Verifies that the signer's key signed this content (RFC 5652, 5.4 and 5.6), not that the key is allowed.
  * @param content without tag and length, if it is ASN.1
- * @throws Fault bad-signature, bad-digest, weak-digest, unsupported-format
+ * @throws Fault bad-signature, bad-digest, malformed, weak-digest, unsupported-format
  */
 export function verifySignature(
   { signer, contentType }: SignedData,
@@ -36,7 +36,7 @@ export function verifySignature(
   if (!verify(digest.name, signer.signedBytes, publicKey, signer.signature))
     throw new Fault("bad-signature", `${what} was not made by the key of its certificate, or was changed`);
   if (oidOf(attributeOf(signer, attributeIds.contentType, what), what) !== contentType)
-    throw new Fault("bad-signature", `${what} is for another kind of content than the content it came with`);
+    throw malformed(`${what} is for another kind of content than the content it came with`);
   const expected = octetsOf(attributeOf(signer, attributeIds.messageDigest, what), what);
   if (!createHash(digest.name).update(content).digest().equals(expected))
     throw new Fault("bad-digest", `${what} does not match the content it came with`);
@@ -53,5 +53,5 @@ function refuseOtherAlgorithm({ algorithm, digest, certificate }: Signer, what: 
     );
   const isRsa = algorithm.startsWith("1.2.840.113549.");
   if ((goesWith ?? digest.name) !== digest.name || isRsa !== (type === "rsa"))
-    throw new Fault("bad-signature", `${what} names an algorithm that is not the one of its key and digest`);
+    throw malformed(`${what} names an algorithm that is not the one of its key and digest`);
 }

@@ -89,7 +89,7 @@ function signerOf(signature: OpenPgpSignature, { keys, now }: InspectOptions): S
     throw new Fault("expired-certificate", `the signature or its key ${id} expired on ${day(ends)}`);
   if (signature.created < first.created || signature.created > now + skew)
     throw new Fault(
-      "bad-signature",
+      "untrusted-key",
       `it is signed on ${day(signature.created)}, when its key ${id} could not`,
     );
   const signer = known.find((key) => isWithin(signature.created, key));

@@ -17,7 +17,7 @@ export const inspectProvenance: Reader = (source, options) => {
     const chart = options.beside?.(signed.file);
     if (!chart)
       throw new Fault(
-        "bad-digest",
+        "refuse",
         `${signed.file} is not next to ${source.name}, expected the signed chart there`,
       );
     found.facts = await provenChart(chart, signed, options);

@@ -106,7 +106,10 @@ export function checkCode(
   }
 }
 
-/** @throws Fault bad-digest, if data signed with the program is missing or differs */
+/**
+ * @throws Fault bad-digest, if data signed with the program is missing or differs; payload-not-covered, if
+ * the signature has no hash of it
+ */
 export function checkSpecial(
   blobs: readonly Blob[],
   { bytes, hashSize, digest, hashes }: CodeDirectory,
@@ -114,7 +117,7 @@ export function checkSpecial(
 ): void {
   for (const { slot } of blobs.filter(isSpecial)) {
     if (slot > hashes.special)
-      throw new Fault("bad-digest", `${name} has something in slot ${slot} that is not signed`);
+      throw new Fault("payload-not-covered", `${name} has something in slot ${slot} that is not signed`);
   }
   for (let slot = 1; slot <= hashes.special; slot++) {
     const expected = bytes.subarray(hashes.at - slot * hashSize, hashes.at - (slot - 1) * hashSize);

@@ -50,7 +50,9 @@ export function checkPages(
     const hash = createHash(digest);
     update(hash, source, from, from + length, layout);
     hash.update(Buffer.alloc(Math.max(0, pageSize - length)));
-    if (entry?.at !== from || !hash.digest().equals(entry.hash))
+    if (entry?.at !== from)
+      throw malformed(`${what} has page hashes for other pages than ${source.name} has`);
+    if (!hash.digest().equals(entry.hash))
       throw new Fault(
         "bad-digest",
         `the page of ${source.name} at byte ${from} is not the one that was signed`,

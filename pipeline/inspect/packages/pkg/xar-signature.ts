@@ -79,7 +79,7 @@ function verifyCms(
   const signed = signedDataOf(found, what);
   if (signed.content) throw malformed(`${what} is over something of its own`);
   if (Buffer.compare(signed.signer.certificate.der, signer.der) !== 0)
-    throw new Fault("bad-signature", `${what} has two signers, expected one`);
+    throw malformed(`${what} has two signers, expected one`);
   const trusted = verifyTrusted(signed, hash, bytes, { usage: usages.installerSigning, what, options });
   return { ...trusted, uncovered: trusted.uncovered.map(shifted(heapAt + signature.offset)) };
 }

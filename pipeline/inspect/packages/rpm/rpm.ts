@@ -7,7 +7,8 @@ import { type FileSignature, type Reader, settled } from "../../inspection.ts";
 import { type SelfCheckFinder, selfCheckFinder } from "../../self-check.ts";
 import { withSelfCheck } from "../../self-checked.ts";
 import type { Found } from "../../signatures/openpgp-claim.ts";
-import { digestChecks, isPayloadCovered, signatureChecks, sizeNotes } from "./checks.ts";
+import { refuseWorst } from "../../verdicts.ts";
+import { digestChecks, isPayloadCovered, type RpmCheck, signatureChecks, sizeNotes } from "./checks.ts";
 import { fileSignaturesOf, namesOf } from "./file-signatures.ts";
 import { integersOf, longOf, longsOf, type RpmHeader, shortsOf, textOf, textsOf } from "./header.ts";
 import { type RpmLayout, readRpmLayout, signatureTags } from "./layout.ts";
@@ -20,10 +21,18 @@ export const inspectRpm: Reader = async (source, options) => {
   const inspection = await settled("rpm", found, async (): Promise<Verdict> => {
     const layout = readRpmLayout(source);
     found.uncovered = layout.uncovered;
-    const signatures = await signatureChecks(layout, options, found);
-    const checks = [...signatures, ...digestChecks(layout)];
-    await hashRanges(source, checks);
-    for (const { conclude } of checks) await conclude();
+    const signatures: RpmCheck[] = [];
+    const signature = await settled("rpm", found, async (): Promise<Verdict> => {
+      signatures.push(...(await signatureChecks(layout, options, found)));
+      return "ok";
+    });
+    const digests = await settled("rpm", found, async (): Promise<Verdict> => {
+      const checks = [...signatures, ...digestChecks(layout)];
+      await hashRanges(source, checks);
+      for (const { conclude } of checks) await conclude();
+      return "ok";
+    });
+    refuseWorst(digests, signature);
     found.facts = factsOf(layout.main);
     const notes = notesOf(layout);
     found.notes = notes;
