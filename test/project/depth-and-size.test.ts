@@ -88,7 +88,7 @@ test("ten megabytes are refused unread", () => {
 const fillings: ["yaml" | "json", string, string, string][] = [
   ["yaml", "closing brackets", "]", "1:1 yaml-syntax"],
   ["yaml", "brackets that do not fit", "[}", "1:1 yaml-syntax"],
-  ["yaml", "commas in lists", "[,]", "1:1 yaml-syntax"],
+  ["yaml", "commas in lists", "[,]", "1:2 yaml-syntax"],
   ["yaml", "directives", "%a\n", "1:1 yaml-syntax"],
   ["yaml", "tags", "- !a x\n", "1:3 yaml-syntax"],
   ["yaml", "open quotes", "a: 'b\n", "1:4 yaml-syntax"],
