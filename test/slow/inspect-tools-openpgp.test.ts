@@ -1,16 +1,21 @@
+import { createHash } from "node:crypto";
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { execa } from "execa";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { inspectSignatureFile } from "../../pipeline/inspect/detached.ts";
 import type { Reader } from "../../pipeline/inspect/inspection.ts";
 import { type Keys, readKeys } from "../../pipeline/inspect/keys.ts";
 import { inspectDeb } from "../../pipeline/inspect/packages/deb/deb.ts";
+import { readRpmLayout } from "../../pipeline/inspect/packages/rpm/layout.ts";
 import { inspectRpm } from "../../pipeline/inspect/packages/rpm/rpm.ts";
+import { bytesSource } from "../../pipeline/system/byte-source.ts";
 import { cases } from "../inspect/openpgp-readers.ts";
 import { allowedKeys, inspectArtifact, inspectBytes, optionsWith, pathOf } from "../support/artifacts.ts";
 import { allowDebsig, debsigFolders } from "../support/debsig.ts";
+import { integers, type RpmTag, rpmFile, rpmHeader, text } from "../support/rpm.ts";
 import { dpkgDeb, gpg, newSigner, rpmbuild, rpmsign, type Signer } from "../support/stock-packages.ts";
 
 /** Compares relcat with rpm, debsig-verify and gpgv of Debian. */
@@ -84,6 +89,46 @@ describe("the tool and relcat agree, except for the files of the table, about", 
       expect(isSame).toBe(differences[file] === undefined);
     },
   );
+});
+
+describe("rpm accepts, and relcat does not call damaged,", () => {
+  let main: Buffer;
+  let payload: Buffer;
+  beforeAll(async () => {
+    const bytes = readFileSync(await rpmbuild(join(folder, "claims"), tree, "w6.gzdio"));
+    const layout = readRpmLayout(bytesSource(bytes, "agent.rpm"));
+    main = bytes.subarray(layout.main.from, layout.main.to);
+    payload = bytes.subarray(layout.main.to);
+  });
+
+  const digest = (name: string) => createHash(name).update(main).digest("hex");
+  const accepted = async (path: string) => {
+    const { exitCode } = await rpmkeys("--checksig", "--nosignature", path);
+    const { verdict } = await inspectBytes(inspectRpm, readFileSync(path), optionsWith(keys));
+    return { rpm: exitCode === 0, verdict };
+  };
+
+  test.each([
+    ["a package of rpm 4.11.90 with a wrong size", "Rimmer-1.0.2-2.x86_64.rpm", "unsigned"],
+    ["signatures of rpm 6", "empty-signed-v6-multiple-0-0.x86_64.rpm", "untrusted-key"],
+  ])("%s", async (_, name, verdict) => {
+    const path = resolve(import.meta.dirname, "../fixtures/foreign-rpm", name);
+    expect(await accepted(path)).toEqual({ rpm: true, verdict });
+  });
+
+  test.each<[string, () => RpmTag[], (bytes: Buffer) => Buffer, boolean]>([
+    ["the SHA3-256 of rpm 6", () => [text(279, digest("sha3-256"))], (bytes) => bytes, true],
+    ["an unknown tag", () => [text(280, "later")], (bytes) => bytes, true],
+    ["other sizes", () => [integers(1000, 1), integers(1007, 1)], (bytes) => bytes, true],
+    ["an unpacked payload", () => [], (bytes) => gunzipSync(bytes), true],
+    ["but not a payload that was packed again", () => [], (bytes) => gzipSync(gunzipSync(bytes)), false],
+  ])("%s", async (name, more, change, isAccepted) => {
+    const path = join(folder, `${name.replaceAll(" ", "-")}.rpm`);
+    const tags = [text(269, digest("sha1")), text(273, digest("sha256")), ...more()];
+    writeFileSync(path, rpmFile(rpmHeader(62, tags), main, change(payload)));
+    const verdict = isAccepted ? "unsigned" : "bad-digest";
+    expect(await accepted(path)).toEqual({ rpm: isAccepted, verdict });
+  });
 });
 
 describe.each([["rsa3072"], ["ed25519"]])(
