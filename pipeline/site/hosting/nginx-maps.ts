@@ -21,8 +21,11 @@ import {
 /** In single quotes. */
 export const quoted = (text: string): string => `'${text.replace(/[\\']/g, "\\$&")}'`;
 
+/** The longest key of a hash table whose size nginx chooses; longer keys become patterns. */
+export const longestDefaultKey = 40;
+
 /** Parses requests by table lookups, so that client input never becomes part of a path. */
-export function requestMaps(routing: Routing): string {
+export function requestMaps(routing: Routing, longestKey: number): string {
   const names = Object.entries(parameters);
   return [
     map("$request_method", "method", "other", [], { GET: "read", HEAD: "read", OPTIONS: "options" }),
@@ -42,7 +45,7 @@ export function requestMaps(routing: Routing): string {
     map('"$relcat_strict:$relcat_known"', "refused", "no", [], { "yes:no": "yes" }),
     map("$args", "other", "no", [[otherFilter, "yes"]]),
     map("$args", "other_latest", "no", [[otherLatestFilter, "yes"]]),
-    ...listMaps(routing),
+    ...listMaps(routing, longestKey),
     targetMap,
     responseMaps(routing.base),
   ].join("\n");
@@ -61,29 +64,35 @@ function map(
   otherwise: string,
   rules: readonly Rule[],
   exact: Readonly<Record<string, string>> = {},
+  longestKey: number = longestDefaultKey,
 ): string {
   const value = (text: string) => (text.startsWith("$") ? text : quoted(text));
   return [
     `map ${source} $relcat_${name} {`,
     `  default ${value(otherwise)};`,
-    ...Object.entries(exact).map(([key, result]) => `  ${quoted(hashable(key))} ${value(result)};`),
+    ...Object.entries(exact).map(
+      ([key, result]) => `  ${quoted(key.length <= longestKey ? key : wholly(key))} ${value(result)};`,
+    ),
     ...rules.map(([pattern, result]) => `  ${quoted(regex(pattern))} ${value(result)};`),
     "}",
   ].join("\n");
 }
 
-/**
- * Longer keys do not fit into nginx's hash buckets, whose size cannot be set in an included file, so they
- * become patterns.
- */
-const hashable = (key: string) => (key.length <= 40 ? key : `~^${key.replace(/[.|]/g, "[$&]")}$`);
+const wholly = (key: string) => `~^${key.replace(/[.|]/g, "[$&]")}$`;
 
 const regex = (pattern: string) =>
   pattern === empty ? "" : pattern.startsWith("(?i)") ? `~*${pattern.slice(4)}` : `~${pattern}`;
 
-const listMaps = ({ scopes, otherScopes, lists, otherLists }: Routing) => [
-  map('"$relcat_system|$relcat_type"', "scope", "none", otherScopes, Object.fromEntries(scopes)),
-  map('"$relcat_scope|$relcat_min|$relcat_max"', "list", "unready", otherLists, Object.fromEntries(lists)),
+const listMaps = ({ scopes, otherScopes, lists, otherLists }: Routing, longestKey: number) => [
+  map('"$relcat_system|$relcat_type"', "scope", "none", otherScopes, Object.fromEntries(scopes), longestKey),
+  map(
+    '"$relcat_scope|$relcat_min|$relcat_max"',
+    "list",
+    "unready",
+    otherLists,
+    Object.fromEntries(lists),
+    longestKey,
+  ),
 ];
 
 /** Format, other filters, ordering and list → the file with the answer. */
@@ -118,7 +127,10 @@ const responseMaps = (base: string) =>
   ].join("\n");
 
 /** Data that changes with every release: download addresses, and targets of `latest/`. */
-export function dataMaps({ downloads, latest, otherLatest }: Routing): { downloads: string; latest: string } {
+export function dataMaps(
+  { downloads, latest, otherLatest }: Routing,
+  longestKey: number,
+): { downloads: string; latest: string } {
   return {
     downloads: [
       map("$relcat_id", "download", "", [], Object.fromEntries(downloads)),
@@ -132,6 +144,7 @@ export function dataMaps({ downloads, latest, otherLatest }: Routing): { downloa
         "404",
         otherLatest,
         Object.fromEntries(latest),
+        longestKey,
       ),
       map("$relcat_latest", "latest_status", "404", [["^([0-9]+)", "$1"]]),
       map("$relcat_latest", "latest_text", "", [["^[0-9]+ (.*)$", "$1"]]),
@@ -140,21 +153,40 @@ export function dataMaps({ downloads, latest, otherLatest }: Routing): { downloa
 }
 
 /** Digests of an OCI registry's files: those of tags, and those in other paths. */
-export const registryMap = (tags: ReadonlyMap<string, string>): string =>
+export const registryMap = (
+  tags: ReadonlyMap<string, string>,
+  longestKey: number = longestDefaultKey,
+): string =>
   map(
     "$uri",
     "digest",
     "",
     [["^/v2/.+/(sha256:[0-9a-f]+)$", "$1"]],
     Object.fromEntries([...tags].map(([path, digest]) => [`/${path}`, digest])),
+    longestKey,
   );
 
-/** Hash sizes that avoid nginx's warnings about large tables. */
-export function tableSizes({ downloads, latest }: Routing): string {
-  const count = Math.max(downloads.size, latest.size);
-  if (count < 1500) return "";
-  const size = 2 ** Math.ceil(Math.log2(count * 2));
-  return `#\n# A line "map_hash_max_size ${size};" above the first keeps nginx from warning about large tables.\n`;
+/** Settings of hash tables that are larger than nginx's defaults; "" if those suffice. */
+export function tableSizes(
+  { downloads, latest, lists, scopes }: Routing,
+  tags: ReadonlyMap<string, string>,
+): { lines: string; longestKey: number } {
+  const texts = [latest, lists, scopes, tags];
+  const tables = [downloads, ...texts];
+  // Measured with buckets of 64 bytes: one has room for three ids, but only for one of most texts.
+  const isSmall = downloads.size < 1500 && texts.every(({ size }) => size <= 120);
+  if (isSmall) return { lines: "", longestKey: longestDefaultKey };
+  const count = Math.max(...tables.map(({ size }) => size), 1024);
+  const longestKey = tables
+    .flatMap((table) => [...table.keys()])
+    .reduce<number>((longest, key) => Math.max(longest, String(key).length + 1), longestDefaultKey);
+  // A bucket has room for eight keys of this length, because a table of this size has a few such buckets.
+  const bucket = Math.ceil((8 * (longestKey + 24)) / 64) * 64;
+  const lines = `# If nginx calls these lines duplicate, remove them from nginx.conf, and include this file above the first map there.
+map_hash_max_size ${2 ** Math.ceil(Math.log2(count * 2))};
+map_hash_bucket_size ${bucket};
+`;
+  return { lines, longestKey };
 }
 
 /** Turns off encodings for files whose names look compressed but are not. */

@@ -19,13 +19,15 @@ import type { HostSources } from "./sources.ts";
 
 /** nginx: locations of a server, and their lookup tables. */
 export function nginxFiles({ routing, encodings, feeds, tags }: HostSources): OutputFile[] {
-  const { downloads, latest } = dataMaps(routing);
+  const { lines, longestKey } = tableSizes(routing, tags);
+  const { downloads, latest } = dataMaps(routing, longestKey);
   return [
-    textFile("hosting/nginx/downloads.map", `${note}${downloads}\n`),
+    // The first of these files, so the settings come before every table.
+    textFile("hosting/nginx/downloads.map", `${note}${lines}${downloads}\n`),
     textFile("hosting/nginx/latest.map", `${note}${latest}\n`),
-    textFile("hosting/nginx/requests.map", `${note}${requestMaps(routing)}\n`),
+    textFile("hosting/nginx/requests.map", `${note}${requestMaps(routing, longestKey)}\n`),
     ...(feeds.some(({ isRegistry }) => isRegistry)
-      ? [textFile("hosting/nginx/registry.map", `${note}${registryMap(tags)}\n`)]
+      ? [textFile("hosting/nginx/registry.map", `${note}${registryMap(tags, longestKey)}\n`)]
       : []),
     textFile("hosting/nginx/nginx.conf", serverPart({ routing, encodings, feeds })),
   ];
@@ -70,7 +72,7 @@ function serverPart({ routing, encodings, feeds }: Pick<HostSources, "routing" |
     "",
     ...staticLocations(base, encodings, feeds),
   ];
-  return `${usage(encodings)}${tableSizes(routing)}
+  return `${usage(encodings)}
 location ^~ ${base}/ {
 ${indented(outer)}
 }
