@@ -13,6 +13,7 @@ import { buildDocument } from "./site/build-document.ts";
 import type { BuildRequest } from "./site/build-request.ts";
 import { type BuiltSite, describeSite } from "./site/built-site.ts";
 import { isInFeeds, releaseGroup, type SiteRenderer, siteRenderer } from "./site/emit.ts";
+import { requiredButLeftOut } from "./site/feeds/feed-gaps.ts";
 import { openSiteFolder, type SiteFolder } from "./site/stores/site-folder.ts";
 import { readSources } from "./site/stores/templates.ts";
 
@@ -50,6 +51,8 @@ export async function buildSite(request: BuildRequest, journal: Journal): Promis
 
     const { ids, problems } = await catalog.finish();
     throwErrors(selection.released ? [...problems, ...ids.notCut] : problems);
+    const leftOut = site.leftOut(releases);
+    throwErrors(requiredButLeftOut(leftOut, catalog));
     // An earlier commit was compared with today's ledger already.
     if (!earlier) await request.proveLedger?.(ledger);
 
@@ -66,7 +69,7 @@ export async function buildSite(request: BuildRequest, journal: Journal): Promis
       copies: site.copies(releases),
     };
     const placed = await target.place((files) => buildDocument(head, files));
-    const built = describeSite({ catalog, ids, problems, releases, placed });
+    const built = describeSite({ catalog, ids, problems, releases, leftOut, placed });
     journal.save(placed, await request.report?.(built));
     return built;
   } finally {

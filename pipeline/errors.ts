@@ -92,6 +92,7 @@ export const codes = {
   // package feeds
   "suite-mixed": 1,
   "feed-duplicate": 1,
+  "feed-left-out": 1,
   // inspection
   "policy-refused": 1,
   "inspection-missing": 1,

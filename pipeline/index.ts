@@ -66,7 +66,6 @@ export { type ChangedMetadata, changedMetadata, settledMetadata } from "./ledger
 export { decideUncut, uncut } from "./ledger/uncut.ts";
 export { unmergedMetadata } from "./ledger/unmerged-metadata.ts";
 export { type CutRequest, cut } from "./plan/cut.ts";
-export { type FeedGap, feedGaps } from "./plan/feed-gaps.ts";
 export { type ListedRecord, listRecords } from "./plan/list-records.ts";
 export { type Decided, hasChanges, type PlanRequest, planCatalog } from "./plan/plan.ts";
 export { type ListedCatalog, readCutRelease } from "./plan/read-cut-release.ts";
@@ -108,6 +107,7 @@ export { type RoleEnd, type SiteStatus, siteStatuses } from "./publish/site-stat
 export { type UploadDelivery, type UploadRequest, upload } from "./publish/upload-artifacts.ts";
 export type { BuildProgress } from "./site/build-request.ts";
 export type { BuiltSite, Delivery } from "./site/built-site.ts";
+export { type FeedGap, feedGapProblems, feedGaps, newFeedGaps } from "./site/feeds/feed-gaps.ts";
 export { notesDocument, notesHtml, notesMarkdown, notesText } from "./site/release-notes.ts";
 export { packageFolder } from "./site/stores/templates.ts";
 export { buildCatalog, type Site } from "./site/whole-site.ts";

@@ -1,4 +1,4 @@
-import type { Problem } from "../../pipeline/index.ts";
+import type { FeedGap, Problem } from "../../pipeline/index.ts";
 import type { Given } from "../terminal/as-given.ts";
 import { answer, type Host, say, sayCommand, sayNext } from "../terminal/host.ts";
 import { count, fileSize, folderName, listed, shellWord } from "../terminal/words.ts";
@@ -33,6 +33,8 @@ interface LeftOut {
   releases: string[];
   artifacts: { version: string; file: string }[];
   private: number;
+  /** Records that package feeds leave out. */
+  feeds: { feed: FeedGap["feed"]; id: number; file: string; reason: string }[];
 }
 
 /** Report of a build that found nothing changed: the files written last time count as unchanged. */
@@ -82,6 +84,10 @@ function report(
     say(host, `Left out for lack of a ledger line: ${JSON.stringify(file)} of ${version}.`);
   if (left_out.private > 0)
     say(host, `Left out for lack of a ledger line: ${count(left_out.private, "private artifact")}.`);
+  for (const [feed, rows] of Map.groupBy(left_out.feeds, ({ feed }) => feed)) {
+    const files = listed([...new Set(rows.map(({ file }) => file))], 3);
+    sayCommand(host, `Left out of the ${feed} feed: ${files}. relcat status says why.`);
+  }
   if (warnings > 0)
     sayCommand(host, `${count(warnings, "warning")}: relcat check shows ${warnings === 1 ? "it" : "them"}.`);
   if (host.step) return;

@@ -77,7 +77,10 @@ async function reportOf(
       provisional: site.provisional,
       files: { written, unchanged, removed },
       bytes,
-      left_out: leftOut(catalog),
+      left_out: {
+        ...leftOut(catalog),
+        feeds: site.leftOut.flatMap(({ feed, left_out: rows }) => rows.map((row) => ({ feed, ...row }))),
+      },
       warnings: tally(catalog.problems).warnings,
     },
     largeTables,
@@ -116,7 +119,10 @@ function timeOf(value: string, host: Host): number {
 }
 
 /** Private artifacts are counted but not named, because the output of a build is often public. */
-function leftOut({ openVersions, identified }: BuiltSite["catalog"]): BuildReport["document"]["left_out"] {
+function leftOut({
+  openVersions,
+  identified,
+}: BuiltSite["catalog"]): Omit<BuildReport["document"]["left_out"], "feeds"> {
   const open = identified.leftOut.filter(
     ({ content }) => !content.exclude_from_api && content.only_for_account === null,
   );

@@ -3,6 +3,7 @@ import {
   type Catalog,
   countCatalog,
   exitStatus,
+  feedGapProblems,
   ledgerGrowthProblems,
   loadCatalog,
   type Problem,
@@ -37,7 +38,7 @@ export async function check(options: CheckOptions, host: Host): Promise<number> 
   const history = await historyProblems(catalog, ledgerBase, guard, host);
   const refused = artifacts === undefined ? [] : await artifactsIn(artifacts, catalog, host);
   const unproved = unprovedMetadata(await guard.changedMetadata(catalog), artifacts);
-  const problems = [...catalog.problems, ...history, ...refused, ...unproved];
+  const problems = [...catalog.problems, ...feedGapProblems(catalog), ...history, ...refused, ...unproved];
   const found = tally(problems);
   const counts = countCatalog(catalog);
   if (format === "sarif") print(host, documentText(sarif(problems, host)));

@@ -5,6 +5,7 @@ import {
   cut,
   exitStatus,
   type LedgerEvent,
+  newFeedGaps,
   type Plan,
   readPlan,
   requireTarget,
@@ -36,6 +37,7 @@ export interface CutOptions extends LedgerGuardOptions {
   commit?: true;
   artifacts?: string;
   body?: string;
+  yes?: true | undefined;
   dryRun?: true | undefined;
   now?: string;
   /** Asks in place of the usual question. */
@@ -74,7 +76,12 @@ export async function cutReleases(
     throw new UsageError(`--all cuts every release, but ${other} selects some`, "Give one of them.");
   }
   const isChosen = chosen !== undefined || plan !== undefined || options.all === true || dryRun === true;
-  const confirm = options.confirm ?? (isChosen ? undefined : confirmAll(commit ? " and commit" : "", host));
+  const confirmCut =
+    options.confirm ?? (isChosen ? undefined : confirmAll(commit ? " and commit" : "", host));
+  const confirm: CutRequest["confirm"] = async (due, catalog) => {
+    await confirmGaps(due, catalog, options, host);
+    await confirmCut?.(due, catalog);
+  };
   const compare = body !== undefined;
   const guard = new LedgerGuard(options, host);
   const request = {
@@ -139,6 +146,25 @@ export const confirmAll =
     );
     await confirmOrRefuse(`Cut ${due.length === 1 ? "it" : "them"}${andThen}?`, undefined, host);
   };
+
+/** A cut is permanent, so people decide whether a package may miss a feed. Those who cut a plan saw it there. */
+async function confirmGaps(
+  { events }: Cut,
+  catalog: Catalog,
+  { yes, plan, dryRun }: CutOptions,
+  host: Host,
+): Promise<void> {
+  const due = new Set(events.flatMap((event) => (event.event === "add" ? [event.id] : [])));
+  const gaps = newFeedGaps(catalog).filter(({ id }) => due.has(id));
+  if (gaps.length === 0) return;
+  say(
+    host,
+    `Not in a package feed:\n${table(gaps.map(({ feed, version, file, reason }) => [`  ${feed}`, version, file, reason]))}`,
+  );
+  if (plan !== undefined || dryRun) return;
+  const them = gaps.length === 1 ? "this package" : `these ${gaps.length} packages`;
+  await confirmOrRefuse(`Cut nevertheless, so that no machine installs ${them} from a feed?`, yes, host);
+}
 
 /** The plan determines versions and date, so options must not repeat them. */
 async function planToCut(file: string, versions: readonly string[], now: string | undefined): Promise<Plan> {

@@ -35,6 +35,7 @@ export function planSections(plan: Plan): PlanSection[] {
     ...changed(plan),
     releases(plan),
     feeds(plan),
+    leftOut(plan),
     configuration(plan),
     missing(plan),
     documents(plan),
@@ -168,6 +169,12 @@ const feeds = ({ feeds: indexes }: Plan): PlanSection => ({
       ].join(", "),
     ],
   })),
+});
+
+const leftOut = ({ not_in_feeds: gaps = [] }: Plan): PlanSection => ({
+  title: "Not in a package feed",
+  columns: ["feed", "version", "file", "why"],
+  rows: gaps.map(({ feed, version, file, reason }) => ({ cells: [feed, version, file, reason] })),
 });
 
 const named = (rows: readonly PlanRow[]): string =>

@@ -140,7 +140,16 @@ export const build = document("A site that was built.", {
       "Artifacts of cut releases that were left out because they are not cut.",
     ),
     private: count("Number of private artifacts that were left out."),
-  }).meta({ description: "Content that --released left out." }),
+    feeds: list(
+      object({
+        feed: oneOf(feedNames, "Package feed."),
+        id: member(id, "Id of the record."),
+        file: text("Name of its file."),
+        reason: text("Why the feed leaves it out."),
+      }),
+      "Records that package feeds leave out, also without --released.",
+    ),
+  }).meta({ description: "Content that --released, or a feed, left out." }),
   warnings: count("Number of warnings that relcat check shows."),
 });
 

@@ -39,8 +39,8 @@ export async function release(
   const surroundings = { environment: host.environment, pid: host.pid };
   const way = await releaseSteps(host.releases, site, surroundings);
   const again = repeated(site, versions, options, host);
-  // --yes confirms only releases that are named.
-  const confirming: ReleaseOptions = versions.length > 0 ? { yes: true } : { all: true };
+  // --yes confirms only releases that are named, and packages that a feed leaves out.
+  const confirming: ReleaseOptions = versions.length > 0 || options.all ? { yes: true } : { all: true };
   const { yes: _, ...others } = options;
   const confirmed = repeated(site, versions, { ...others, ...confirming }, host);
   if (!options.dryRun)
@@ -72,6 +72,7 @@ function realSteps(
         ...(allowIncomplete && { allowIncomplete }),
         ...(way.isCommitted && { commit: true as const }),
         ...(options.all && { all: true as const }),
+        ...(options.yes && { yes: true as const }),
         confirm: confirmRelease(site, versions, options, to),
       },
       to,

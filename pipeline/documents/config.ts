@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { FeedKey } from "./feeds/keys.ts";
 import { architecture } from "./feeds/package-metadata.ts";
-import { type FeedSettings, feedsSchema, type RpmSigner } from "./feeds/settings.ts";
+import { type FeedName, type FeedSettings, feedsSchema, type RpmSigner } from "./feeds/settings.ts";
 import {
   expects,
   flag,
@@ -90,6 +90,9 @@ export const configSchema = object({
     attestation_from: versionBound
       .optional()
       .meta({ description: "First month or version for which this applies." }),
+    feeds: list(z.enum(["deb", "rpm", "helm", "incus"], expects("option-value", "deb, rpm, helm or incus")))
+      .optional()
+      .meta({ description: "Formats whose feed must list every public package that is not cut yet." }),
   })
     .optional()
     .meta({ description: "Fields that artifacts must have; default: the strict form." }),
@@ -240,6 +243,7 @@ export interface Config {
     vendor: readonly Kind[];
     attestation: readonly Kind[];
     attestationFrom: string;
+    feeds: readonly FeedName[];
   };
   /** In the order of downloads on pages. */
   platforms: ReadonlyMap<number, string>;

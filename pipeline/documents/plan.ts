@@ -137,6 +137,17 @@ export const planSchema = object({
       removed: list(object(row)),
     }),
   ).meta({ description: "Package feeds whose content changes." }),
+  not_in_feeds: list(
+    object({
+      feed: z.enum(feedNames, expects("option-value", `one of ${feedNames.join(", ")}`)),
+      ...{ id, version: anyText, file: anyText },
+      reason: anyText.meta({ description: "Why the feed leaves it out." }),
+    }),
+  )
+    .optional()
+    .meta({
+      description: "Records that are not cut and that package feeds leave out; absent if there are none.",
+    }),
   configuration: list(configurationChange),
   missing: list(object({ version, artifact: line })).meta({
     description: "Artifacts that `expected:` requires and a release with new ids lacks.",

@@ -1,5 +1,5 @@
 import type { Config } from "../documents/config.ts";
-import { architectureNames } from "../documents/feeds/package-metadata.ts";
+import { architecture, architectureNames } from "../documents/feeds/package-metadata.ts";
 import { failure } from "../errors.ts";
 import { display } from "../project/display.ts";
 import { nearestName } from "../project/unknown-type.ts";
@@ -25,7 +25,10 @@ export function refuseTerms(terms: readonly Term[], config: Config, records: rea
       throw unfit(name, value, "a month", "For example: line=26.09");
     if (name === "ordering") for (const part of value.split(",")) refuseOrdering(part.trim());
     const closed = valuesOf(name, config);
-    const isKnown = () => closed?.includes(value) || records.some((record) => String(record[name]) === value);
+    const isKnown = () =>
+      closed?.includes(value) ||
+      (name === "arch" && architecture.safeParse(value).success) ||
+      records.some((record) => String(record[name]) === value);
     if (closed && value !== "" && value !== "null" && !isKnown()) {
       const near = nearestName(value, closed);
       throw unfit(

@@ -5,6 +5,7 @@ import { type Cut, decideCut, refuseUnknownVersions } from "../ledger/cut.ts";
 import { digest } from "../ledger/ledger.ts";
 import { loadCatalog } from "../ledger/load-catalog.ts";
 import { eventTime } from "../project/event-time.ts";
+import { feedGapProblems, newFeedGaps } from "../site/feeds/feed-gaps.ts";
 import { readSchemas, readTemplates } from "../site/stores/templates.ts";
 import { afterCut, type CutReleases, hashDocuments } from "./after-cut.ts";
 import type { Baseline, DocumentHashes } from "./baseline.ts";
@@ -57,8 +58,9 @@ export async function planCatalog(
   const { versions } = request;
   const catalog = await loadCatalog(folder, { versions });
   refuseUnknownVersions(catalog, versions);
-  if (catalog.problems.some((problem) => !isForbidden(problem) && problem.severity === "error")) {
-    throwErrors(catalog.problems);
+  const problems = [...catalog.problems, ...feedGapProblems(catalog)];
+  if (problems.some((problem) => !isForbidden(problem) && problem.severity === "error")) {
+    throwErrors(problems);
   }
   const cut = decideCut(catalog, eventTime(time.clock, time.explicitTime, catalog.ledger.newest));
   const sources = request.documents
@@ -86,6 +88,7 @@ function decidePlan(
   const changes = compareRecords(baseline, { snapshot, config, stateOf: ledgerStates(catalog, cut) });
   const merged = { ...changes, removed: removedRows(changes, catalog, baseline) };
   const { removed, retracted, reinstated, added, changed } = merged;
+  const gaps = newFeedGaps(catalog).map(({ command: _, ...gap }) => gap);
   const plan: Omit<Plan, "digest"> = {
     schema_version: 1,
     at: cut.at,
@@ -104,6 +107,7 @@ function decidePlan(
     renamed: renamedKeys(changes, baseline, catalog),
     releases: compareReleases(baseline.snapshot, snapshot),
     feeds: compareFeeds(baseline.snapshot, snapshot),
+    ...(gaps.length > 0 && { not_in_feeds: gaps }),
     configuration: configurationRows(changes, catalog),
     missing: missingRows(catalog, cut, versions),
     documents: compareDocuments(baseline.documents, documents),

@@ -1,4 +1,5 @@
 import { configKey } from "../documents/config.ts";
+import { feedsByFormat } from "../documents/feeds/settings.ts";
 import { packageType as packageTypePattern } from "../documents/fields.ts";
 import { defaultPackageTypes, defaultPlatforms, kinds, platformFolder } from "../documents/package-types.ts";
 import {
@@ -194,6 +195,20 @@ const wireNamesDistinct: ConfigRule = (config, report) => {
   }
 };
 
+/** A feed that is off lists nothing, so the requirement could never be met. */
+const requiredFeedsOn: ConfigRule = ({ require, feeds = {} }, report) => {
+  for (const [index, format] of (require?.feeds ?? []).entries()) {
+    const feed = feedsByFormat[format];
+    if (feeds[feed]) continue;
+    report(
+      "option-value",
+      ["require", "feeds", index],
+      `require.feeds names ${format}, but feeds: has no ${feed}`,
+      `Switch it on with feeds: { ${feed}: {} }, or take ${format} out of require.feeds.`,
+    );
+  }
+};
+
 export const configRules: readonly ConfigRule[] = [
   platformIds,
   platformFolders,
@@ -212,5 +227,6 @@ export const configRules: readonly ConfigRule[] = [
   policyTypes,
   nixKeys,
   wireNamesDistinct,
+  requiredFeedsOn,
   accentReadable,
 ];

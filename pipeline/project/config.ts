@@ -1,6 +1,6 @@
 import type { Config, Expectation, WrittenConfig } from "../documents/config.ts";
 import { configSchema } from "../documents/config.ts";
-import { feedSettings } from "../documents/feeds/settings.ts";
+import { feedSettings, feedsByFormat } from "../documents/feeds/settings.ts";
 import { defaultPlatformOrder, defaultPlatforms } from "../documents/package-types.ts";
 import type { Accent, Brand, WrittenBrand } from "../documents/pages/brand.ts";
 import type { Policy } from "../documents/policy.ts";
@@ -40,6 +40,7 @@ function normalizeConfig(written: WrittenConfig): Config {
       vendor: require.vendor ?? [],
       attestation: require.attestation ?? [],
       attestationFrom: require.attestation_from ?? "",
+      feeds: (require.feeds ?? []).map((format) => feedsByFormat[format]),
     },
     platforms: orderedPlatforms(written),
     packageTypes: types,

@@ -1,4 +1,5 @@
 import { parseParagraph } from "../documents/feeds/control-paragraph.ts";
+import { architecture } from "../documents/feeds/package-metadata.ts";
 import type { WrittenArtifact } from "../documents/manifest.ts";
 import type { ParsedRelease } from "../project/parse.ts";
 import { type ArtifactRule, error } from "./report.ts";
@@ -39,20 +40,25 @@ function hasLike(deb: WrittenArtifact, { manifests }: ParsedRelease): boolean {
   );
 }
 
-/** apt installs packages with different names side by side. Manifests without metadata do not contain the name. */
+/** apt installs packages with different names side by side. */
 function areOtherPackages(one: WrittenArtifact, other: WrittenArtifact): boolean {
   const [own, its] = [packageName(one), packageName(other)];
   return own !== undefined && its !== undefined && own !== its;
 }
 
-function packageName({ package: metadata }: WrittenArtifact): string | undefined {
+/** Without metadata, for example of a control file that cannot be read, the file name says it: NAME_VERSION_ARCH.deb. */
+function packageName({ package: metadata, file, name }: WrittenArtifact): string | undefined {
   const fields = metadata?.type === "deb" ? parseParagraph(metadata.control) : "";
-  return typeof fields === "string" ? undefined : fields.get("package");
+  return typeof fields === "string"
+    ? /^([^_]+)_[^_]+_[^_]+\.deb$/.exec(file ?? name)?.[1]
+    : fields.get("package");
 }
 
 const kindOf = ({ file, name, gui_only, headless }: WrittenArtifact): string =>
   [gui_only ?? false, headless ?? false, architectureOf(file ?? name)].join();
 
 /** Records have no architecture, so it is taken from the last part of the file name, if Debian knows it. */
-const architectureOf = (file: string): string =>
-  /_(all|amd64|arm64|armel|armhf|i386|loong64|mips64el|ppc64el|riscv64|s390x)\.deb$/.exec(file)?.[1] ?? "";
+function architectureOf(file: string): string {
+  const last = /_([a-z0-9-]+)\.deb$/.exec(file)?.[1];
+  return architecture.safeParse(last).data ?? "";
+}

@@ -1,5 +1,6 @@
 import type { Config } from "../documents/config.ts";
 import type { RenderedRelease } from "../documents/published.ts";
+import type { FeedsDocument } from "../documents/site.ts";
 import type { Problem } from "../errors.ts";
 import type { AssignedIds } from "../ledger/assign-ids.ts";
 import type { CatalogHead } from "../ledger/catalog.ts";
@@ -15,6 +16,8 @@ export interface BuiltSite {
     provisional: string[];
     releaseCount: number;
     packageCount: number;
+    /** Records that feeds leave out. */
+    leftOut: FeedsDocument["feeds"];
   };
   delivery: Delivery;
 }
@@ -33,10 +36,11 @@ interface Parts {
   ids: AssignedIds;
   problems: Problem[];
   releases: readonly RenderedRelease[];
+  leftOut: FeedsDocument["feeds"];
   placed: Placed;
 }
 
-export function describeSite({ catalog, ids, problems, releases, placed }: Parts): BuiltSite {
+export function describeSite({ catalog, ids, problems, releases, leftOut, placed }: Parts): BuiltSite {
   const { written, unchanged, removed, bytes, groups } = placed;
   const tables = groups.flatMap(({ files }) => largeTables(files));
   return {
@@ -46,6 +50,7 @@ export function describeSite({ catalog, ids, problems, releases, placed }: Parts
       provisional: releases.filter(({ provisional }) => provisional).map(({ version }) => version),
       releaseCount: releases.length,
       packageCount: releases.reduce((sum, release) => sum + release.packages.length, 0),
+      leftOut,
     },
     delivery: { written, unchanged, removed, bytes, largeTables: tables },
   };

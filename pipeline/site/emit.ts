@@ -1,7 +1,7 @@
 import type { Config } from "../documents/config.ts";
 import { areFeedsSigned } from "../documents/feeds/signing.ts";
 import type { OutputFile, OutputGroup, ReleaseSlices, RenderedRelease } from "../documents/published.ts";
-import type { BuildCopies } from "../documents/site.ts";
+import type { BuildCopies, FeedsDocument } from "../documents/site.ts";
 import { digestOf } from "../journal/digest.ts";
 import type { IdentifiedRelease } from "../ledger/assign-ids.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -9,7 +9,7 @@ import { publishRelease, summarizeRelease } from "../ledger/publish-records.ts";
 import { indexRecords } from "../selection/record-index.ts";
 import { listFiles } from "./catalog-list.ts";
 import { facetFiles, facetKeys } from "./facets.ts";
-import { feedCopies, feedGroups, feedParts, feedTags } from "./feeds/feeds.ts";
+import { feedCopies, feedGroups, feedParts, feedTags, leftOutOfFeeds } from "./feeds/feeds.ts";
 import { hostingFiles } from "./hosting/hosting.ts";
 import { routingOf } from "./hosting/routing.ts";
 import { latestFiles, type NewestPackage } from "./latest.ts";
@@ -47,6 +47,8 @@ export interface SiteRenderer {
   acrossReleases(releases: readonly RenderedRelease[]): Iterable<OutputGroup>;
   /** Copies of artifacts. @param releases ascending by version */
   copies(releases: readonly RenderedRelease[]): BuildCopies;
+  /** Records that feeds leave out. @param releases ascending by version */
+  leftOut(releases: readonly RenderedRelease[]): FeedsDocument["feeds"];
 }
 
 /** A release's own files, and its slices of the files that span releases. */
@@ -72,13 +74,13 @@ export function siteRenderer(ledger: Ledger, config: Config, sources: Sources): 
     },
     acrossReleases: (releases) =>
       groupsAcrossReleases(releases.toReversed(), basis, config, sources, templates),
-    copies: (releases) =>
-      feedCopies(
-        releases.toReversed().map(({ slices }) => slices),
-        config,
-      ),
+    copies: (releases) => feedCopies(newestFirst(releases), config),
+    leftOut: (releases) => leftOutOfFeeds(newestFirst(releases), config),
   };
 }
+
+const newestFirst = (releases: readonly RenderedRelease[]) =>
+  releases.toReversed().map(({ slices }) => slices);
 
 /** Name of the group of a release's own files. */
 export const releaseGroup = (version: string) => `release ${version}`;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { architectureNames } from "../../pipeline/documents/feeds/package-metadata.ts";
+import { architecture } from "../../pipeline/documents/feeds/package-metadata.ts";
 import { manifestSchema } from "../../pipeline/documents/manifest.ts";
 import { packageRecordSchema, publishedRecordSchema } from "../../pipeline/documents/package-record.ts";
 import { plainJson } from "../../pipeline/documents/portable-patterns.ts";
@@ -72,7 +72,7 @@ const filters = Object.fromEntries(
 const ordering = z.string().optional().meta({
   description: "Fields separated by commas, with a minus for descending order; unknown fields are ignored.",
 });
-const arch = z.enum(architectureNames).optional().meta({
+const arch = architecture.optional().meta({
   description: "This architecture, which release documents state. Only the origin and Cloudflare know it.",
 });
 const strict = z.enum(["1"]).optional().meta({ description: "Unknown parameters are an error." });

@@ -38,7 +38,7 @@ test("--json prints the report as a document", async () => {
     releases: 2,
     packages: 4,
     provisional: ["26.08.001", "26.09.001"],
-    left_out: { releases: [], artifacts: [], private: 0 },
+    left_out: { releases: [], artifacts: [], private: 0, feeds: [] },
     warnings: 0,
   });
   expect(files).toMatchObject({ unchanged: 0, removed: 0 });

@@ -19,7 +19,8 @@ export const examples: Readonly<Record<string, string>> = {
 `,
   wire: `wire: { vendor: acme, cryptolib_post: selftest }
 `,
-  require: `require: { store: [image], vendor: [image], attestation: [client, image], attestation_from: "26.08" }
+  require: `require: { store: [image], vendor: [image], attestation: [client, image], attestation_from: "26.08", feeds: [deb] }
+feeds: { apt: {} } # a feed that is required must be on
 `,
   platforms: `platforms: { "18": Flatpak }
 `,
@@ -120,6 +121,7 @@ export const defaults: Readonly<Record<string, string>> = {
   "require.store": "[]",
   "require.vendor": "[]",
   "require.attestation": "[]",
+  "require.feeds": "[]",
   ingest: "[]",
   ignore: "[]",
   "nix.trusted_keys": "[]",

@@ -18,7 +18,7 @@ test("the control paragraph is kept as it is, without its final line feeds", asy
   expect(await read(`${control}\n\n\n`)).toEqual({ type: "deb", arch: "amd64", control });
 });
 
-test.each(["amd64", "arm64", "armhf", "i386", "ppc64el", "riscv64", "s390x", "all"])(
+test.each(["amd64", "armel", "ppc64", "loong64", "mips64el", "x32", "hurd-amd64", "musl-linux-armhf", "all"])(
   "the architecture %s has the same name",
   async (arch) => {
     expect(await read(`Package: agent\nVersion: 1\nArchitecture: ${arch}\n`)).toMatchObject({ arch });
@@ -62,8 +62,8 @@ describe("a control file is refused", () => {
     ["with two architectures", "Package: agent\nVersion: 1\nArchitecture: amd64 arm64", "for Architecture"],
     [
       "with an unknown architecture",
-      "Package: agent\nVersion: 1\nArchitecture: m68k",
-      'its architecture is "m68k", expected one of amd64',
+      "Package: agent\nVersion: 1\nArchitecture: amd46",
+      'its architecture is "amd46", which dpkg does not know',
     ],
     [
       "in another encoding than UTF-8",

@@ -78,10 +78,18 @@ test.each([
   ["ppc64le", "ppc64el"],
   ["riscv64", "riscv64"],
   ["s390x", "s390x"],
+  ["armv5tel", "armel"],
+  ["loongarch64", "loong64"],
+  ["ppc64p7", "ppc64"],
+  ["ppc", "powerpc"],
+  ["mips64el", "mips64el"],
   ["noarch", "all"],
+  // Debian has no name for it, but yum needs none.
+  ["xtensa", undefined],
 ])("the architecture %s is %s", async (native, arch) => {
   const tags = [...named.filter(({ tag }) => tag !== 1022), text(1022, native)];
-  expect(await read(tags)).toMatchObject({ arch, native_arch: native });
+  const { arch: found, native_arch } = await read(tags);
+  expect([found, native_arch]).toEqual([arch, native]);
 });
 
 test("source packages, which name no source package, have no metadata", async () => {
@@ -264,7 +272,6 @@ describe("a header is refused", () => {
       [...named, ...files(["/usr/bin/a\nb"])],
       "its files.0.path is not one line of text",
     ],
-    ["with an unknown architecture", other(1022, "mips"), 'its architecture is "mips"'],
     [
       "without a release",
       named.filter(({ tag }) => tag !== 1002),

@@ -52,7 +52,7 @@ describe("ingest --fill", () => {
   let made: Project;
   beforeAll(async () => {
     made = older();
-    await made.succeed("cut", "--all", "--now", "2026-11-22T10:00:00Z");
+    await made.succeed("cut", "--all", "--yes", "--now", "2026-11-22T10:00:00Z");
   });
 
   test("adds metadata and provenance to cut releases, and keeps the rest of each manifest", async () => {

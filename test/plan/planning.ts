@@ -15,7 +15,7 @@ export const settledCatalog: Files = {
 /** A project that is cut and committed on main, with a branch for the test. */
 export async function settledProject(files: Files = settledCatalog): Promise<Project> {
   const made = project(files);
-  await made.succeed("cut", "--all", "--now", "2026-09-20T10:00:00Z");
+  await made.succeed("cut", "--all", "--yes", "--now", "2026-09-20T10:00:00Z");
   await made.git("init", "--quiet", "--initial-branch=main");
   await commitAll(made);
   await made.git("switch", "--quiet", "--create", "work");

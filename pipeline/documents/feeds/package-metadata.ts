@@ -3,11 +3,29 @@ import { expects, flag, freeText, line, list, name, object, sha256, size, text, 
 import type { Kind } from "../package-types.ts";
 import { controlFault, parseParagraph } from "./control-paragraph.ts";
 
-/** Architectures as Debian names them; `all` is for packages that run on every machine. */
-export const architectureNames = [
-  ...["amd64", "arm64", "armhf", "i386", "ppc64el", "riscv64", "s390x"],
-  "all",
-] as const;
+const processors =
+  "alpha amd64 arc arm arm64 armeb armel armhf avr32 hppa i386 ia64 loong64 m32r m68k mips mips64 mips64el mips64r6 " +
+  "mips64r6el mipsel mipsr6 mipsr6el nios2 or1k powerpc powerpcel ppc64 ppc64el riscv64 s390 s390x sh3 sh3eb sh4 sh4eb " +
+  "sparc sparc64 tilegx";
+const processorsOfLinux = "arm64ilp32 mipsn32 mipsn32el mipsn32r6 mipsn32r6el powerpcspe x32";
+
+/** Architectures of Linux with glibc, as Debian names them; `all` is for packages that run on every machine. */
+export const architectureNames = [...`${processors} ${processorsOfLinux}`.split(" ").sort(), "all"];
+
+const systems =
+  "aix darwin dragonflybsd freebsd hurd kfreebsd knetbsd kopensolaris mint musl-linux netbsd openbsd solaris " +
+  "uclibc-linux uclinux";
+
+/** All of `dpkg-architecture -L`: architectures of other systems have a prefix, such as hurd-amd64. */
+const dpkgName = `(?:(?:${systems.replaceAll(" ", "|")})-)?(?:${processors.replaceAll(" ", "|")})|${processorsOfLinux.replaceAll(" ", "|")}`;
+const usual = "amd64, arm64, armhf, i386, ppc64el, riscv64, s390x";
+
+/** An architecture of a machine. */
+export const machineArchitecture = text(
+  "option-value",
+  new RegExp(`^(?:${dpkgName})$`),
+  `an architecture of Debian such as ${usual}`,
+);
 
 /** Upper limit for `package` of an artifact, as JSON. */
 export const maxMetadataBytes = 256 * 1024;
@@ -20,9 +38,10 @@ const forXml = (text: z.ZodString, refused: RegExp, expected: string) =>
 const xmlText = forXml(freeText, /[^\P{Cc}\t\n\r]|[\ufffe\uffff]/u, "text without control characters");
 const xmlLine = forXml(line, /[\ufffe\uffff]/, "one line of text, not empty and without control characters");
 
-export const architecture = z.enum(
-  architectureNames,
-  expects("option-value", `one of ${architectureNames.join(", ")}`),
+export const architecture = text(
+  "option-value",
+  new RegExp(`^(?:${dpkgName}|all)$`),
+  `an architecture of Debian such as ${usual}, or all`,
 );
 const arch = architecture;
 const whole = z.int(expects("wrong-type", "a whole number")).min(0);
@@ -79,7 +98,7 @@ const rpmSchema = object({
   epoch: whole,
   version: xmlLine,
   release: xmlLine,
-  arch,
+  arch: arch.optional(),
   native_arch: xmlLine.meta({ description: "The architecture as rpm names it, such as i686 or noarch." }),
   summary: xmlText,
   description: xmlText,
@@ -216,7 +235,7 @@ export const documentAddress = (
   { file }: ArtifactDocument,
 ): string => artifactUrl + encodeURIComponent(file.slice(artifactFile.length));
 
-export type Architecture = (typeof architectureNames)[number];
+export type Architecture = z.infer<typeof architecture>;
 export type DebMetadata = z.infer<typeof debSchema>;
 export type RpmMetadata = z.infer<typeof rpmSchema>;
 export type RpmEntry = z.infer<typeof rpmEntry>;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { expects, flag, line, list, object, osVersion, tableBy, text } from "../fields.ts";
-import { type Architecture, architectureNames, type PackageMetadata } from "./package-metadata.ts";
+import { type Architecture, machineArchitecture, type PackageMetadata } from "./package-metadata.ts";
 
 /** Package repositories that relcat can emit, in the order of documentation and messages. */
 export const feedNames = ["apt", "yum", "helm", "incus"] as const;
@@ -14,6 +14,9 @@ export function feedOf(format: PackageMetadata["type"], packageType: string): Fe
   return format === "image" && /^(?:qcow|qcow-efi|incus)$/.test(packageType) ? "incus" : undefined;
 }
 
+/** The feed for each format of packages that `require.feeds` can name. */
+export const feedsByFormat = { deb: "apt", rpm: "yum", helm: "helm", incus: "incus" } as const;
+
 /** A name that is a path segment and a field of apt and yum configuration. */
 const indexName = text("option-value", /^[a-z0-9][a-z0-9._-]{0,31}$/, "a name such as jammy or stable");
 /** The mirrorlist of a repository is at `yum/NAME.mirrorlist`, where another one would have its folder. */
@@ -23,10 +26,6 @@ const repoName = text(
   "a name such as stable, without the ending .mirrorlist",
 );
 const days = z.int(expects("option-value", "a number of days")).min(1).max(3650);
-const architecture = z.enum(
-  architectureNames.filter((name) => name !== "all"),
-  expects("option-value", `one of ${architectureNames.filter((name) => name !== "all").join(", ")}`),
-);
 
 const suiteSchema = z.union(
   [
@@ -45,7 +44,7 @@ const aptSchema = object({
     .meta({ description: "Suites and the debs they take; default: stable, with every deb." }),
   origin: line.optional().meta({ description: "Origin in Release files; default: the product." }),
   label: line.optional().meta({ description: "Label in Release files; default: the origin." }),
-  architectures: list(architecture)
+  architectures: list(machineArchitecture)
     .optional()
     .meta({ description: "Architectures if all debs are for `all`; default: amd64, arm64." }),
   valid_days: days

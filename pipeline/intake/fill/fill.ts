@@ -175,6 +175,7 @@ async function readOne(
       kind,
       at,
       config,
+      required: [],
       incusDigests: incus?.digests,
     });
     const claims = { packageType, kind, read: read.package, stated, arch };

@@ -33,20 +33,32 @@ const waysOut: Partial<Record<Code, string>> = {
     "Let rules in ingest: of catalog.yaml say by the file names which systems they are for: max_os_version on the build for the older, min_os_version on the one for the newer.",
 };
 
+/** Problems with facts that an inspection adds. */
+const inspected: readonly Code[] = [
+  ...(["attestation-required", "hash-per-arch", "fingerprint-missing", "fingerprint-per-arch"] as const),
+];
+
+/** True if the bytes may refute a problem: the control file of a deb says which package it is, for example. */
+const dependsOnBytes = (code: Code, { package_type }: WrittenArtifact, { policies }: Config): boolean =>
+  code === "deb-os-range" || (policies.has(package_type) && inspected.includes(code));
+
 /**
  * Orders artifacts as ids are assigned and reports everything that `relcat check` would. Problems point to
  * the inputs, because the manifest does not exist yet.
  * @param release release.yaml, if present: images must have one of its revisions
+ * @param isRead false before the bytes are read: problems that depend on them are not reported yet
  */
 export function checkManifest(
   described: readonly Described[],
   version: string,
   config: Config,
   release: Located<WrittenRelease> | undefined,
-): { manifest: Manifest; problems: Problem[] } {
+  isRead: boolean,
+): { manifest: Manifest; release: Release | undefined; problems: Problem[] } {
   const shape = described.flatMap((each) => shapeProblems(each, version));
   const artifacts = described.map(({ artifact }) => artifact);
-  if (shape.length > 0) return { manifest: { release: version, artifacts }, problems: shape };
+  if (shape.length > 0)
+    return { manifest: { release: version, artifacts }, release: undefined, problems: shape };
   const whole = asParsed(described, version, release);
   const { release: normalized, problems } = normalizeRelease(whole, config);
   artifacts.sort(inOrderOf(normalized));
@@ -55,9 +67,14 @@ export function checkManifest(
     const known = each.problems.flatMap(({ code }) => consequences[code] ?? []);
     return checkRelease(asParsed([each], version, release), config, whole)
       .filter(({ code }) => code !== "release-date" && !known.includes(code))
+      .filter(({ code }) => isRead || !dependsOnBytes(code, each.artifact, config))
       .map((problem) => toldOf(each, problem));
   });
-  return { manifest: { release: version, artifacts }, problems: [...found, ...problems] };
+  return {
+    manifest: { release: version, artifacts },
+    release: normalized,
+    problems: [...found, ...problems],
+  };
 }
 
 /** Compares artifacts by their order in the release, in which ids are assigned. */

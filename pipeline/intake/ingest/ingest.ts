@@ -2,13 +2,18 @@ import type { Config } from "../../documents/config.ts";
 import type { Manifest } from "../../documents/manifest.ts";
 import { failure, type Problem, throwErrors } from "../../errors.ts";
 import type { FileWithNeighbours } from "../../inspect/sibling-files.ts";
+import { assignIds } from "../../ledger/assign-ids.ts";
+import { feedCheck } from "../../ledger/feed-check.ts";
+import { readLedger } from "../../ledger/ledger.ts";
 import { catalogFile, loadConfiguration } from "../../project/configuration.ts";
 import type { IncusStatement } from "../../records/incus-tarball.ts";
+import type { Release } from "../../records/normalize.ts";
 import { requireArtifacts } from "../../system/artifacts-at-hand.ts";
 import { cleanHead } from "../../system/git/git.ts";
 import { typeOfFile } from "./built-in-rules.ts";
 import { checkManifest, type Described } from "./check-manifest.ts";
 import { type Description, describeFile } from "./describe.ts";
+import { type At, wholeFile } from "./evidence.ts";
 import { readSumFiles, unusedSums } from "./formats/sums.ts";
 import { readEvidence } from "./inputs.ts";
 import { manifestFileName, manifestText } from "./manifest-text.ts";
@@ -96,20 +101,22 @@ export async function ingestBuild(
   const { present, problems: missing } = locate(merged.job.files, sums, merged.version, request.artifacts);
   const stating: Description = { ...merged, config, settings };
   const context = { ...stating, contentTypes: await contentTypes(present, stating) };
-  const check = (measured: ReadonlyMap<string, Measured>) => {
+  const check = (measured: ReadonlyMap<string, Measured>, isRead: boolean) => {
     const { described, problems, statements } = describeAll(present, measured, context);
-    const checked = checkManifest(described, merged.version, config, release);
-    return { manifest: checked.manifest, statements, problems: [...problems, ...checked.problems] };
+    const checked = checkManifest(described, merged.version, config, release, isRead);
+    return { ...checked, statements, problems: [...problems, ...checked.problems] };
   };
   // Errors that do not depend on the bytes are reported before reading, which may take minutes.
   const unused = unusedSums(request.sums ?? [], sums, names);
-  const stated = check(new Map());
+  const stated = check(new Map(), false);
   throwErrors([...unused, ...missing, ...stated.problems]);
   const inspect = await inspectorFor(folder, request, config, stated.manifest, surroundings.clock);
   const readFacts = factReader(stated, config, inspect);
   const { measured, problems: found } = await measure(present, surroundings.onProgress, readFacts);
-  const { manifest, problems } = check(measured);
-  throwErrors([...found, ...problems]);
+  const { manifest, release: whole, problems: own } = check(measured, true);
+  const catalog = wholeFile(catalogFile(folder, request.config));
+  const problems = [...found, ...own, ...(whole ? await feedProblems(whole, measured, config, catalog) : [])];
+  throwErrors(problems);
   return {
     version: merged.version,
     manifest,
@@ -117,8 +124,25 @@ export async function ingestBuild(
     fileName: manifestFileName(job, manifest),
     leftOut: [...new Set(evidence.leftOut)].sort(),
     isInspected: inspect !== undefined,
-    warnings: [...found, ...problems],
+    warnings: problems,
   };
+}
+
+/** Problems with the feeds' lists of these artifacts. Artifacts that could not be read have one already. */
+async function feedProblems(
+  { artifacts, ...release }: Release,
+  measured: ReadonlyMap<string, Measured>,
+  config: Config,
+  catalog: At,
+): Promise<Problem[]> {
+  if (Object.keys(config.feeds).length === 0) return [];
+  const readable = artifacts.filter(({ file }) => !measured.get(file)?.found?.isUnreadable);
+  const { ledger } = readLedger({ file: "ledger.jsonl", text: "" });
+  const identified = assignIds([{ ...release, artifacts: readable }], ledger, () => true);
+  const check = feedCheck(config, catalog);
+  for (const each of identified.releases) check.next(each);
+  const { feedGapProblems } = await import("../../site/feeds/feed-gaps.ts");
+  return [...check.finish(), ...feedGapProblems({ identified, ledger, config })];
 }
 
 /**
@@ -182,8 +206,13 @@ function factReader(
     const source = incus?.opened ?? opened;
     const seen = await inspect?.(file, source);
     const { readPackage } = await import("./read-package.ts");
-    const request = { name, packageType, kind, at, config, inspection: seen?.inspection };
-    return { seen, found: await readPackage(source, { ...request, incusDigests: incus?.digests }) };
+    const request = { name, packageType, kind, at, config, required: config.require.feeds };
+    return {
+      seen,
+      found: await readPackage(source, {
+        ...{ ...request, inspection: seen?.inspection, incusDigests: incus?.digests },
+      }),
+    };
   };
 }
 

@@ -5,7 +5,7 @@ import {
   expectedFormats,
   type PackageMetadata,
 } from "../../documents/feeds/package-metadata.ts";
-import { feedOf } from "../../documents/feeds/settings.ts";
+import { type FeedName, feedOf } from "../../documents/feeds/settings.ts";
 import type { Kind } from "../../documents/package-types.ts";
 import { Fault } from "../../documents/verdict.ts";
 import type { Problem } from "../../errors.ts";
@@ -32,13 +32,18 @@ export interface PackageRequest {
   kind: Kind;
   at: At;
   config: Pick<Config, "feeds">;
+  /** Feeds that must list their packages. */
+  required: readonly FeedName[];
   /** An inspection of the same bytes. */
   inspection?: Inspection | undefined;
   /** Digests of a disk for Incus. */
   incusDigests?: IncusReading["digests"] | undefined;
 }
 
-/** Reads what a package states about itself. Unreadable metadata is a warning, or an error if a feed needs it. */
+/**
+ * Reads what a package states about itself. Unreadable metadata is a warning, because the package can be released
+ * without its feed; it is an error if the feed is required, or if a document vouches for other bytes.
+ */
 export async function readPackage(
   opened: FileWithNeighbours,
   request: PackageRequest,
@@ -57,7 +62,7 @@ export async function readPackage(
     return { package: await withDigests(metadata, request), documents, problems: [] };
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    return { isUnreadable: true, problems: [unreadable(error.message, format, request)] };
+    return { isUnreadable: true, problems: [unreadable(error, format, request)] };
   }
 }
 
@@ -84,17 +89,18 @@ async function provenanceOf(
 }
 
 function unreadable(
-  reason: string,
+  { verdict, message: reason }: Fault,
   format: PackageMetadata["type"],
-  { name, packageType, at, config }: PackageRequest,
+  { name, packageType, at, config, required }: PackageRequest,
 ): Problem {
   const feed = feedOf(format, packageType);
-  const isOn = feed !== undefined && config.feeds[feed] !== undefined;
-  const message = `${name} gets no package metadata: ${reason}`;
-  if (!isOn) {
+  if (feed === undefined || config.feeds[feed] === undefined) {
     const hint = "It can be released, but package repositories cannot list it.";
+    const message = `${name} gets no package metadata: ${reason}`;
     return { ...problem("package-metadata", at, message, hint), severity: "warning" };
   }
-  const hint = `Repair it, so that ${feed} can list it, or take ${feed} out of feeds: in catalog.yaml.`;
-  return problem("package-metadata", at, message, hint);
+  const isError = verdict === "bad-digest" || required.includes(feed);
+  const message = `${name} will not be in the ${feed} feed: ${reason}`;
+  const hint = `Repair the package, so that ${feed} can list it. ${isError ? `Or take ${feed} out of feeds: in catalog.yaml` : "It can be released without"}.`;
+  return { ...problem("feed-left-out", at, message, hint), severity: isError ? "error" : "warning" };
 }

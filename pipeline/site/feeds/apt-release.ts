@@ -4,6 +4,12 @@ import type { OutputFile } from "../../documents/published.ts";
 import { textFile } from "../output.ts";
 import type { AptIndex } from "./apt-indexes.ts";
 
+/**
+ * apt warns about a file without a date. It refuses one in the future, such as the date of an open release, and ignores
+ * an index with an earlier date than the one it has, for example after a withdrawal. A constant has neither fault.
+ */
+const constantDate = "Thu, 01 Jan 1970 00:00:00 UTC";
+
 /** The `Release` of a suite. If it is signed, `sign` adds the dates. */
 export function releaseFile(
   suite: string,
@@ -19,6 +25,7 @@ export function releaseFile(
     "Acquire-By-Hash: yes",
     `Architectures: ${indexes.map(({ architecture }) => architecture).join(" ")}`,
     "Components: main",
+    ...(isSigned ? [] : [`Date: ${constantDate}`]),
     "SHA256:",
     ...indexes.flatMap(({ forms }) =>
       forms.map(({ path, bytes, sha256 }) => ` ${sha256} ${bytes.length} ${path}`),

@@ -20,11 +20,16 @@ export function debStanza(
     return { reason: `its control paragraph says Architecture: ${stated}, and its manifest says ${arch}` };
   if (unusable.test(path))
     return { reason: `apt cannot ask for a file with the path ${JSON.stringify(path)}` };
-  return { stanza: `${text}\nFilename: ${path}\nSize: ${size}\nSHA256: ${sha256}\n` };
+  return {
+    stanza: `${withoutEmptyFields(`${text}\n`)}Filename: ${path}\nSize: ${size}\nSHA256: ${sha256}\n`,
+  };
 }
 
-/** apt sends `?` and `#` as they are, and before 2.3.6 also `%`. Readers trim the value of a field. */
-const unusable = /[?#%\u2028\u2029]|^\s|\s$/;
+/** Other programs than apt, such as reprepro, refuse an index with a field that has no value. */
+const withoutEmptyFields = (text: string): string => text.replace(/^[^ \t\n:]+:[ \t]*\n(?![ \t])/gm, "");
+
+/** apt sends `?` and `#` as they are. Readers trim the value of a field. */
+const unusable = /[?#\u2028\u2029]|^\s|\s$/;
 
 /** Readers that split text by Unicode's rules would begin another line here. */
 const separatorFault = (text: string): string | undefined =>

@@ -66,6 +66,11 @@ export interface OmittedPackage {
 
 /** The reason for a record whose manifest has no `package`. */
 export const unread = "its manifest does not contain the metadata of the package";
+export const notBelowSite = "its file is not below the site";
+export const noSize = "its manifest has no size";
+export const noSuite = "no suite of catalog.yaml takes it";
+export const noRepository = "its name matches no repository in catalog.yaml";
+export const unknownMachine = "nothing says which architecture it is for";
 
 /** The part of a package's row that its location decides. */
 export interface FeedLocation {
@@ -81,8 +86,8 @@ export interface FeedLocation {
  */
 export function feedLocation(entry: PublishedPackage, baseUrl: string): FeedLocation | string {
   const { url, size, record } = entry;
-  if (!url.startsWith(`${baseUrl}/`)) return "its file is not below the site";
-  if (size === null) return "its manifest has no size";
+  if (!url.startsWith(`${baseUrl}/`)) return notBelowSite;
+  if (size === null) return noSize;
   if (!/^[0-9a-f]{64}$/.test(record.checksum)) return "it has no checksum";
   const path = decodedPath(url.slice(baseUrl.length + 1));
   if (path === undefined) return "its URL is not that of a plain file";

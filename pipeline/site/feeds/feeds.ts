@@ -30,6 +30,8 @@ export interface FeedContent {
   feed: FeedName;
   listed: ListedInFeed[];
   omitted: OmittedPackage[];
+  /** Records whose place another one took. */
+  replaced: OmittedPackage[];
 }
 
 /** @param releases newest first */
@@ -40,17 +42,10 @@ export const feedContents = (releases: readonly PublishedRelease[], config: Site
     return {
       feed: feed.name,
       listed: feed.listed(rows, config),
-      omitted: omittedBy(feed, rows, parts, config),
+      omitted: parts.flatMap(({ omitted }) => omitted),
+      replaced: feed.omitted?.(rows, config) ?? [],
     };
   });
-
-/** @param parts of all releases */
-const omittedBy = (
-  feed: Feed,
-  rows: readonly unknown[],
-  parts: readonly { omitted: readonly OmittedPackage[] }[],
-  config: SiteConfig,
-): OmittedPackage[] => [...parts.flatMap(({ omitted }) => omitted), ...(feed.omitted?.(rows, config) ?? [])];
 
 type FeedSlices = readonly Pick<ReleaseSlices, "feeds">[];
 
@@ -78,15 +73,17 @@ export function* feedGroups(
   if (feedsOf(config).length > 0) yield feedsGroup(releases, config);
 }
 
+/** Records that feeds leave out. @param releases newest first */
+export const leftOutOfFeeds = (releases: FeedSlices, config: SiteConfig): FeedsDocument["feeds"] =>
+  feedsOf(config).map((feed) => {
+    const parts = partsOf(feed, releases);
+    const rows = parts.flatMap((part) => part.rows);
+    const omitted = parts.flatMap((part) => part.omitted);
+    return { feed: feed.name, left_out: [...omitted, ...(feed.omitted?.(rows, config) ?? [])] };
+  });
+
 /** Tells people why a record is in no package repository, and `verify` that this is not a fault. */
 function feedsGroup(releases: FeedSlices, config: SiteConfig): OutputGroup {
-  const document: FeedsDocument = {
-    schema_version: 1,
-    feeds: feedsOf(config).map((feed) => {
-      const parts = partsOf(feed, releases);
-      const rows = parts.flatMap((part) => part.rows);
-      return { feed: feed.name, left_out: omittedBy(feed, rows, parts, config) };
-    }),
-  };
+  const document: FeedsDocument = { schema_version: 1, feeds: leftOutOfFeeds(releases, config) };
   return { name: "feeds", key: digestOf(document), files: [jsonFile(feedsPath, document)] };
 }

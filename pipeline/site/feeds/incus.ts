@@ -7,7 +7,7 @@ import type {
   SiteConfig,
 } from "../../documents/published.ts";
 import { digestOf } from "../../journal/digest.ts";
-import { type Feed, type FeedPart, feedLocation, unread } from "./feed.ts";
+import { type Feed, type FeedPart, feedLocation, unknownMachine, unread } from "./feed.ts";
 import { type ListedImage, streamFiles, tarballFile } from "./incus-streams.ts";
 
 /** A release's part of the image server. */
@@ -101,7 +101,7 @@ function imageOf(entry: PublishedPackage, { baseUrl, feeds }: SiteConfig): Liste
   const { arch, content, incus } = metadata;
   const unfit = reasonAgainst(metadata);
   if (unfit !== undefined) return unfit;
-  if (arch === undefined || arch === "all") return "nothing says which architecture it is for";
+  if (arch === undefined || arch === "all") return unknownMachine;
   if (!content && !incus) return undigested;
   const { id, version: release, package_type: variant, created_date: created } = record;
   const os = incus?.os ?? feeds.incus?.os ?? "";

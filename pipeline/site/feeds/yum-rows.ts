@@ -1,6 +1,6 @@
 import type { PublishedPackage, PublishedRelease, SiteConfig } from "../../documents/published.ts";
 import { nevra, yumReposOf } from "../../selection/yum-repos.ts";
-import { type FeedPart, feedLocation, unread } from "./feed.ts";
+import { type FeedPart, feedLocation, noRepository, unread } from "./feed.ts";
 import { updatedPackage, type YumAdvisory, yumAdvisory } from "./yum-advisory.ts";
 import { filelistsPackage, otherPackage, primaryPackage } from "./yum-package.ts";
 
@@ -59,7 +59,7 @@ function listedPackage(
   if (!yum) return undefined;
   if (metadata?.type !== "rpm") return record.package_type === "rpm" ? unread : undefined;
   const repos = yumReposOf(file, yum);
-  if (repos.length === 0) return "its name matches no repository in catalog.yaml";
+  if (repos.length === 0) return noRepository;
   const location = feedLocation(entry, baseUrl);
   if (typeof location === "string") return location;
   if (/[\ufffe\uffff]/.test(location.path)) return "its file name has a character that XML cannot carry";

@@ -22,11 +22,20 @@ test("a stanza is the control paragraph and the fields that locate the file", ()
   );
 });
 
+test("a field without a value is left out of the stanza, because reprepro refuses an index with one", () => {
+  const lines = ["Depends:", "Recommends: ", "Conffiles:", " /etc/tool 0123", "Section:"];
+  const control = `${controlOf("tool", "1", "amd64")}\n${lines.join("\n")}`;
+  const { text } = repositoryOf([debOf(1, { control, size: 12 })]);
+  expect(text("dists/stable/main/binary-amd64/Packages")).toContain(
+    "\nDescription: An example\nConffiles:\n /etc/tool 0123\nFilename: ",
+  );
+});
+
 test("Release has the digests of all forms of all indexes, which are files by their digest too", () => {
   const { files, text } = repositoryOf([debOf(1), debOf(2, { arch: "arm64" })]);
   const release = text("dists/stable/Release");
   expect(release.slice(0, release.indexOf("SHA256:"))).toBe(
-    "Origin: Example\nLabel: Example\nSuite: stable\nCodename: stable\nAcquire-By-Hash: yes\nArchitectures: amd64 arm64\nComponents: main\n",
+    "Origin: Example\nLabel: Example\nSuite: stable\nCodename: stable\nAcquire-By-Hash: yes\nArchitectures: amd64 arm64\nComponents: main\nDate: Thu, 01 Jan 1970 00:00:00 UTC\n",
   );
   const rows = [...release.matchAll(/^ ([0-9a-f]{64}) (\d+) (\S+)$/gm)];
   expect(rows.map(([, , , path]) => path)).toEqual(
@@ -103,6 +112,7 @@ test("records that apt cannot list are named with the reason", () => {
       debOf(2, { size: null }),
       debOf(3, { url: "https://elsewhere.example.com/x.deb" }),
       debOf(4, { file: "100%.deb" }),
+      debOf(7, { file: "100?.deb" }),
       debOf(5, { arch: "arm64", control: controlOf("tool", "1", "amd64") }),
       packageOf(6, { package_type: "qcow" }),
     ]),
@@ -110,9 +120,20 @@ test("records that apt cannot list are named with the reason", () => {
     "its manifest does not contain the metadata of the package",
     "its manifest has no size",
     "its file is not below the site",
-    'apt cannot ask for a file with the path "files/26.08.002/100%.deb"',
+    'apt cannot ask for a file with the path "files/26.08.002/100?.deb"',
     "its control paragraph says Architecture: amd64, and its manifest says arm64",
   ]);
+});
+
+test("the name that apt-get download gives to a deb with an epoch is listed, except for an old apt", () => {
+  const deb = debOf(4, { file: "tool_1%3a2_amd64.deb" });
+  const { omitted, text } = repositoryOf([deb], { suites: [suiteOf("focal"), suiteOf("jammy")] });
+  expect(text("dists/jammy/main/binary-amd64/Packages")).toContain(
+    "\nFilename: files/26.08.002/tool_1%3a2_amd64.deb\n",
+  );
+  expect(text("dists/focal/main/binary-amd64/Packages")).toBe("");
+  const reason = "apt before 2.3.6, as in the suite focal, cannot ask for a file name with %";
+  expect(omitted).toEqual([{ id: 4, file: "tool_1%3a2_amd64.deb", reason }]);
 });
 
 test.each([

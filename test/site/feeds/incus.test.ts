@@ -70,8 +70,15 @@ function serverOf(releases: readonly PublishedRelease[], site = config()) {
     ),
   );
   const json = (path: string) => JSON.parse(String(files.get(path)));
-  const [content = { listed: [], omitted: [] }] = feedContents(releases, site);
-  return { files, index: json("streams/v1/index.json"), images: json("streams/v1/images.json"), ...content };
+  const [content] = feedContents(releases, site);
+  const { listed = [], omitted = [], replaced = [] } = content ?? {};
+  return {
+    files,
+    index: json("streams/v1/index.json"),
+    images: json("streams/v1/images.json"),
+    listed,
+    omitted: [...omitted, ...replaced],
+  };
 }
 
 const one = (...packages: PublishedPackage[]) => [releaseOf("26.08.002", { packages })];

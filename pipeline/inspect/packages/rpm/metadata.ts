@@ -5,7 +5,7 @@ import {
 } from "../../../documents/feeds/package-metadata.ts";
 import { malformed } from "../../../documents/verdict.ts";
 import type { ByteSource } from "../../../system/byte-source.ts";
-import { architectureNamed } from "../../architecture.ts";
+import { knownArchitecture } from "../../architecture.ts";
 import { rpmDependencies } from "./dependencies.ts";
 import { integersOf, longOf, type RpmHeader, shortsOf } from "./header.ts";
 import { type RpmLayout, readRpmLayout, signatureTags } from "./layout.ts";
@@ -50,6 +50,7 @@ export function rpmMetadata(
   const [name, version, release, native] = [tags.name, tags.version, tags.release, tags.arch].map(text);
   if (!name || !version || !release || !native)
     throw malformed("the header does not say name, version, release and architecture");
+  const arch = knownArchitecture(native);
   const primary = filesOf(main)
     .filter(({ path }) => isPrimaryFile(path))
     .toArray();
@@ -59,7 +60,7 @@ export function rpmMetadata(
     epoch: integersOf(main, tags.epoch)[0] ?? 0,
     version,
     release,
-    arch: architectureNamed(native),
+    ...(arch && { arch }),
     native_arch: native,
     summary: text(tags.summary) ?? "",
     description: text(tags.description) ?? "",

@@ -1,0 +1,138 @@
+import type { FeedName } from "../../documents/feeds/settings.ts";
+import type { FeedsDocument } from "../../documents/site.ts";
+import type { Place, Problem } from "../../errors.ts";
+import type { Package } from "../../ledger/assign-ids.ts";
+import type { Catalog, CatalogHead } from "../../ledger/catalog.ts";
+import { publishRelease } from "../../ledger/publish-records.ts";
+import { noRepository, noSize, noSuite, notBelowSite, unknownMachine, unread } from "./feed.ts";
+import { feedContents } from "./feeds.ts";
+import { undigested } from "./incus.ts";
+
+/** A record that a package feed leaves out. */
+export interface FeedGap {
+  feed: FeedName;
+  id: number;
+  version: string;
+  file: string;
+  /** A clause that completes "is not in the feed, because …". */
+  reason: string;
+  /** null: catalog.yaml or the manifest decides. */
+  command: string | null;
+}
+
+type Releases = Pick<Catalog, "identified" | "ledger" | "config">;
+
+/** Newest release first. */
+export const feedGaps = (catalog: Releases): FeedGap[] => gapsOf(catalog).map(({ gap }) => gap);
+
+/** Gaps of records without a ledger line, which a cut makes permanent. */
+export const newFeedGaps = (catalog: Releases): FeedGap[] =>
+  gapsOf(catalog).flatMap(({ gap, isNew }) => (isNew ? [gap] : []));
+
+interface FoundGap {
+  gap: FeedGap;
+  isNew: boolean;
+  /** True if the feed lists another file under the same name. */
+  isReplaced: boolean;
+  place(): Place;
+}
+
+function gapsOf({ identified, ledger, config }: Releases): FoundGap[] {
+  if (Object.keys(config.feeds).length === 0) return [];
+  const releases = identified.releases.map((release) => publishRelease(release, ledger, config)).reverse();
+  const packages = new Map<number, Package>(
+    identified.releases.flatMap((release) => release.packages.map((entry) => [entry.id, entry] as const)),
+  );
+  return feedContents(releases, config).flatMap(({ feed, omitted, replaced }) =>
+    [...omitted, ...replaced].flatMap((found) => {
+      const { id, file, reason } = found;
+      const entry = packages.get(id);
+      if (!entry) return [];
+      const { version } = entry.artifact.content;
+      const isFillable = reason === unread || reason === undigested;
+      const command = isFillable ? `relcat ingest --fill ${version} --artifacts FOLDER` : null;
+      const gap = { feed, id, version, file, reason, command };
+      const isReplaced = replaced.includes(found);
+      return [{ gap, isNew: entry.standing === "new", isReplaced, place: () => entry.artifact.place() }];
+    }),
+  );
+}
+
+/**
+ * A problem for each reason why a feed leaves records of an open release out, at the first of them. Those that are cut
+ * are one problem for each reason; a file whose place in a feed another one took is none, because nothing can change it.
+ */
+export function feedGapProblems(catalog: Releases): Problem[] {
+  const found = gapsOf(catalog).filter(({ isNew, isReplaced }) => isNew || !isReplaced);
+  const groups = Map.groupBy(found, ({ gap: { feed, reason, version }, isNew }) =>
+    JSON.stringify([feed, reason, isNew ? version : ""]),
+  );
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (!first) return [];
+    const { feed } = first.gap;
+    const isRequired = first.isNew && catalog.config.require.feeds.includes(feed);
+    return [
+      {
+        code: "feed-left-out",
+        severity: isRequired ? "error" : "warning",
+        message: sentenceOf(group),
+        hint: hintOf(group),
+        at: first.place(),
+      },
+    ];
+  });
+}
+
+/** As `feedGapProblems` for a build, which keeps no manifests: an id that the ledger lacks is that of an open release. */
+export const requiredButLeftOut = (
+  leftOut: FeedsDocument["feeds"],
+  { config, configPlace, ledger }: CatalogHead,
+): Problem[] =>
+  leftOut
+    .filter(({ feed }) => config.require.feeds.includes(feed))
+    .flatMap(({ feed, left_out: omitted }) =>
+      omitted
+        .filter(({ id }) => !ledger.byId.has(id))
+        .map(({ file, reason }) => ({
+          code: "feed-left-out",
+          severity: "error",
+          message: `${file} is not in the ${feed} feed, because ${reason}`,
+          hint: "relcat check names its manifest, and says how to repair it.",
+          at: configPlace(["require", "feeds"]),
+        })),
+    );
+
+const mostNamed = 3;
+
+/** The reason is about one file, and names it with "its". */
+function sentenceOf([first, ...others]: readonly FoundGap[]): string {
+  if (!first) return "";
+  const { feed, file, reason } = first.gap;
+  const named = others.slice(0, mostNamed - 1).map(({ gap }) => gap.file);
+  const more = others.length > named.length ? [`${others.length - named.length} more`] : [];
+  const rest = [...named, ...more].join(", ").replace(/, ([^,]+)$/, " and $1");
+  return `${file} is not in the ${feed} feed, because ${reason}${rest && `; the same applies to ${rest}`}`;
+}
+
+const hints: ReadonlyMap<string, string> = new Map([
+  [notBelowSite, "Let artifact_url in catalog.yaml begin with {base_url}, or leave url out of its manifest."],
+  [noSize, "Ingest it again where its bytes are, or write size into its manifest."],
+  [noSuite, "Add a suite to feeds.apt.suites in catalog.yaml that takes it, or correct its OS versions."],
+  [noRepository, "Add a repository to feeds.yum.repos in catalog.yaml whose match takes it."],
+  [unknownMachine, "Ingest it again with --set arch=arm64, for example, or with arch in a rule of ingest:."],
+]);
+
+function hintOf(group: readonly FoundGap[]): string {
+  const [first] = group;
+  if (first?.gap.command == null)
+    return (
+      hints.get(first?.gap.reason ?? "") ??
+      "It can be released, but no machine installs it from the feed. To list it, build the package again without this."
+    );
+  const versions = [...new Set(group.map(({ gap }) => gap.version))].sort();
+  const shown = versions.slice(0, mostNamed).join(" ");
+  const rest =
+    versions.length > mostNamed ? `, and the same for ${versions.length - mostNamed} more releases` : "";
+  return `relcat ingest --fill ${shown} --artifacts FOLDER adds it, or says why the package has none${rest}.`;
+}
