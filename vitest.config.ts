@@ -20,6 +20,8 @@ export default defineConfig({
     // A process for each file would take a fifth of the time; test/support/each-file.ts puts right what a file changes.
     isolate: false,
     setupFiles: "test/support/each-file.ts",
+    // No registry is needed, and none may delay a test: npm gets a refusal at once.
+    env: isSlow ? {} : { npm_config_registry: "http://127.0.0.1:9" },
     globalSetup: [
       "test/support/program.ts",
       ...(isSlow ? ["test/controller/postgres.ts", "test/publish/gateway.ts"] : []),

@@ -26,13 +26,15 @@ function quoted(word) {
   return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
 }
 
-function tooOld(about, launcher, inRepository) {
+function tooOld(about, launcher, inRepository, existsSync) {
   const words = process.argv.slice(2).map(quoted);
+  const folder = launcher.replace(/[\\/]cli[\\/][^\\/]+$/, "");
+  // A project has its own Node; npx and npm run find it.
+  const own = inRepository ? `${folder}/node_modules/.bin/node` : folder.replace(/[^\\/]+$/, ".bin/node");
   // Only Node comes from the registry: a package called relcat there may be someone else's.
-  const clone = quoted(launcher.replace(/[\\/]cli[\\/][^\\/]+$/, ""));
-  const node = inRepository ? `${clone}/node_modules/.bin/node` : "npx --yes --package=node@26 node";
+  const node = inRepository || existsSync(own) ? quoted(own) : "npx --yes --package=node@26 node";
   const line = [node, quoted(launcher)].concat(words);
-  const advice = inRepository ? `after npm ci in ${clone} this works` : "this works";
+  const advice = inRepository ? `after npm ci in ${quoted(folder)} this works` : "this works";
   process.stderr.write(
     `relcat needs Node ${about.engines.node}, but this is Node ${process.versions.node}; ${advice}: ${line.join(" ")}\n`,
   );
@@ -50,7 +52,7 @@ function start({ existsSync, readFileSync }, { fileURLToPath }) {
     const { version, bugs } = about;
     import((inRepository ? source : bundled).href).then(({ main }) => main({ folder, version, bugs }));
   } else {
-    tooOld(about, fileURLToPath(import.meta.url), inRepository);
+    tooOld(about, fileURLToPath(import.meta.url), inRepository, existsSync);
   }
 }
 

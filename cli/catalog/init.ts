@@ -12,9 +12,12 @@ import { folderName, shellWord } from "../terminal/words.ts";
 /** `relcat init`: creates a project that can be checked and built at once. */
 export async function init(folder: string, wanted: NewProject, host: Host): Promise<number> {
   const outer = findProject(folder, undefined);
-  if (wanted.lock !== false && host.messages.columns !== undefined && !host.quiet)
-    say(host, "npm looks up relcat's dependencies…");
-  const started = await start(folder, wanted, host.own, await openingSurroundings(host));
+  const started = await start(folder, wanted, host.own, {
+    ...(await openingSurroundings(host)),
+    onNpm() {
+      if (!host.quiet) say(host, "Waiting for npm, which may take a minute…");
+    },
+  });
   const place = folder === "." ? "this folder" : folderName(folder);
   const { files, version, relcat } = started;
   answer<"init">(host, { folder, files, version, relcat, locked: started.unlocked === undefined }, () =>

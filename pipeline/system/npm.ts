@@ -10,8 +10,8 @@ import {
 import { basename, join, resolve } from "node:path";
 import { failure } from "../errors.ts";
 
-/** Time-out in milliseconds; a compilation, or the first query of a slow registry. */
-const patience = 300_000;
+/** Time-outs in milliseconds. A slow machine needs minutes to compile; a registry that is silent for one is unreachable. */
+const patience = { work: 300_000, registry: 60_000 };
 
 const compiled = "build/program/main.js";
 
@@ -73,23 +73,45 @@ export async function lockDependencies(
   }
   const settings = join(folder, ".npmrc");
   if (existsSync(settings)) copyFileSync(settings, join(copy, ".npmrc"));
-  const usual = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--fetch-retries=1"];
-  const reason = await npm(copy, ["install", "--package-lock-only", ...usual]);
+  const usual = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"];
+  const limits = [
+    "--fetch-timeout=20000",
+    "--fetch-retries=1",
+    "--fetch-retry-mintimeout=100",
+    "--fetch-retry-factor=1",
+  ];
+  const args = ["install", "--package-lock-only", ...usual, ...limits];
+  const reason = await npm(copy, args, patience.registry);
   if (reason === "missing") return { reason: "npm is not installed here" };
   if (reason !== undefined) return { reason };
-  return { text: readFileSync(join(copy, "package-lock.json"), "utf8") };
+  return { text: withoutEngines(readFileSync(join(copy, "package-lock.json"), "utf8")) };
+}
+
+/**
+ * npm compares `engines` with its own Node, and leaves out native packages that need a newer one. These packages
+ * run under the project's Node.
+ */
+function withoutEngines(packageLock: string): string {
+  const lock = JSON.parse(packageLock) as { packages: Record<string, { engines?: unknown }> };
+  for (const each of Object.values(lock.packages)) delete each.engines;
+  return `${JSON.stringify(lock, null, 2)}\n`;
 }
 
 /** @returns undefined: it succeeded; "missing": there is no npm */
-async function npm(cwd: string, args: readonly string[]): Promise<string | undefined> {
+async function npm(
+  cwd: string,
+  args: readonly string[],
+  timeout = patience.work,
+): Promise<string | undefined> {
   const { execa } = await import("execa");
   const result = await execa("npm", [...args, "--loglevel=error", "--no-update-notifier"], {
     cwd,
     reject: false,
     stdin: "ignore",
-    timeout: patience,
+    timeout,
   });
   if (!result.failed) return undefined;
+  if (result.timedOut) return `npm did not finish within ${timeout / 1000} seconds`;
   if (result.code === "ENOENT") return "missing";
   return lastWords(String(result.stderr)) ?? lastWords(String(result.stdout)) ?? result.shortMessage;
 }

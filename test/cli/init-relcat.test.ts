@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { delimiter, dirname, join } from "node:path";
@@ -11,34 +11,82 @@ import { program, repository, temporaryFolder } from "../support/run.ts";
 const version = "0.1.0";
 const tarball = `vendor/relcat-${version}.tgz`;
 
-/** An installed relcat without dependencies, so that npm needs no registry. */
-let installed: string;
+interface Served {
+  name: string;
+  version: string;
+  bytes: Buffer;
+  /** More members of package.json. */
+  about?: object;
+}
 
-beforeAll(() => {
+/** Answers as npm's registry does for a few packages. @returns its address */
+async function registry(packages: readonly Served[]): Promise<string> {
+  const server = createServer(({ url = "" }, response) => {
+    const found = packages.find(({ name }) => url.split("/")[1] === name);
+    if (!found) return response.writeHead(404).end("{}");
+    const { name, version, bytes, about } = found;
+    if (url.endsWith(".tgz")) return response.end(bytes);
+    const dist = { tarball: `${address}/${name}/-/${name}-${version}.tgz`, integrity: integrityOf(bytes) };
+    const versions = { [version]: { name, version, dist, ...about } };
+    response.end(JSON.stringify({ name, "dist-tags": { latest: version }, versions }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  afterFile(() => server.close());
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return address;
+}
+
+const integrityOf = (bytes: Buffer) => `sha512-${createHash("sha512").update(bytes).digest("base64")}`;
+
+/** @returns the packed package, without any file but package.json */
+async function packed(about: { name: string; version: string }): Promise<Served> {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "package.json"), JSON.stringify(about));
+  await execa("npm", ["pack"], { cwd: folder });
+  const { name, version } = about;
+  return { name, version, about, bytes: readFileSync(join(folder, `${name}-${version}.tgz`)) };
+}
+
+/** As the platform packages of a decoder; no npm runs under such a Node. */
+const native = { name: "native-part", version: "1.0.0", engines: { node: ">=99" } };
+const about = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
+const node = { name: "node", version: about.devDependencies.node };
+
+/** An installed relcat without the dependencies of the real one. */
+let installed: string;
+let served: Served[];
+let npmEnv: Record<string, string>;
+
+beforeAll(async () => {
+  served = await Promise.all([packed(native), packed(node)]);
+  npmEnv = { npm_config_registry: await registry(served), npm_config_cache: temporaryFolder() };
   installed = join(temporaryFolder(), "node_modules/relcat");
   const bundle = join(program, "../../build");
   cpSync(bundle, join(installed, "build"), { recursive: true });
   mkdirSync(join(installed, "cli"));
   cpSync(program, join(installed, "cli/relcat.mjs"));
-  const about = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
-  const { dependencies: _, devDependencies: __, scripts: ___, ...kept } = about;
-  writeFileSync(join(installed, "package.json"), JSON.stringify(kept));
+  const { dependencies: _, scripts: __, ...kept } = about;
+  const optionalDependencies = { [native.name]: native.version };
+  writeFileSync(join(installed, "package.json"), JSON.stringify({ ...kept, optionalDependencies }));
   // The bundle resolves some modules when it runs.
   symlinkSync(join(repository, "node_modules"), join(installed, "node_modules"));
 });
 
+const waiting = "Waiting for npm, which may take a minute…";
+
 /** Runs the installed relcat in a new folder. */
-async function init(args: readonly string[] = [], env: Record<string, string> = {}, node = process.execPath) {
+async function init(args: readonly string[] = [], env: Record<string, string> = {}) {
   const folder = temporaryFolder();
   const launcher = join(installed, "cli/relcat.mjs");
-  const { exitCode, stdout, stderr } = await execa(node, [launcher, "init", "demo", ...args], {
+  const { exitCode, stdout, stderr } = await execa(process.execPath, [launcher, "init", "demo", ...args], {
     cwd: folder,
     reject: false,
-    env: { SOURCE_DATE_EPOCH: "1793664000", npm_config_registry: "http://127.0.0.1:9", ...env },
+    env: { SOURCE_DATE_EPOCH: "1793664000", ...npmEnv, ...env },
   });
   const read = (path: string) => readFileSync(join(folder, "demo", path));
   const pinned = () => JSON.parse(read("package.json").toString()).devDependencies.relcat;
-  return { folder: join(folder, "demo"), exitCode, stdout, stderr, read, pinned };
+  const messages = stderr.split("\n").filter((line) => line !== waiting);
+  return { folder: join(folder, "demo"), exitCode, stdout, stderr, messages, read, pinned };
 }
 
 describe("init packs a relcat that no registry served:", () => {
@@ -46,14 +94,15 @@ describe("init packs a relcat that no registry served:", () => {
     const [one, two] = [await init(), await init()];
     expect(one).toMatchObject({ exitCode: 0 });
     expect(one.stderr).toBe(
-      `package.json installs relcat from ${tarball}, which belongs in git; npm ci gets only its dependencies from a registry, or from npm's cache.
+      `${waiting}
+package.json installs relcat from ${tarball}, which belongs in git; npm ci gets only its dependencies from a registry, or from npm's cache.
 Next: relcat -C demo check, then relcat -C demo build`,
     );
     expect(one.pinned()).toBe(`file:${tarball}`);
     for (const path of [tarball, "package-lock.json", "releases/26.11.001/notes/first-release.yaml"])
       expect(one.read(path).equals(two.read(path)), path).toBe(true);
     const lock = JSON.parse(one.read("package-lock.json").toString());
-    const integrity = `sha512-${createHash("sha512").update(one.read(tarball)).digest("base64")}`;
+    const integrity = integrityOf(one.read(tarball));
     expect(lock).toMatchObject({
       name: "demo",
       packages: { "node_modules/relcat": { version, resolved: `file:${tarball}`, integrity } },
@@ -63,8 +112,17 @@ Next: relcat -C demo check, then relcat -C demo build`,
       expect.arrayContaining(["package/cli/relcat.mjs", "package/build/program/main.js"]),
     );
     // The lock fits package.json, or npm ci would refuse it.
-    const offline = { npm_config_registry: "http://127.0.0.1:9" };
-    await execa("npm", ["ci", "--no-audit", "--no-fund"], { cwd: one.folder, env: offline });
+    const { stderr } = await execa("npm", ["ci", "--no-audit", "--no-fund"], {
+      cwd: one.folder,
+      env: npmEnv,
+    });
+    expect(stderr).toBe("");
+    // npm leaves out optional packages whose lock entries require another Node than its own.
+    expect(readdirSync(join(one.folder, "node_modules"))).toContain(native.name);
+    expect(JSON.parse(one.read("package.json").toString())).toMatchObject({
+      devDependencies: { node: node.version },
+      allowScripts: { node: true },
+    });
     const run = await execa("npx", ["--no", "--", "relcat", "--version"], { cwd: one.folder });
     expect(run.stdout).toBe(version);
   });
@@ -92,6 +150,8 @@ Next: relcat -C demo check, then relcat -C demo build`,
   });
 });
 
+const refusing = { npm_config_registry: "http://127.0.0.1:9" };
+
 describe("one line of init", () => {
   test("says that npm found no dependencies, and how to write package-lock.json later", async () => {
     const needs = join(temporaryFolder(), "relcat-9.9.9.tgz");
@@ -101,20 +161,33 @@ describe("one line of init", () => {
       '{"name":"relcat","version":"9.9.9","dependencies":{"relcat-needs-this":"1.0.0"}}',
     );
     await execa("npm", ["pack", "--pack-destination", dirname(needs)], { cwd: folder });
-    const { exitCode, stderr, stdout } = await init(["--relcat", needs]);
+    const { exitCode, messages, stdout } = await init(["--relcat", needs], refusing);
     expect(exitCode).toBe(0);
     expect(stdout).not.toContain("package-lock.json");
-    expect(stderr.split("\n")[1]).toMatch(
+    expect(messages[1]).toMatch(
       /^package-lock\.json, which npm ci needs, is missing: .*ECONNREFUSED.*\. To write it, run in demo\/: npm install --package-lock-only$/,
     );
+  });
+
+  test("says so too if the registry is silent, for which npm gets 20 seconds a request", async () => {
+    const bin = temporaryFolder();
+    const report = "network timeout at: https://registry.example.com/node";
+    writeFileSync(join(bin, "npm"), `#!/bin/sh\necho "$@" >'${bin}/args'\necho '${report}' >&2\nexit 1\n`);
+    chmodSync(join(bin, "npm"), 0o755);
+    const path = { PATH: `${bin}${delimiter}${process.env.PATH}` };
+    const { messages } = await init(["--relcat", "9.9.9"], path);
+    expect(messages[1]).toBe(
+      `package-lock.json, which npm ci needs, is missing: ${report}. To write it, run in demo/: npm install --package-lock-only`,
+    );
+    expect(readFileSync(join(bin, "args"), "utf8")).toContain(" --fetch-timeout=20000 --fetch-retries=1 ");
   });
 
   test("says that npm is missing, and how to pack relcat later", async () => {
     const bin = temporaryFolder();
     symlinkSync(process.execPath, join(bin, "node"));
-    const { exitCode, stderr, pinned } = await init([], { PATH: bin });
+    const { exitCode, messages, pinned } = await init([], { PATH: bin });
     expect({ exitCode, pinned: pinned() }).toEqual({ exitCode: 0, pinned: `file:${tarball}` });
-    expect(stderr.split("\n")[0]).toBe(
+    expect(messages[0]).toBe(
       `${tarball} and package-lock.json are missing, because npm is not installed here. Where it is, run in demo/: mkdir -p vendor && npm pack ${installed}/ --ignore-scripts --pack-destination vendor && npm install --package-lock-only`,
     );
   });
@@ -128,9 +201,9 @@ describe("init refuses, and writes nothing,", () => {
       "#!/bin/sh\necho 'npm error code EACCES' >&2\necho 'npm error no access' >&2\nexit 1\n",
     );
     chmodSync(join(bin, "npm"), 0o755);
-    const { exitCode, stderr, folder } = await init([], { PATH: `${bin}${delimiter}${process.env.PATH}` });
+    const { exitCode, messages, folder } = await init([], { PATH: `${bin}${delimiter}${process.env.PATH}` });
     expect(exitCode).toBe(2);
-    expect(stderr).toBe(
+    expect(messages.join("\n")).toBe(
       `error[pack-failed] npm could not pack ${installed}/: no access (EACCES)
   hint: Say what package.json installs: --relcat FILE.tgz, or --relcat VERSION if a registry has it.`,
     );
@@ -151,24 +224,11 @@ describe("init refuses, and writes nothing,", () => {
 });
 
 describe("a relcat that a registry served", () => {
-  /** Answers as npm's registry does for one package. @returns its address */
-  async function registry(bytes: Buffer): Promise<string> {
-    const server = createServer(({ url }, response) => {
-      if (url?.endsWith(".tgz")) return response.end(bytes);
-      const integrity = `sha512-${createHash("sha512").update(bytes).digest("base64")}`;
-      const dist = { tarball: `${address}/relcat/-/relcat-${version}.tgz`, integrity };
-      const versions = { [version]: { name: "relcat", version, dist } };
-      response.end(JSON.stringify({ name: "relcat", "dist-tags": { latest: version }, versions }));
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    afterFile(() => server.close());
-    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    return address;
-  }
+  const serving = (bytes: Buffer) => registry([...served, { name: "relcat", version, bytes }]);
 
   /** Writes what npm notes about an installed package. */
   async function installedFrom(address: string, bytes: Buffer) {
-    const integrity = `sha512-${createHash("sha512").update(bytes).digest("base64")}`;
+    const integrity = integrityOf(bytes);
     const resolved = `${address}/relcat/-/relcat-${version}.tgz`;
     const noted = join(installed, "../.package-lock.json");
     writeFileSync(
@@ -181,15 +241,15 @@ describe("a relcat that a registry served", () => {
 
   test("is pinned by its version", async () => {
     const bytes = Buffer.from("a tarball");
-    const started = await installedFrom(await registry(bytes), bytes);
-    expect(started.stderr.split("\n")[0]).toBe(`package.json installs relcat ${version} from a registry.`);
+    const started = await installedFrom(await serving(bytes), bytes);
+    expect(started.messages[0]).toBe(`package.json installs relcat ${version} from a registry.`);
     expect(started.pinned()).toBe(version);
     expect(started.stdout).not.toContain("vendor/");
     expect(started.stdout).toContain("package-lock.json");
   });
 
   test("is packed if the registry now has someone else's package of that name", async () => {
-    const started = await installedFrom(await registry(Buffer.from("foreign")), Buffer.from("ours"));
+    const started = await installedFrom(await serving(Buffer.from("foreign")), Buffer.from("ours"));
     expect(started.exitCode).toBe(0);
     expect(started.pinned()).toBe(`file:${tarball}`);
     expect(started.read("package-lock.json").toString()).not.toContain("127.0.0.1");

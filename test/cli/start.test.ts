@@ -42,6 +42,18 @@ describe("a Node that is too old gets one sentence with a command that works:", 
     expect(stderr.split("this works: ")[1]).toBe(`npx --yes --package=node@26 node ${installed} check`);
   });
 
+  test("the relcat of a project names the project's own Node", async () => {
+    const modules = join(temporaryFolder(), "node_modules");
+    for (const name of ["relcat/cli", ".bin"]) mkdirSync(join(modules, name), { recursive: true });
+    for (const file of ["cli/relcat.mjs", "package.json"])
+      cpSync(join(repository, file), join(modules, "relcat", file));
+    symlinkSync(process.execPath, join(modules, ".bin/node"));
+    const installed = join(modules, "relcat/cli/relcat.mjs");
+    const args = ["--import", claim("20.1.0"), installed, "check"];
+    const { stderr } = await execa(process.execPath, args, { reject: false });
+    expect(stderr.split("this works: ")[1]).toBe(`${modules}/.bin/node ${installed} check`);
+  });
+
   const system = ["/usr/bin/node", "/usr/local/bin/node"].find((path) => existsSync(path));
   test.skipIf(!system)("the system's own Node runs relcat, or gets the sentence", async () => {
     const { stderr, exitCode } = await execa(system ?? "", [launcher, "--version"], { reject: false });

@@ -300,6 +300,6 @@ test("a missing native decoder is reported", async () => {
   expect(JSON.parse(stdout)).toEqual([
     "decoder-missing",
     "xz files cannot be read: the part of @napi-rs/lzma for this machine is not installed",
-    "Install again with a current npm: npm ci. An npm that runs under an old Node leaves that part out.",
+    'Run npx -c "npm install" in the project. npm leaves that part out if its own Node is too old for it.',
   ]);
 });

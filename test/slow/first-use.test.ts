@@ -93,7 +93,7 @@ const isAbout = (words: RegExp) => (block: { headings: readonly string[] }) => w
 
 describe("the tutorial", () => {
   test("leads from nothing to a served catalog with ten commands, and to a second release with three", () => {
-    const end = blocks.findIndex(({ text }) => /^\$ relcat serve$/m.test(text));
+    const end = blocks.findIndex(({ text }) => /^\$ npx relcat serve$/m.test(text));
     const first = blocks
       .slice(0, end)
       .map(({ text }) => text)
@@ -113,10 +113,7 @@ describe("the tutorial", () => {
     const folder = join(home, name.replaceAll(" ", "-"));
     mkdirSync(folder);
     symlinkSync(join(home, "relcat"), join(folder, "relcat"));
-    const env = {
-      PATH: `${join(home, "relcat/node_modules/.bin")}:${process.env.PATH}`,
-      ...(today && { TODAY: today }),
-    };
+    const env: Record<string, string> = today === undefined ? {} : { TODAY: today };
     await sh(folder, afterInstall.map(({ text }) => text).join("\n"), env);
     const project = join(folder, "downloads");
     const month = (today ?? new Date().toISOString()).slice(2, 7).replace("-", ".");
@@ -186,10 +183,10 @@ async function installs(published: string, version: string): Promise<void> {
 
 async function serve(folder: string, env: Record<string, string>) {
   const port = String(await freePort());
-  const relcat = join(folder, "node_modules/.bin/relcat");
-  const running = execa(relcat, ["serve", "--port", port], {
+  const bin = join(folder, "node_modules/.bin");
+  const running = execa(join(bin, "relcat"), ["serve", "--port", port], {
     cwd: folder,
-    env: { ...environment, ...env },
+    env: { ...environment, ...env, PATH: `${bin}:${process.env.PATH}` },
     reject: false,
   });
   const lines = createInterface({ input: running.stdout });

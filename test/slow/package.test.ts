@@ -66,25 +66,62 @@ test("the package has compiled code, types, templates and schemas, and no tests"
   ).toEqual([]);
 });
 
-test("npx relcat makes a project that installs the same package, and ingests, checks and builds", async () => {
+/** A project of the package's own `init`, without node_modules. */
+let demo: string;
+
+test("npx relcat makes a project that installs the same package", async () => {
   const env = { PATH: `${dirname(process.execPath)}:${process.env.PATH}` };
-  const npx = async (cwd: string, ...args: string[]) => {
-    const result = await execa("npx", ["--no", "--", "relcat", ...args], { cwd, env, reject: false });
-    expect(result.exitCode, result.stderr).toBe(0);
-    return result.stdout;
-  };
-  expect(await npx(folder, "--version")).toMatch(/^\d+\.\d+\.\d+$/);
-  await npx(folder, "init", "--from", "sample", "demo");
-  const demo = join(folder, "demo");
+  const npx = (...args: string[]) => execa("npx", ["--no", "--", "relcat", ...args], { cwd: folder, env });
+  expect((await npx("--version")).stdout).toMatch(/^\d+\.\d+\.\d+$/);
+  await npx("init", "--from", "sample", "demo");
+  demo = join(folder, "demo");
   const [vendored = ""] = readdirSync(join(demo, "vendor"));
   expect(readFileSync(join(demo, "vendor", vendored)).equals(readFileSync(tarball))).toBe(true);
-  await execa("npm", ["ci", "--prefer-offline", "--no-audit", "--no-fund"], { cwd: demo, env });
-  const version = readdirSync(join(demo, "releases")).find((name) => /^\d/.test(name)) ?? "";
-  await npx(demo, "ingest", "--release", version, "out");
-  await npx(demo, "check");
-  await npx(demo, "build");
+  // Its members are compressed with xz, whose decoder is a native package.
+  cpSync(
+    join(repository, "test/fixtures/artifacts/artifacts/deb/unsigned-xz.deb"),
+    join(demo, "out/xz_amd64.deb"),
+  );
+});
+
+test.each([
+  ["20", "10"],
+  ["22", "10"],
+  ["24", "11"],
+  ["26", "12"],
+])("with Node %s and npm %s, that project installs, ingests, checks and builds", async (node, npm) => {
+  const tools = join(folder, `node${node}`);
+  mkdirSync(tools);
+  writeFileSync(join(tools, "package.json"), '{"private":true,"allowScripts":{"node":true}}');
+  await execa("npm", ["install", "--no-audit", "--no-fund", `node@${node}`, `npm@${npm}`], { cwd: tools });
+  const project = join(folder, `demo${node}`);
+  cpSync(demo, project, { recursive: true });
+  const run = async (command: string) => {
+    const env = { PATH: `${join(tools, "node_modules/.bin")}:/usr/bin:/bin` };
+    const result = await execa(command, { cwd: project, env, shell: true, reject: false });
+    expect(result.exitCode, `${command}\n${result.stderr}`).toBe(0);
+    return result;
+  };
+  expect((await run("node --version && npm --version")).stdout).toMatch(
+    new RegExp(`^v${node}\\..*\\n${npm}\\.`),
+  );
+  expect((await run("npm ci --prefer-offline --no-audit --no-fund")).stderr).not.toContain("EBADENGINE");
+  const version = readdirSync(join(project, "releases")).find((name) => /^\d/.test(name)) ?? "";
+  expect((await run(`npx relcat ingest --release ${version} out`)).stdout).toContain("xz_amd64.deb");
+  await run("npm run check");
+  await run("npm run build");
   for (const page of ["index.html", "api/v1/package/index.json", "feed.atom", "build.json"])
-    expect(existsSync(join(demo, "dist", page))).toBe(true);
+    expect(existsSync(join(project, "dist", page))).toBe(true);
+});
+
+test("the install of docs/containers/Dockerfile has relcat", async () => {
+  const dockerfile = readFileSync(join(repository, "docs/containers/Dockerfile"), "utf8");
+  const [command = ""] = /npm ci .*/.exec(dockerfile) ?? [];
+  const image = join(folder, "image");
+  for (const name of ["package.json", "package-lock.json", "vendor"])
+    cpSync(join(demo, name), join(image, name), { recursive: true });
+  await execa(`${command} --prefer-offline`, { cwd: image, shell: true });
+  expect(existsSync(join(image, "node_modules/.bin/relcat"))).toBe(true);
 });
 
 test("the package builds the sample to the same bytes as the repository", async () => {

@@ -8,7 +8,7 @@ import type { Surroundings } from "../../system/surroundings.ts";
 import { withWorkFolder } from "../../system/work-folder.ts";
 import type { StarterName } from "./catalog-yaml.ts";
 import { now } from "./new-files.ts";
-import { isForeign, type OwnPackage, type Pin, packRelcat, pinRelcat } from "./pin-relcat.ts";
+import { isForeign, type OwnPackage, type Pin, packRelcat, pinRelcat, testedNode } from "./pin-relcat.ts";
 import { type StarterFile, starterFiles } from "./starter.ts";
 
 export interface NewProject {
@@ -35,6 +35,11 @@ export interface StartedProject {
   unlocked: string | undefined;
 }
 
+export interface InitSurroundings extends Surroundings {
+  /** Called before npm works, which may take a minute. */
+  onNpm: () => void;
+}
+
 /**
  * Creates a project in a folder.
  * @throws RelcatError file-exists, naming every existing file; usage, file-access, pack-failed; then nothing is
@@ -44,13 +49,14 @@ export async function init(
   folder: string,
   wanted: NewProject,
   own: OwnPackage,
-  surroundings: Surroundings,
+  surroundings: InitSurroundings,
 ): Promise<StartedProject> {
   const opened = now(surroundings);
   const { month = opened.slice(2, 7).replace("-", "."), from } = wanted;
   const samples = from === "sample" ? await sampleFiles(own.folder) : [];
+  const node = testedNode(own);
   const filesFor = ({ spec, tarball }: Pin) => [
-    ...starterFiles({ opened, version: `${month}.001`, relcat: spec, from }),
+    ...starterFiles({ opened, version: `${month}.001`, relcat: spec, node, from }),
     ...samples,
     ...(tarball ? [{ path: tarball.path, content: tarball.bytes }] : []),
   ];
@@ -86,7 +92,7 @@ async function decidePin(
   { relcat, lock = true }: NewProject,
   own: OwnPackage,
   filesFor: (pin: Pin) => StarterFile[],
-  surroundings: Surroundings,
+  surroundings: InitSurroundings,
 ): Promise<{ pin: Pin; locked: Locked }> {
   const lockOf = async (pin: Pin): Promise<Locked> => {
     if (!lock) return { reason: "--no-lock was given" };
@@ -94,7 +100,9 @@ async function decidePin(
     const needed = filesFor(pin).filter(({ path }) => path === "package.json" || path === pin.tarball?.path);
     return withWorkFolder((work) => lockDependencies(folder, needed, work));
   };
+  if (relcat === undefined) surroundings.onNpm();
   const pin = await pinRelcat(own, relcat, surroundings);
+  if (relcat !== undefined && lock) surroundings.onNpm();
   const locked = await lockOf(pin);
   if (!("text" in locked) || !isForeign(pin, locked.text)) return { pin, locked };
   const packed = await packRelcat(own, surroundings);

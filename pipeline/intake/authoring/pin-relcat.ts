@@ -74,6 +74,12 @@ function pinWanted(wanted: string): Pin {
   return { spec, tarball: { path, bytes: readPresent(wanted) } };
 }
 
+/** The version of Node that relcat was tested with: a project's `npx relcat` must not depend on the Node of its machine. */
+export function testedNode({ folder }: OwnPackage): string | undefined {
+  const about = new TextDecoder().decode(readPresent(`${folder}/package.json`));
+  return (JSON.parse(about) as { devDependencies?: { node?: string } }).devDependencies?.node;
+}
+
 /** npm's note about the installed package, if it came from a registry. */
 function servedByRegistry(folder: string, version: string): { integrity?: string } | undefined {
   const noted = readIfPresent(`${folder}/../.package-lock.json`);

@@ -13,6 +13,8 @@ export interface StarterOptions {
   version: string;
   /** How package.json installs relcat. */
   relcat: string;
+  /** Version of Node that package.json installs. */
+  node: string | undefined;
   from?: StarterName | undefined;
 }
 
@@ -28,7 +30,7 @@ function dayOf(month: string, day: string): string {
 }
 
 /** Files of a new project, in writing order. */
-export function starterFiles({ opened, version, relcat, from }: StarterOptions): StarterFile[] {
+export function starterFiles({ opened, version, relcat, node, from }: StarterOptions): StarterFile[] {
   const release = releaseYaml({
     version,
     date: dayOf(version.slice(0, 5), opened.slice(0, 10)),
@@ -42,7 +44,7 @@ export function starterFiles({ opened, version, relcat, from }: StarterOptions):
     { path: "releases/next/notes/.gitkeep", content: "" },
     { path: ".gitignore", content: gitignore },
     { path: ".gitattributes", content: gitattributes },
-    { path: "package.json", content: packageJson(relcat) },
+    { path: "package.json", content: packageJson(relcat, node) },
     { path: ".github/workflows/catalog.yml", content: workflow },
   ];
 }
@@ -68,10 +70,12 @@ releases/ledger.jsonl -merge text eol=lf
 *.tgz binary
 `;
 
-const packageJson = (relcat: string): string => {
+/** `allowScripts` is for npm 12, which runs no other install scripts. */
+function packageJson(relcat: string, node: string | undefined): string {
   const scripts = { check: "relcat check", build: "relcat build" };
-  return `${JSON.stringify({ private: true, scripts, devDependencies: { relcat } }, null, 2)}\n`;
-};
+  const project = { private: true, scripts, devDependencies: { node, relcat }, allowScripts: { node: true } };
+  return `${JSON.stringify(project, null, 2)}\n`;
+}
 
 const workflow = `name: catalog
 on:
@@ -84,9 +88,7 @@ jobs:
     steps:
       - uses: actions/checkout@v5
         with: { fetch-depth: 0 } # the ledger is compared with earlier commits
-      - uses: actions/setup-node@v5
-        with: { node-version: 26 }
-      - run: npm ci
+      - run: npm ci # installs Node, too
       - if: github.event_name == 'pull_request'
         run: npx --no -- relcat check --ledger-base "origin/$BASE"
         env: { BASE: "\${{ github.base_ref }}" }

@@ -15,7 +15,7 @@ function encoder(): typeof import("@napi-rs/lzma") {
     throw failure(
       "decoder-missing",
       "xz files cannot be written: the part of @napi-rs/lzma for this machine is not installed",
-      "Install again with a current npm: npm ci. An npm that runs under an old Node leaves that part out.",
+      'Run npx -c "npm install" in the project. npm leaves that part out if its own Node is too old for it.',
       undefined,
       cause,
     );

@@ -40,7 +40,7 @@ test("without the native part for this machine the message says what to do", asy
       code: "decoder-missing",
       severity: "error",
       message: "xz files cannot be written: the part of @napi-rs/lzma for this machine is not installed",
-      hint: "Install again with a current npm: npm ci. An npm that runs under an old Node leaves that part out.",
+      hint: 'Run npx -c "npm install" in the project. npm leaves that part out if its own Node is too old for it.',
     },
   ]);
 });
