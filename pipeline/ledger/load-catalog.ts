@@ -132,16 +132,16 @@ async function readConfiguration(
   const { keys: feedKeys, problems: keyProblems } = readFeedKeys(folder, filesIn(folder), certificates);
   const { rpmSigners, problems: signerProblems } = await readRpmSigners(read.config, files, read.place);
   const trust = { ...read.config.trust, rootDigest: rootDigest(files) };
-  const { brand, problems: pictureProblems } = readBrandPictures(read.config.brand, files, read.place);
+  const pictures = await readBrandPictures(folder, read.config.brand, files, read.place);
   const { templates, problems: templateProblems } = await readTemplateOverrides(folder, names, files);
-  const pages = { brand, templates };
+  const pages = { brand: pictures.brand, templates };
   const config = configIn(folder, { ...read.config, ...pages, feedKeys, rpmSigners, trust });
   return {
     ...read,
     config: site === undefined ? config : { ...config, baseUrl: siteNamed(config, site).baseUrl },
     problems: [
       ...[read.problems, keyProblems, signerProblems],
-      ...[pictureProblems, templateProblems],
+      ...[pictures.problems, templateProblems],
     ].flat(),
   };
 }

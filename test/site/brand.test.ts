@@ -66,6 +66,41 @@ test("name, logo, links and footer of the brand are on pages, and text is escape
   expect(read("releases/index.html")).toContain(`<img src="../${picture}"`);
 });
 
+test("check locates everything in a drawing that runs or loads something, and says how to clean it", async () => {
+  const folder = await project({
+    "brand/logo.svg": logo.replace(
+      "<rect",
+      '\n<s:script xmlns:s="http://www.w3.org/2000/svg"/>\n  <rect onclick="x()"',
+    ),
+    "brand/icon.svg": "<svg/>",
+  });
+  brand(folder, ["logo: brand/logo.svg", "favicon: brand/icon.svg"]);
+  const { stdout, exitCode } = await relcat(folder, ["check", "--json"]);
+  expect(exitCode).toBe(1);
+  const problems = JSON.parse(stdout).problems.filter(
+    ({ severity }: { severity: string }) => severity === "error",
+  );
+  const expected = "expected only shapes, text and styles that load nothing";
+  const hint =
+    "Remove it, or export the drawing again: Inkscape as Plain SVG, Illustrator with Export As. Turn texts in special fonts into paths.";
+  const common = { code: "config-brand", file: "releases/brand/logo.svg", hint };
+  expect(problems).toMatchObject([
+    { ...common, line: 2, column: 1, message: `the drawing has <s:script>, ${expected}` },
+    {
+      ...common,
+      line: 3,
+      column: 3,
+      message: `the drawing has the attribute onclick in <rect>, ${expected}`,
+    },
+    {
+      code: "config-brand",
+      file: "releases/catalog.yaml",
+      message: 'brand/icon.svg is not an SVG file, expected <svg xmlns="http://www.w3.org/2000/svg">',
+      hint: "Correct the picture, or the entry in catalog.yaml.",
+    },
+  ]);
+});
+
 test("a PNG picture keeps its ratio", async () => {
   const folder = await project();
   write(folder, "releases/brand/logo.png", png);

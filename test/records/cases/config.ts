@@ -267,8 +267,8 @@ export const configCases: Case[] = [
     problems: [
       "catalog.yaml:3:13 error[config-brand] brand/lost.svg does not exist" +
         "\n  Correct the picture, or the entry in catalog.yaml.",
-      "catalog.yaml:4:16 error[config-brand] brand/program.svg contains <script, expected a drawing without programs" +
-        "\n  Correct the picture, or the entry in catalog.yaml.",
+      "brand/program.svg:1:59 error[config-brand] the drawing has <script>, expected only shapes, text and styles that load nothing" +
+        "\n  Remove it, or export the drawing again: Inkscape as Plain SVG, Illustrator with Export As. Turn texts in special fonts into paths.",
     ],
   },
   {
