@@ -70,6 +70,11 @@ const specs: RpmSpec[] = [
   { name: "bare", version: "1", arch: "noarch" },
   { name: "old", version: "1", arch: "i686", files: { "/usr/lib/sendmail": "" } },
   { name: "arm", version: "1", arch: "aarch64", listed: ["%ghost %dir /etc/arm"] },
+  ...["armv5tel", "mips64el", "ppc64p7", "loongarch64", "xtensa"].map((arch) => ({
+    name: arch,
+    version: "1",
+    arch,
+  })),
 ];
 
 let folder: string;

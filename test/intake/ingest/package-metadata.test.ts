@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { pathOf } from "../../support/artifacts.ts";
 import { debPackage } from "../../support/deb.ts";
 import { type Project, project } from "../../support/project.ts";
+import { named, rpmPackage, text } from "../../support/rpm.ts";
 
 const version = "26.11.001";
 const release = ["ingest", "--release", version];
@@ -85,6 +86,27 @@ test("an rpm has changelogs in the manifest if the yum feed lists them, also in 
   });
   expect(await project.run(...release, "out")).toMatchObject({ exitCode: 0 });
   expect(await project.run("check")).toMatchObject({ exitCode: 0 });
+});
+
+test("an rpm that the yum feed cannot list is left out of it with a reason, and the others are ingested", async () => {
+  const files = {
+    "bell.rpm": rpmPackage([...named, text(1004, "\x07")].sort((a, b) => a.tag - b.tag)),
+    "machine.rpm": rpmPackage(
+      [...named.filter(({ tag }) => tag !== 1022), text(1022, "xtensa")].sort((a, b) => a.tag - b.tag),
+    ),
+  };
+  const project = made(files, { feeds: { yum: {} } });
+  const { stderr, exitCode } = await project.run(...release, "out");
+  expect(exitCode, stderr).toBe(0);
+  expect(stderr).toContain(
+    "out/bell.rpm warning[feed-left-out] bell.rpm will not be in the yum feed: its summary is not text without control characters\n",
+  );
+  expect(stderr).not.toContain("machine.rpm");
+  expect(await project.run("check")).toMatchObject({ exitCode: 0 });
+  await project.succeed("build");
+  expect(JSON.parse(project.read("dist/api/v1/feeds.json")).feeds).toEqual([
+    { feed: "yum", left_out: [expect.objectContaining({ file: "bell.rpm" })] },
+  ]);
 });
 
 const xz = { ingest: [{ match: "*.tar.xz", package_type: "xz" }] };
