@@ -6,6 +6,7 @@ import {
   fsyncSync,
   futimesSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -231,8 +232,26 @@ export function syncToDisk(path: string): void {
   }
 }
 
-/** Creates a new file atomically; fails if it exists. The caller holds the folder's lock. */
-export function createFile(path: string, content: string | Uint8Array): void {
+/** @throws RelcatError file-access if a link takes the path to a folder that may not be written */
+export function refuseLinkedPlace(path: string, isAllowed: InProject): void {
+  let folder = dirname(path);
+  while (folder !== dirname(folder) && !lstatSync(folder, { throwIfNoEntry: false }))
+    folder = dirname(folder);
+  // The target of a dangling link could be created anywhere.
+  if (exists(folder) && isAllowed(realpathSync(folder))) return;
+  throw failure(
+    "file-access",
+    `${folder} is or passes a symbolic link that leads out of the project, or to nothing, so ${path} would be written there`,
+    "Nothing was written. Put a folder in the link's place.",
+  );
+}
+
+/**
+ * Creates a new file atomically; fails if it exists. The caller holds the folder's lock.
+ * @param isAllowed whether a real folder may get the file
+ */
+export function createFile(path: string, content: string | Uint8Array, isAllowed: InProject): void {
+  refuseLinkedPlace(path, isAllowed);
   if (exists(path)) {
     throw failure("file-exists", `${path} already exists`, "Nothing was overwritten; move it away first.");
   }

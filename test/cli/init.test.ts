@@ -1,6 +1,9 @@
+import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { artifact, initAlone, project } from "../support/project.ts";
+import { temporaryFolder } from "../support/run.ts";
 
 /** The text with the comments of some keys, and what is indented below them, turned into YAML. */
 function uncommented(text: string, keys: readonly string[]): string {
@@ -164,5 +167,36 @@ describe("init refuses", () => {
       exitCode: 2,
       stderr: expect.stringContaining("error[file-access] demo is a file, expected a folder for the project"),
     });
+  });
+
+  test.each(["releases", "vendor", ".github", ".github/workflows"])(
+    "to write through %s if it is a link that leads out of the folder, or to nothing",
+    async (linked) => {
+      const { folder, run, list } = project({ "relcat-9.9.9.tgz": "a tarball" });
+      const outside = temporaryFolder();
+      for (const target of [outside, join(outside, "nothing")]) {
+        const demo = join(folder, `demo-${basename(target)}`);
+        mkdirSync(dirname(join(demo, linked)), { recursive: true });
+        symlinkSync(target, join(demo, linked));
+        const args = ["--relcat", "relcat-9.9.9.tgz", "--no-lock", basename(demo)];
+        const { exitCode, stdout, stderr } = await run("init", ...args);
+        expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+        expect(stderr).toMatch(
+          new RegExp(
+            `^error\\[file-access\\] ${basename(demo)}/${linked.replace(".", "\\.")} is or passes a symbolic link that leads out of the project, or to nothing, so .* would be written there\n  hint: Nothing was written\\. Put a folder in the link's place\\.$`,
+          ),
+        );
+        expect(list(basename(demo))).toEqual([linked.split("/")[0]]);
+        expect(readdirSync(outside)).toEqual([]);
+      }
+    },
+  );
+
+  test("nothing that is linked inside the folder", async () => {
+    const { folder, succeed, list } = project();
+    mkdirSync(join(folder, "data"));
+    symlinkSync("data", join(folder, "releases"));
+    await succeed(...initAlone);
+    expect(list("data")).toContain("catalog.yaml");
   });
 });

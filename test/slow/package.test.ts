@@ -77,6 +77,7 @@ test("npx relcat makes a project that installs the same package", async () => {
   demo = join(folder, "demo");
   const [vendored = ""] = readdirSync(join(demo, "vendor"));
   expect(readFileSync(join(demo, "vendor", vendored)).equals(readFileSync(tarball))).toBe(true);
+  rmSync(join(demo, "out/harbor_1.0.0_amd64.deb"));
   // Its members are compressed with xz, whose decoder is a native package.
   cpSync(
     join(repository, "test/fixtures/artifacts/artifacts/deb/unsigned-xz.deb"),

@@ -3,6 +3,7 @@ import { failure } from "../../errors.ts";
 import { discover } from "../../project/discover.ts";
 import { createFile, exists, requireFolder } from "../../system/files.ts";
 import { withLock } from "../../system/lock.ts";
+import { inProject } from "../../system/project-links.ts";
 import type { Surroundings } from "../../system/surroundings.ts";
 
 /** Names of the templates that a project replaces; none without a project. */
@@ -31,7 +32,7 @@ export async function ejectTemplate(
         `${path} exists already`,
         "Nothing was written. Edit that file, or move it away first.",
       );
-    createFile(path, `${templateMark(name)}${text}`);
+    createFile(path, `${templateMark(name)}${text}`, inProject(folder));
     return path;
   });
 }

@@ -6,6 +6,7 @@ import { requireVersions } from "../../project/known-versions.ts";
 import { createFile, exists, requireFolder } from "../../system/files.ts";
 import { listFolders, moveFile } from "../../system/folders.ts";
 import { withLock } from "../../system/lock.ts";
+import { inProject } from "../../system/project-links.ts";
 import type { Surroundings } from "../../system/surroundings.ts";
 import { composeNote, type NewNote } from "./note-fragment.ts";
 import { decideOpening, type Opening, type OpenReleaseOptions } from "./open-release.ts";
@@ -32,13 +33,14 @@ export async function openRelease(
       schemasSeenFrom(folder),
     );
     // git does not store empty folders, so a placeholder keeps the folder for the next note.
-    if (!exists(`${folder}/next/notes/.gitkeep`)) createFile(`${folder}/next/notes/.gitkeep`, "");
+    if (!exists(`${folder}/next/notes/.gitkeep`))
+      createFile(`${folder}/next/notes/.gitkeep`, "", inProject(folder));
     for (const note of opening.notes) {
       // biome-ignore lint/plugin: note names listed from the folder, and a validated version.
       moveFile(`${folder}/next/notes/${note}`, `${folder}/${opening.version}/notes/${note}`);
     }
     // biome-ignore lint/plugin: a validated version.
-    createFile(`${folder}/${opening.version}/release.yaml`, opening.releaseYaml);
+    createFile(`${folder}/${opening.version}/release.yaml`, opening.releaseYaml, inProject(folder));
     return opening;
   });
 }
@@ -63,7 +65,7 @@ export async function addNote(
       `${folder}/${version ?? "next"}/notes/${number === 1 ? slug : `${slug}-${number}`}.yaml`;
     let number = 1;
     while (exists(path(number))) number++;
-    createFile(path(number), text);
+    createFile(path(number), text, inProject(folder));
     return path(number);
   });
 }

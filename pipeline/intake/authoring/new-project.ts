@@ -1,9 +1,17 @@
 import { join } from "node:path";
 import { failure } from "../../errors.ts";
-import { createFile, exists, listFiles, readPresent } from "../../system/files.ts";
+import {
+  createFile,
+  exists,
+  isBelow,
+  listFiles,
+  readPresent,
+  refuseLinkedPlace,
+} from "../../system/files.ts";
 import { isFolder } from "../../system/folders.ts";
 import { withLock } from "../../system/lock.ts";
 import { type Locked, lockDependencies } from "../../system/npm.ts";
+import type { InProject } from "../../system/project-links.ts";
 import type { Surroundings } from "../../system/surroundings.ts";
 import { withWorkFolder } from "../../system/work-folder.ts";
 import type { StarterName } from "./catalog-yaml.ts";
@@ -64,10 +72,12 @@ export async function init(
   const { pin, locked } = await decidePin(folder, wanted, own, filesFor, surroundings);
   const files = filesFor(pin);
   if ("text" in locked) files.push({ path: "package-lock.json", content: locked.text });
+  // The lock is already a file in the folder.
+  refuseExisting(folder, files);
   return withLock(join(folder, "releases"), surroundings.pid, surroundings.onWait, () => {
     refuseExisting(folder, files);
     // biome-ignore lint/plugin: relcat chose these file names.
-    for (const { path, content } of files) createFile(join(folder, path), content);
+    for (const { path, content } of files) createFile(join(folder, path), content, isOwn(folder));
     return {
       files: files.map(({ path }) => path),
       version: `${month}.001`,
@@ -109,6 +119,12 @@ async function decidePin(
   return { pin: packed, locked: await lockOf(packed) };
 }
 
+/** Unlike in a releases folder, hidden folders such as .github are written too. */
+const isOwn =
+  (folder: string): InProject =>
+  (real) =>
+    isBelow(folder, real);
+
 function refuseExisting(folder: string, files: readonly StarterFile[]): void {
   if (exists(folder) && !isFolder(folder))
     throw failure(
@@ -116,6 +132,9 @@ function refuseExisting(folder: string, files: readonly StarterFile[]): void {
       `${folder} is a file, expected a folder for the project`,
       "Name another folder.",
     );
+  if (exists(folder))
+    // biome-ignore lint/plugin: relcat chose these file names.
+    for (const { path } of files) refuseLinkedPlace(join(folder, path), isOwn(folder));
   // biome-ignore lint/plugin: relcat chose these file names.
   const taken = files.map(({ path }) => join(folder, path)).filter(exists);
   if (taken.length === 0) return;
