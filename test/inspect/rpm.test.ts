@@ -254,6 +254,14 @@ describe("a package of rpm 6", () => {
   });
 });
 
+test("a source package is named", async () => {
+  const source = named.filter(({ tag }) => tag !== 1044);
+  expect(await inspect(rpmPackage(source))).toMatchObject({
+    verdict: "unsigned",
+    notes: ["It is a source package, which the yum repository does not list."],
+  });
+});
+
 describe("the payload", () => {
   const hashWord = "B1719822BE4DB4BBAD9C482B9DEB6328A4FD7AFA6B233A503974AC6F051F2F79";
   const agent = cpio(cpioFile("./usr/bin/agent", `\0${hashWord}\0`), cpioFile("./usr/bin/other", "other"));

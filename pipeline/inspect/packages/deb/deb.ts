@@ -22,7 +22,7 @@ export const inspectDeb: Reader = async (source, options) => {
     const members = readArchive(source);
     const ignored = ignoredMembers(members);
     found.notes = ignored.map(({ name }) => `Its member ${name} is not checked, because dpkg ignores it.`);
-    found.uncovered = [...members.flatMap(uncoveredOf), ...ignored.flatMap(uncoveredMember)];
+    found.uncovered = [...members.flatMap(uncoveredOf), ...ignored.map(uncoveredMember)];
     const signatures = await signaturesOf(source, members, options, found);
     const { control, data, joined } = contentsOf(source, members);
     const verifiers = signatures.map((signature) => verifierOf(signature, "binary", options));
@@ -59,14 +59,11 @@ function uncoveredOf({ name, headerAt }: Member): Uncovered[] {
   return [{ from: headerAt + "_gpg".length, to: end, why: `role of the signature ${name}` }, ...fields];
 }
 
-function uncoveredMember({ name, headerAt, at, size }: Member): Uncovered[] {
-  const why = "name and content of a member that dpkg ignores";
-  const ranges = [
-    { from: headerAt, to: headerAt + name.length, why },
-    { from: at, to: at + size, why },
-  ];
-  return ranges.filter(({ from, to }) => from < to);
-}
+const uncoveredMember = ({ headerAt, at, size }: Member): Uncovered => ({
+  from: headerAt,
+  to: at + size,
+  why: "a member that dpkg ignores",
+});
 
 /** Every signature must be valid; the origin's signer is reported. */
 async function signaturesOf(

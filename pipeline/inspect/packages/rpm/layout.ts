@@ -87,6 +87,11 @@ export function readRpmLayout(source: ByteSource): RpmLayout {
   return { signatures, main, size: source.size, uncovered: uncoveredOf(signatures), unknown };
 }
 
+const sourceRpmTag = 1044;
+
+/** As rpm and createrepo_c decide, because old source packages do not have the tag of source packages. */
+export const isSourcePackage = (main: RpmHeader): boolean => !main.tags.has(sourceRpmTag);
+
 function refuseOtherLead(bytes: Buffer): void {
   const [major, type] = [bytes[4] ?? 0, bytes.readUInt16BE(78)];
   if (

@@ -8,7 +8,7 @@ import type { ByteSource } from "../../../system/byte-source.ts";
 import { knownArchitecture } from "../../architecture.ts";
 import { rpmDependencies } from "./dependencies.ts";
 import { integersOf, longOf, type RpmHeader, shortsOf } from "./header.ts";
-import { type RpmLayout, readRpmLayout, signatureTags } from "./layout.ts";
+import { isSourcePackage, type RpmLayout, readRpmLayout, signatureTags } from "./layout.ts";
 import { decodedTextOf, decodedTextsOf } from "./texts.ts";
 
 /** https://rpm-software-management.github.io/rpm/manual/tags.html */
@@ -44,8 +44,7 @@ export function rpmMetadata(
 ): RpmMetadata | undefined {
   const layout = readRpmLayout(source);
   const { main } = layout;
-  // As rpm and createrepo_c decide; the tag of source packages is newer than they are.
-  if (!main.tags.has(tags.sourceRpm)) return undefined;
+  if (isSourcePackage(main)) return undefined;
   const text = (tag: number) => decodedTextOf(main, tag);
   const [name, version, release, native] = [tags.name, tags.version, tags.release, tags.arch].map(text);
   if (!name || !version || !release || !native)

@@ -11,7 +11,7 @@ import { refuseWorst } from "../../verdicts.ts";
 import { digestChecks, isPayloadCovered, type RpmCheck, signatureChecks, sizeNotes } from "./checks.ts";
 import { fileSignaturesOf, namesOf } from "./file-signatures.ts";
 import { integersOf, longOf, longsOf, type RpmHeader, shortsOf, textOf, textsOf } from "./header.ts";
-import { type RpmLayout, readRpmLayout, signatureTags } from "./layout.ts";
+import { isSourcePackage, type RpmLayout, readRpmLayout, signatureTags } from "./layout.ts";
 
 /** Packages of the formats 3, 4 and 6: header and payload signatures, digests, IMA signatures of files, and the content. */
 export const inspectRpm: Reader = async (source, options) => {
@@ -71,6 +71,9 @@ function factsOf(main: RpmHeader) {
 }
 
 const notesOf = (layout: RpmLayout): string[] => [
+  ...(isSourcePackage(layout.main)
+    ? ["It is a source package, which the yum repository does not list."]
+    : []),
   ...layout.unknown.map((tag) => `Its signature header has the unknown tag ${tag}, which is not checked.`),
   ...sizeNotes(layout),
   ...(layout.signatures.tags.has(signatureTags.veritySignatures)
