@@ -3,8 +3,13 @@ import { basename, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { execa } from "execa";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { RpmEntry, RpmMetadata } from "../../pipeline/documents/feeds/package-metadata.ts";
+import {
+  architecture,
+  type RpmEntry,
+  type RpmMetadata,
+} from "../../pipeline/documents/feeds/package-metadata.ts";
 import { Fault } from "../../pipeline/documents/verdict.ts";
+import { knownArchitecture } from "../../pipeline/inspect/architecture.ts";
 import { readXml, type XmlElement } from "../../pipeline/inspect/bytes/xml.ts";
 import { readMetadata } from "../../pipeline/inspect/metadata.ts";
 import { fileSource } from "../../pipeline/system/file-source.ts";
@@ -52,6 +57,18 @@ describe("debs", () => {
     const { stdout: arch } = await execa("dpkg-deb", ["--field", path, "Architecture"]);
     expect(await metadata(path)).toEqual({ type: "deb", arch, control: control.replace(/\n+$/, "") });
   }
+
+  test("may have every architecture that dpkg and rpm know", async () => {
+    const { stdout } = await execa("dpkg-architecture", ["--list-known"]);
+    const known = stdout.split("\n");
+    expect(known.length).toBeGreaterThan(500);
+    expect(known.filter((name) => !architecture.safeParse(name).success)).toEqual([]);
+    const rpmrc = readFileSync("/usr/lib/rpm/rpmrc", "utf8");
+    const canonical = [...rpmrc.matchAll(/^arch_canon:[^:]*:\s*(\S+)/gm)].map(([, name = ""]) => name);
+    expect(canonical.filter((name) => knownArchitecture(name) === undefined)).toEqual([
+      ...["sgi", "rs6000", "sh", "xtensa"],
+    ]);
+  });
 
   test("in the distribution have the fields that dpkg-deb shows", async () => {
     const files = readdirSync(folder);

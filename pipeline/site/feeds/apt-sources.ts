@@ -19,7 +19,7 @@ export function sourcesFile(
 ): OutputFile {
   const { product, baseUrl } = site;
   const file = sourcesName(suite.name, product);
-  const hasKeyFile = isSigned && hasOldApt(suite);
+  const hasKeyFile = isSigned && needsKeyFile(suite);
   const lines = [
     `# ${product} for ${suite.name}. To use this repository:`,
     ...(hasKeyFile
@@ -51,6 +51,6 @@ function signedBy(hasKeyFile: boolean, { product, feedKeys }: Site): string[] {
 const oldNames = new Set(["trusty", "xenial", "bionic", "focal", "jessie", "stretch", "buster", "bullseye"]);
 
 /** apt before 2.3.10 reads no key inside a .sources file: up to Ubuntu 21.10 and Debian 11. */
-export const hasOldApt = ({ name, version }: AptSuite): boolean =>
+export const needsKeyFile = ({ name, version }: AptSuite): boolean =>
   oldNames.has(name) ||
   (version !== undefined && compareOsVersions(version, isUbuntu(version) ? "22.04" : "12") < 0);

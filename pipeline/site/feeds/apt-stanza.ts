@@ -1,6 +1,6 @@
 import { controlFault, parseParagraph } from "../../documents/feeds/control-paragraph.ts";
 import type { DebMetadata } from "../../documents/feeds/package-metadata.ts";
-import type { FeedLocation } from "./feed.ts";
+import { type FeedLocation, unusablePath } from "./feed.ts";
 
 /**
  * The paragraph of a deb in `Packages`: its control paragraph unchanged, and the fields that locate its file.
@@ -18,8 +18,7 @@ export function debStanza(
   const stated = typeof fields === "string" ? undefined : fields.get("architecture");
   if (stated !== arch)
     return { reason: `its control paragraph says Architecture: ${stated}, and its manifest says ${arch}` };
-  if (unusable.test(path))
-    return { reason: `apt cannot ask for a file with the path ${JSON.stringify(path)}` };
+  if (unusable.test(path)) return { reason: `${unusablePath} ${JSON.stringify(path)}` };
   return {
     stanza: `${withoutEmptyFields(`${text}\n`)}Filename: ${path}\nSize: ${size}\nSHA256: ${sha256}\n`,
   };
@@ -28,8 +27,11 @@ export function debStanza(
 /** Other programs than apt, such as reprepro, refuse an index with a field that has no value. */
 const withoutEmptyFields = (text: string): string => text.replace(/^[^ \t\n:]+:[ \t]*\n(?![ \t])/gm, "");
 
-/** apt sends `?` and `#` as they are. Readers trim the value of a field. */
-const unusable = /[?#\u2028\u2029]|^\s|\s$/;
+/**
+ * apt sends `?` and `#` as they are. apt before 2.3.6, and debmirror, which then refuses the whole suite, also send `%` as it is.
+ * Readers trim the value of a field.
+ */
+const unusable = /[?#%\u2028\u2029]|^\s|\s$/;
 
 /** Readers that split text by Unicode's rules would begin another line here. */
 const separatorFault = (text: string): string | undefined =>

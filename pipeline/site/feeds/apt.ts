@@ -5,7 +5,7 @@ import { repositoryName } from "../../records/repository-name.ts";
 import { isInSuite } from "../../selection/feed-indexes.ts";
 import { type AptIndex, indexFiles, packagesIndex } from "./apt-indexes.ts";
 import { releaseFile } from "./apt-release.ts";
-import { hasOldApt, sourcesFile } from "./apt-sources.ts";
+import { sourcesFile } from "./apt-sources.ts";
 import { debStanza } from "./apt-stanza.ts";
 import { type Feed, feedLocation, noSuite, type OmittedPackage, unread } from "./feed.ts";
 
@@ -29,10 +29,9 @@ export const aptFeed: Feed<AptRow> = {
     const omitted: OmittedPackage[] = [];
     for (const entry of packages) {
       if (!isDeb(entry)) continue;
-      const omit = (reason: string) => omitted.push({ id: entry.record.id, file: entry.file, reason });
-      const row = rowOf(entry, config, omit);
-      if (typeof row === "string") omit(row);
-      else if (row.suites.length > 0) rows.push(row);
+      const row = rowOf(entry, config);
+      if (typeof row !== "string") rows.push(row);
+      else omitted.push({ id: entry.record.id, file: entry.file, reason: row });
     }
     return { rows, omitted };
   },
@@ -61,11 +60,8 @@ const suitesOf = ({ feeds }: SiteConfig): readonly AptSuite[] => feeds.apt?.suit
 const isDeb = ({ metadata, record }: PublishedPackage): boolean =>
   metadata ? metadata.type === "deb" : record.package_type === "deb";
 
-/**
- * @param omit called with the reason why a suite cannot list a package that other suites may list
- * @returns a reason for a package that the feed cannot list
- */
-function rowOf(entry: PublishedPackage, config: SiteConfig, omit: (reason: string) => void): AptRow | string {
+/** @returns a reason for a package that the feed cannot list */
+function rowOf(entry: PublishedPackage, config: SiteConfig): AptRow | string {
   const { metadata, record, file } = entry;
   if (metadata?.type !== "deb") return unread;
   const location = feedLocation(entry, config.baseUrl);
@@ -74,13 +70,10 @@ function rowOf(entry: PublishedPackage, config: SiteConfig, omit: (reason: strin
   if (suites.length === 0) return noSuite;
   const listed = debStanza(metadata, location);
   if ("reason" in listed) return listed.reason;
-  const able = suites.filter((suite) => !location.path.includes("%") || !hasOldApt(suite));
-  for (const { name } of suites.filter((suite) => !able.includes(suite)))
-    omit(`apt before 2.3.6, as in the suite ${name}, cannot ask for a file name with %`);
   return {
     id: record.id,
     file,
-    suites: able.map(({ name }) => name),
+    suites: suites.map(({ name }) => name),
     architecture: metadata.arch,
     identity: repositoryName(metadata)?.name ?? "",
     stanza: listed.stanza,

@@ -4,7 +4,7 @@ import type { Place, Problem } from "../../errors.ts";
 import type { Package } from "../../ledger/assign-ids.ts";
 import type { Catalog, CatalogHead } from "../../ledger/catalog.ts";
 import { publishRelease } from "../../ledger/publish-records.ts";
-import { noRepository, noSize, noSuite, notBelowSite, unknownMachine, unread } from "./feed.ts";
+import { noRepository, noSize, noSuite, notBelowSite, unknownMachine, unread, unusablePath } from "./feed.ts";
 import { feedContents } from "./feeds.ts";
 import { undigested } from "./incus.ts";
 
@@ -125,9 +125,12 @@ const hints: ReadonlyMap<string, string> = new Map([
 
 function hintOf(group: readonly FoundGap[]): string {
   const [first] = group;
+  const reason = first?.gap.reason ?? "";
+  if (reason.startsWith(unusablePath))
+    return "Rename the file before you ingest it, so that its name has no %, ? or #.";
   if (first?.gap.command == null)
     return (
-      hints.get(first?.gap.reason ?? "") ??
+      hints.get(reason) ??
       "It can be released, but no machine installs it from the feed. To list it, build the package again without this."
     );
   const versions = [...new Set(group.map(({ gap }) => gap.version))].sort();

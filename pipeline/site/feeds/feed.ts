@@ -67,6 +67,8 @@ export interface OmittedPackage {
 /** The reason for a record whose manifest has no `package`. */
 export const unread = "its manifest does not contain the metadata of the package";
 export const notBelowSite = "its file is not below the site";
+/** Continues with the path. */
+export const unusablePath = "apt cannot ask for a file with the path";
 export const noSize = "its manifest has no size";
 export const noSuite = "no suite of catalog.yaml takes it";
 export const noRepository = "its name matches no repository in catalog.yaml";

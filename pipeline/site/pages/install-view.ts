@@ -3,7 +3,7 @@ import type { PublishedPackage, SiteConfig } from "../../documents/published.ts"
 import { shellWord } from "../../project/shell-word.ts";
 import { isInSuite } from "../../selection/feed-indexes.ts";
 import { yumReposOf } from "../../selection/yum-repos.ts";
-import { hasOldApt, keyFile, sourcesName } from "../feeds/apt-sources.ts";
+import { keyFile, needsKeyFile, sourcesName } from "../feeds/apt-sources.ts";
 import { feedLocation } from "../feeds/feed.ts";
 import { chartAddress } from "../feeds/helm.ts";
 import { imageName } from "../feeds/incus.ts";
@@ -54,7 +54,7 @@ function aptLines(entry: PublishedPackage, config: SiteConfig): InstallView["apt
     address: `${baseUrl}/${sourcesName(suite.name, product)}`,
     file: `/etc/apt/sources.list.d/${sourcesName(suite.name, product)}`,
     key:
-      feedKeys.length > 0 && hasOldApt(suite)
+      feedKeys.length > 0 && needsKeyFile(suite)
         ? { address: `${baseUrl}/${keysPath(product)}`, file: keyFile(product) }
         : null,
     wanted: shellWord(`${name}=${version}`),

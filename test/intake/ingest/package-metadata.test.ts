@@ -217,6 +217,38 @@ describe("unreadable metadata", () => {
     );
   });
 
+  test("does not stop the ingest of other debs, nor the build", async () => {
+    const control = (name: string) => `Package: ${name}\nVersion: 1\nArchitecture: armel\nDescription: x\n`;
+    const project = made(
+      {
+        "good_1_armel.deb": debPackage(control("good")),
+        "crlf_1_armel.deb": debPackage(control("crlf").replaceAll("\n", "\r\n")),
+        "blank_1_armel.deb": debPackage(`\n${control("blank")}`),
+        "section_1_armel.deb": debPackage(`${control("section")}Section : admin\n`),
+        "latin_1_armel.deb": debPackage(Buffer.from(control("latin").replace("x", "\xe4"), "latin1")),
+        "machine_1_pdp11.deb": debPackage(control("machine").replace("armel", "pdp11")),
+        "old_1_armel.deb": "0.939000\n3\nabc",
+      },
+      { feeds: { apt: {} } },
+    );
+    const { exitCode, stderr } = await project.run(...release, "out");
+    expect(exitCode).toBe(0);
+    expect(stderr.split("\n").filter((line) => line.includes("warning["))).toMatchInlineSnapshot(`
+      [
+        "out/blank_1_armel.deb warning[feed-left-out] blank_1_armel.deb will not be in the apt feed: its control file has the line "", expected "Field: value"",
+        "out/crlf_1_armel.deb warning[feed-left-out] crlf_1_armel.deb will not be in the apt feed: its control file has the control character "\\r"",
+        "out/latin_1_armel.deb warning[feed-left-out] latin_1_armel.deb will not be in the apt feed: the control file is not UTF-8",
+        "out/machine_1_pdp11.deb warning[feed-left-out] machine_1_pdp11.deb will not be in the apt feed: its architecture is "pdp11", which dpkg does not know",
+        "out/old_1_armel.deb warning[feed-left-out] old_1_armel.deb will not be in the apt feed: it has the old format 0.939 of deb-old(5), expected 2.0; dpkg-deb -R and dpkg-deb -b convert it",
+        "out/section_1_armel.deb warning[feed-left-out] section_1_armel.deb will not be in the apt feed: its control file has the line "Section : admin", expected "Field: value"",
+      ]
+    `);
+    await project.succeed("check");
+    await project.succeed("build");
+    const index = readFileSync(join(project.folder, "dist/dists/stable/main/binary-armel/Packages"), "utf8");
+    expect(index.match(/^Package: .*$/gm)).toEqual(["Package: good"]);
+  });
+
   test("is also that of another format than the package type", async () => {
     const project = made({ "agent.deb": packages["agent.rpm"] });
     expect((await project.run(...release, "out")).stderr).toContain("its bytes are rpm, expected deb");
