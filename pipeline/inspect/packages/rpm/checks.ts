@@ -111,8 +111,16 @@ function digestCheck(
 /** A size in the signature header that is wrong proves nothing: rpm ignores it, and older versions wrote others. */
 export function sizeNotes({ signatures, main, size }: RpmLayout): string[] {
   const stated = integersOf(signatures, signatureTags.size)[0] ?? longOf(signatures, signatureTags.longSize);
-  const actual = size - main.from;
-  return stated === undefined || stated === actual
-    ? []
-    : [`Header and payload have ${actual} bytes, but the package says ${stated}.`];
+  const [statedLength] = integersOf(signatures, signatureTags.fileSignatureLength);
+  const longest = textsOf(signatures, signatureTags.fileSignatures).reduce(
+    (most, hex) => Math.max(most, hex.length / 2),
+    0,
+  );
+  const compared = [
+    ["Header and payload have", size - main.from, stated],
+    ["The longest signature of a file has", longest, statedLength],
+  ] as const;
+  return compared
+    .filter(([, actual, stated]) => stated !== undefined && stated !== actual)
+    .map(([what, actual, stated]) => `${what} ${actual} bytes, but the package says ${stated}.`);
 }
