@@ -68,7 +68,7 @@ function foreignFiles(folder: string, prefix: string, published: readonly string
   return foreign.map((path) => ({ path, fault: "was not published" }));
 }
 
-/** Does not follow links, unlike the recursive listing of node:fs. */
+/** It does not follow links, unlike the recursive listing of node:fs. */
 function* pathsBelow(folder: string, prefix: string): Generator<string> {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = `${prefix}${entry.name}`;
