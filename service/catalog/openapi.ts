@@ -47,10 +47,7 @@ const leads = (description: string) => ({
   headers: z.object({ Location: z.string().meta({ description: "The URL of the artifact." }) }),
 });
 
-const id = z
-  .string()
-  .regex(/^[1-9]\d{0,15}$/)
-  .meta({ description: "Id of a record." });
+const id = z.int().min(1).meta({ description: "Id of a record." });
 const format = z
   .enum(["json", "api"])
   .optional()

@@ -91,3 +91,14 @@ describe.each(names)("%s: zod and its JSON Schema agree", (name) => {
     expect(refused).toBeGreaterThan(often(300, 40));
   });
 });
+
+test("an id in an address of the catalog is a number, as in its record", () => {
+  const { paths, components } = JSON.parse(catalogOpenApiText());
+  const ids = Object.entries<{
+    get: { parameters: { in: string; name: string; schema: { type: string } }[] };
+  }>(paths)
+    .filter(([path]) => path.includes("{id}"))
+    .flatMap(([, { get }]) => get.parameters.filter((each) => each.in === "path" && each.name === "id"));
+  expect(ids.map(({ schema }) => schema.type)).toEqual(["integer", "integer"]);
+  expect(components.schemas.Package.properties.id.type).toBe("integer");
+});

@@ -111,7 +111,7 @@ const rpmSchema = object({
   sourcerpm: xmlText.optional(),
   build_time: whole.meta({ description: "Seconds since 1970." }),
   size: object({ installed: size, archive: size }),
-  header_range: z.tuple([size, size]).meta({ description: "Offsets of the header in the file." }),
+  header_range: z.array(size).length(2).meta({ description: "Offsets of the header in the file." }),
   provides: list(rpmEntry),
   requires: list(rpmEntry),
   conflicts: list(rpmEntry),

@@ -44,7 +44,7 @@ const version = ({ epoch, version, release }: RpmMetadata): string =>
   element("version", { epoch, ver: version, rel: release });
 
 function format(rpm: RpmMetadata): string {
-  const [start, end] = rpm.header_range;
+  const [start = 0, end = 0] = rpm.header_range;
   return parent("format", {}, [
     element("rpm:license", {}, rpm.license),
     element("rpm:vendor", {}, rpm.vendor),
