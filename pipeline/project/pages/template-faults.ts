@@ -1,14 +1,6 @@
 import Handlebars from "handlebars";
 import { pageTemplates } from "../../documents/pages/page-templates.ts";
-import { placeAt } from "../source.ts";
-
-/** A problem of a template, with its location. */
-export interface Fault {
-  message: string;
-  hint: string;
-  line: number;
-  column: number;
-}
+import { type Fault, markupFaults, policy } from "./template-markup.ts";
 
 const helpers = ["if", "unless", "each", "with"];
 
@@ -84,51 +76,6 @@ function nodesIn(value: unknown): hbs.AST.Node[] {
   const below = Object.values(value).flatMap(nodesIn);
   return "type" in value && "loc" in value ? [value as hbs.AST.Node, ...below] : below;
 }
-
-/** Replaces an expression in braces, so that its characters are not read as HTML. */
-const filler = "\u0001";
-
-const markupRules = [
-  {
-    // Values cannot leave quotes, but a space ends an attribute without them.
-    pattern: new RegExp(`=\\s*${filler}`),
-    message: "an attribute's value has no quotes",
-    hint: 'Write it as name="{{value}}".',
-  },
-  {
-    pattern: /^<style\b|\sstyle\s*=/i,
-    message: "styles in a page are forbidden by its Content-Security-Policy",
-    hint: "Move them to style.css: relcat templates eject style.css.",
-  },
-  {
-    pattern: /^<script\b(?!.*\ssrc\s*=)|\son[a-z]+\s*=/is,
-    message: "scripts in a page are forbidden by its Content-Security-Policy",
-    hint: "Move them to script.js: relcat templates eject script.js.",
-  },
-];
-
-const ownOnly = {
-  message: "pages load nothing from other hosts, and their Content-Security-Policy forbids it",
-  hint: "Name pictures under brand: in catalog.yaml, or leave it out.",
-};
-const loads = /^<(?:script|img|iframe|video|audio|source|object|embed|link|form)\b/i;
-const foreign = /\s(?:src|srcset|data|href|action)\s*=\s*["']?\s*(?:[a-z][a-z0-9+.-]*:)?\/\//i;
-
-function markupFaults(text: string): Fault[] {
-  const html = text.replace(/\{\{[\s\S]*?\}\}+/g, (braces) => braces.replace(/[^\n]/g, filler));
-  const faults: Fault[] = [];
-  for (const match of html.matchAll(/<[a-z](?:"[^"]*"|'[^']*'|[^<>"'])*>/gi)) {
-    const [tag] = match;
-    const { line, column } = placeAt({ file: "", text }, match.index);
-    const unquoted = tag.replace(/"[^"]*"|'[^']*'/g, '""');
-    for (const { pattern, message, hint } of markupRules)
-      if (pattern.test(unquoted)) faults.push({ message, hint, line, column });
-    if (loads.test(tag) && foreign.test(tag)) faults.push({ ...ownOnly, line, column });
-  }
-  return faults;
-}
-
-const policy = '<meta http-equiv="Content-Security-Policy" content="{{layout.policy}}">';
 
 const policyFaults = (name: string, text: string): Fault[] =>
   name !== "layout.hbs" || text.includes(policy)

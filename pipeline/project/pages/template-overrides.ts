@@ -9,7 +9,7 @@ import { type Problem, RelcatError } from "../../errors.ts";
 import type { AuthoredFiles } from "../authored-files.ts";
 import { display } from "../display.ts";
 import { decode } from "../source.ts";
-import type { Fault } from "./template-faults.ts";
+import type { Fault } from "./template-markup.ts";
 
 /**
  * Reads a project's own templates, and checks each one alone. Values that a template uses are checked when a
