@@ -37,6 +37,11 @@ const attacks: readonly [name: string, drawing: string, found: string][] = [
   ["handler of XML events", svg("<handler>alert(1)</handler>"), "<handler>"],
   ["import", svg("<style>@import '//evil.example/x.css';</style>"), "@import in <style>"],
   ["encoded import", svg("<style>&#64;import '//evil.example';</style>"), "@import in <style>"],
+  [
+    "import with many zeros",
+    svg("<style>&#x00000000040;import '//evil.example';</style>"),
+    "@import in <style>",
+  ],
   ["import in CDATA", svg("<style><![CDATA[@import '//evil.example';]]></style>"), "@import in <style>"],
   ["import around a comment", svg("<style>@im<!-- -->port '//evil.example';</style>"), "@import in <style>"],
   [

@@ -174,7 +174,8 @@ const functions =
   words(`rgb rgba hsl hsla hwb lab lch oklab oklch color color-mix var calc min max clamp matrix matrix3d
   translate translatex translatey translatez translate3d scale scalex scaley rotate rotatex rotatey rotatez skew skewx
   skewy perspective cubic-bezier steps linear-gradient radial-gradient blur brightness contrast drop-shadow grayscale
-  hue-rotate invert opacity saturate sepia inset polygon circle ellipse path not is where nth-child nth-of-type icc-color`);
+  hue-rotate invert opacity saturate sepia inset polygon circle ellipse path not is where nth-child nth-of-type icc-color local
+  format`);
 
 const atRules = words("media supports keyframes -webkit-keyframes font-face charset");
 
@@ -207,7 +208,7 @@ const textOf = (children: readonly Parsed[]): string =>
 const named: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
 const decoded = (value: string): string =>
-  value.replace(/&(?:#x([0-9a-f]{1,6})|#([0-9]{1,7})|(\w+));/gi, (whole, hex, decimal, name) =>
+  value.replace(/&(?:#x([0-9a-f]+)|#([0-9]+)|(\w+));/gi, (whole, hex, decimal, name) =>
     name === undefined ? character(Number.parseInt(hex ?? decimal, hex ? 16 : 10)) : (named[name] ?? whole),
   );
 
