@@ -55,14 +55,21 @@ const image: RendererRule = (tokens, index, options, env, renderer) => {
   const source = own ?? resolved(attribute(token, "src"), baseOf(env));
   const words = escapeHtml(renderer.renderInlineAsText(token?.children ?? [], options, env) || source);
   if (own !== undefined) return `<img src="${escapeHtml(own)}" alt="${words}">`;
-  return insideLink(tokens, index) ? words : `<a href="${escapeHtml(source)}">${words}</a>`;
+  return token?.meta === insideLink ? words : `<a href="${escapeHtml(source)}">${words}</a>`;
 };
 
-function insideLink(tokens: readonly Token[], index: number): boolean {
-  const before = tokens.slice(0, index);
-  const count = (type: string) => before.filter((token) => token.type === type).length;
-  return count("link_open") > count("link_close");
-}
+const insideLink = { insideLink: true };
+
+markdown.core.ruler.push("images-in-links", ({ tokens }) => {
+  for (const { children } of tokens) {
+    let depth = 0;
+    for (const token of children ?? []) {
+      if (token.type === "link_open") depth++;
+      if (token.type === "link_close") depth--;
+      if (token.type === "image" && depth > 0) token.meta = insideLink;
+    }
+  }
+});
 
 /** The content security policy forbids the style attribute for column alignment. */
 const cell: RendererRule = (tokens, index, options, _env, renderer) => {

@@ -64,21 +64,22 @@ function nextPrefix(indents: Indent[]): string {
 
 /** Text of inline tokens, with link addresses that the text does not contain. */
 function inlineText(tokens: readonly Token[]): string {
-  let text = "";
-  const open: { href: string; start: number }[] = [];
+  // The pieces of the text, with the text of each open link apart: links are not nested.
+  const outside: string[] = [];
+  let link: { href: string; words: string[] } | undefined;
+  const put = (piece: string) => (link?.words ?? outside).push(piece);
   for (const token of tokens) {
-    if (token.type === "softbreak") text += " ";
-    else if (token.type === "hardbreak") text += "\n";
+    if (token.type === "softbreak") put(" ");
+    else if (token.type === "hardbreak") put("\n");
     else if (token.type === "image")
-      text += withAddress(inlineText(token.children ?? []), String(token.attrGet("src")));
-    else if (token.type === "link_open")
-      open.push({ href: String(token.attrGet("href")), start: text.length });
+      put(withAddress(inlineText(token.children ?? []), String(token.attrGet("src"))));
+    else if (token.type === "link_open") link = { href: String(token.attrGet("href")), words: [] };
     else if (token.type === "link_close") {
-      const link = open.pop();
-      if (link) text = text.slice(0, link.start) + withAddress(text.slice(link.start), link.href);
-    } else text += token.content;
+      if (link) outside.push(withAddress(link.words.join(""), link.href));
+      link = undefined;
+    } else put(token.content);
   }
-  return text;
+  return outside.join("");
 }
 
 const withAddress = (words: string, href: string): string =>

@@ -5,6 +5,7 @@ import {
   markdownTokens,
   renderMarkdown,
 } from "../../../pipeline/site/markdown.ts";
+import { plainText } from "../../../pipeline/site/plain-text.ts";
 import { dangers, elementsOf, linksOf, wordsOf } from "./factory.ts";
 
 const payloads = [
@@ -84,6 +85,37 @@ test("an image is a link to it, and only its text inside another link", () => {
   const nested = renderMarkdown("[![logo](logo.png)](https://x.example/) ![after](b.png)");
   expect(linksOf(nested)).toEqual(["https://x.example/", "b.png"]);
   expect(wordsOf(elementsOf(nested, "body")[0] as never)).toContain("logo");
+});
+
+/** The length of all copies that a function makes of parts of lists and texts. */
+function copiedBy(work: () => unknown): number {
+  const counted = [Array.prototype, String.prototype];
+  const originals = counted.map(({ slice }) => slice);
+  let copied = 0;
+  for (const [index, prototype] of counted.entries()) {
+    prototype.slice = function (this: never, ...args: []) {
+      const part = Reflect.apply(originals[index] as () => [], this, args);
+      copied += part.length;
+      return part;
+    } as never;
+  }
+  try {
+    work();
+  } finally {
+    for (const [index, prototype] of counted.entries()) prototype.slice = originals[index] as never;
+  }
+  return copied;
+}
+
+test.each([
+  ["pictures", "![a](b) "],
+  ["pictures in links", "[![a](b)](c) "],
+  ["links", "[a](b) "],
+  ["definitions and their links", "[a]: b\n\n[a]\n\n"],
+])("the work for many %s grows with the length of the text", (_, piece) => {
+  const text = piece.repeat(3000);
+  for (const render of [renderMarkdown, inlineMarkdown, plainText])
+    expect(copiedBy(() => render(text)) / text.length).toBeLessThan(60);
 });
 
 test("headings are bold paragraphs outside the page's outline", () => {
