@@ -1,6 +1,7 @@
 import type { Note } from "../documents/note.ts";
 import type { NoteSection, OutputFile, PublishedRelease, SiteConfig } from "../documents/published.ts";
 import type { NotesDocument } from "../documents/site.ts";
+import { containedMarkdown } from "./contained-markdown.ts";
 import { bdi, escapeHtml, visible, withLineFeeds } from "./escape.ts";
 import { inlineMarkdown, isParagraph, type MarkdownLinks, renderMarkdown } from "./markdown.ts";
 import { jsonFile, textFile } from "./output.ts";
@@ -33,14 +34,18 @@ export function notesDocument(release: PublishedRelease, config: SiteConfig): No
 
 const publishedNote = ({ text, refs, security }: Note) => ({ text, refs, security });
 
-/** Notes as a Markdown document. User text is Markdown already and is copied unchanged. */
+/** Notes as a Markdown document. User text is Markdown already; no text affects another one. */
 export function notesMarkdown(release: PublishedRelease, config: SiteConfig): string {
   const blocks = [`# ${escapeMarkdown(config.product)} ${release.version}`, `Released ${release.date}`];
-  if (release.summary) blocks.push(expanded(release.summary).trim());
+  if (release.summary) blocks.push(containedMarkdown(expanded(release.summary).trim(), "summary-"));
+  let number = 0;
   for (const section of noteSections(release.notes, config)) {
     blocks.push(`## ${escapeMarkdown(section.title)}`);
     for (const kind of section.kinds) {
-      blocks.push(`### ${escapeMarkdown(kind.title)}`, kind.notes.map(markdownItem).join("\n"));
+      blocks.push(
+        `### ${escapeMarkdown(kind.title)}`,
+        kind.notes.map((note) => markdownItem(note, ++number)).join("\n"),
+      );
     }
   }
   return `${blocks.join("\n\n")}\n`;
@@ -49,8 +54,8 @@ export function notesMarkdown(release: PublishedRelease, config: SiteConfig): st
 /**
  * Labels and references become part of a paragraph; around a list or code block they are separate paragraphs.
  */
-function markdownItem({ text, refs, security }: Note): string {
-  const body = expanded(text).trimEnd();
+function markdownItem({ text, refs, security }: Note, number: number): string {
+  const body = containedMarkdown(expanded(text).trimEnd(), `note${number}-`);
   const sources = refs.map(markdownRef).join(", ");
   const whole = isParagraph(body)
     ? `${security ? "**Security:** " : ""}${body.trimStart()}${sources && ` (${sources})`}`

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { containedMarkdown } from "../../../pipeline/site/contained-markdown.ts";
 import {
   inlineMarkdown,
   isParagraph,
@@ -112,9 +113,12 @@ test.each([
   ["pictures in links", "[![a](b)](c) "],
   ["links", "[a](b) "],
   ["definitions and their links", "[a]: b\n\n[a]\n\n"],
+  ["tags", "<b> `<b>` \\\\<b>\n"],
+  ["rows of a table", "|a|b|\n|-|-|\n|<b>|`c`|<d>|\n"],
 ])("the work for many %s grows with the length of the text", (_, piece) => {
   const text = piece.repeat(3000);
-  for (const render of [renderMarkdown, inlineMarkdown, plainText])
+  const contained = (written: string) => containedMarkdown(written, "note1-");
+  for (const render of [renderMarkdown, inlineMarkdown, plainText, contained])
     expect(copiedBy(() => render(text)) / text.length).toBeLessThan(60);
 });
 
