@@ -250,6 +250,28 @@ test("only --all, or --yes with versions, cuts without a question", async () => 
   expect(await refused("prod", "--all", "--allow-unpushed", " ")).toContain("the reason is empty");
 });
 
+test("a package that a feed leaves out stops a release without --yes, also with --all", async () => {
+  const made = await releasing("none", {
+    "releases/catalog.yaml": {
+      ...{ product: "Example", require: {}, base_url: "https://downloads.example.com", feeds: { yum: {} } },
+      sites: { prod: { url: `dir:${join(temporaryFolder(), "www")}`, settles: false } },
+    },
+  });
+  const { exitCode, stderr } = await made.at("release", "prod", "--all");
+  expect([exitCode, stderr]).toEqual([
+    2,
+    expect.stringContaining(
+      "Not in a package feed:\n  yum  26.09.001  tool-26.09.001.rpm  its manifest does not contain the metadata of the package\n" +
+        "error[not-confirmed] there is no terminal to confirm this on; nothing was changed",
+    ),
+  ]);
+  expect(stderr).toMatch(/Next: relcat release prod --all --yes$/);
+  expect(made.list("releases")).not.toContain("ledger.jsonl");
+  expect((await made.at("release", "prod", "--all", "--yes", "--dry-run")).stderr).toContain(
+    "Not in a package feed:",
+  );
+});
+
 test.skipIf(!hasTerminal)("a release asks at a terminal before it cuts", async () => {
   const made = await releasing("none");
   made.upload();

@@ -18,7 +18,7 @@ beforeAll(async () => {
   });
   await site.release("26.08.001", [
     { name: "tool", version: "1.0", fields: ["Depends: tool-docs (>= 1.0)"], set: ["min_os_version=22.04"] },
-    { name: "tool", version: "1.0", arch: "arm64", set: ["min_os_version=22.04"] },
+    { name: "tool", version: "1.0", arch: "arm64", fields: ["Source:"], set: ["min_os_version=22.04"] },
     { name: "tool", version: "1.0~focal", set: ["max_os_version=20.04"] },
     { name: "tool-docs", version: "1.0", arch: "all" },
   ]);
@@ -234,6 +234,24 @@ describe("other readers", () => {
         ?.map((line) => line.trim())
         .sort(),
     ).toEqual(["tool-docs_1.0_all", "tool_1.0_amd64", "tool_1.0_arm64", "tool_1.1_amd64"]);
+  });
+
+  test("reprepro mirrors a suite, of which a deb has an empty field", async () => {
+    site.show("second");
+    const home = temporaryFolder();
+    mkdirSync(join(home, "conf"));
+    const distribution = [
+      "Codename: jammy",
+      "Architectures: amd64 arm64",
+      "Components: main",
+      "Update: acme",
+    ];
+    const update = ["Name: acme", `Method: ${site.url}`, "VerifyRelease: blindtrust"];
+    writeFileSync(join(home, "conf/distributions"), `${distribution.join("\n")}\n`);
+    writeFileSync(join(home, "conf/updates"), `${update.join("\n")}\n`);
+    await execa("reprepro", ["--basedir", home, "update"]);
+    const { stdout } = await execa("reprepro", ["--basedir", home, "list", "jammy", "tool"]);
+    expect(stdout.split("\n").sort()).toEqual(["jammy|main|amd64: tool 1.1", "jammy|main|arm64: tool 1.0"]);
   });
 
   test("debmirror mirrors a suite", async () => {

@@ -24,7 +24,7 @@ export function debStanza(
   };
 }
 
-/** Other programs than apt, such as reprepro, refuse an index with a field that has no value. */
+/** Programs other than apt refuse some of them: reprepro stops at an empty Source. */
 const withoutEmptyFields = (text: string): string => text.replace(/^[^ \t\n:]+:[ \t]*\n(?![ \t])/gm, "");
 
 /**

@@ -22,7 +22,7 @@ test("a stanza is the control paragraph and the fields that locate the file", ()
   );
 });
 
-test("a field without a value is left out of the stanza, because reprepro refuses an index with one", () => {
+test("a field without a value is left out of the stanza", () => {
   const lines = ["Depends:", "Recommends: ", "Conffiles:", " /etc/tool 0123", "Section:"];
   const control = `${controlOf("tool", "1", "amd64")}\n${lines.join("\n")}`;
   const { text } = repositoryOf([debOf(1, { control, size: 12 })]);
