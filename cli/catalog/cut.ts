@@ -147,7 +147,7 @@ export const confirmAll =
     await confirmOrRefuse(`Cut ${due.length === 1 ? "it" : "them"}${andThen}?`, undefined, host);
   };
 
-/** A cut is permanent, so people decide whether a package may miss a feed. Those who cut a plan saw it there. */
+/** A cut is permanent, so people decide whether a package may be missing from a feed. A plan lists these packages. */
 async function confirmGaps(
   { events }: Cut,
   catalog: Catalog,
@@ -163,7 +163,7 @@ async function confirmGaps(
   );
   if (plan !== undefined || dryRun) return;
   const them = gaps.length === 1 ? "this package" : `these ${gaps.length} packages`;
-  await confirmOrRefuse(`Cut nevertheless, so that no machine installs ${them} from a feed?`, yes, host);
+  await confirmOrRefuse(`No machine can install ${them} from the feed. Cut anyway?`, yes, host);
 }
 
 /** The plan determines versions and date, so options must not repeat them. */

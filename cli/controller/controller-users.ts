@@ -86,7 +86,7 @@ export function changeUser(
     const user = await api.ask<User>("POST", "/user/upsert", { id, ...change });
     answer<"controller-user">(host, { user }, () => `${nameOf(user)}: ${roleWords(user)}, ${user.status}.`);
     if (user.role !== role && user.role !== "User")
-      say(host, "Their password is the same. If someone else may know it, set another: users passwd.");
+      say(host, "The password has not changed. If anyone else may know it, set a new one with `users passwd`.");
     if (user.status === "Disabled")
       say(host, "Their sessions and tokens no longer work; API keys that they created still do.");
     return exitStatus.done;
@@ -95,7 +95,7 @@ export function changeUser(
 
 const flags = ["authz_devices", "authz_policies", "authz_control_panel", "authz_users"] as const;
 
-/** The role; with the rights that become effective with it. */
+/** The role, with the rights that become effective with it. */
 function roleWords(user: User): string {
   if (user.role !== "LimitedAdministrator") return user.role;
   const given = flags.filter((flag) => user[flag]);

@@ -232,7 +232,7 @@ export function syncToDisk(path: string): void {
   }
 }
 
-/** @throws RelcatError file-access if a link takes the path to a folder that may not be written */
+/** @throws RelcatError file-access if a link leads the path to a folder that is not allowed */
 export function refuseLinkedPlace(path: string, isAllowed: InProject): void {
   let folder = dirname(path);
   while (folder !== dirname(folder) && !lstatSync(folder, { throwIfNoEntry: false }))
@@ -241,8 +241,8 @@ export function refuseLinkedPlace(path: string, isAllowed: InProject): void {
   if (exists(folder) && isAllowed(realpathSync(folder))) return;
   throw failure(
     "file-access",
-    `${folder} is or passes a symbolic link that leads out of the project, or to nothing, so ${path} would be written there`,
-    "Nothing was written. Put a folder in the link's place.",
+    `cannot write ${path}: ${folder} is, or goes through, a symbolic link that leads out of the project or to nothing`,
+    "Replace the link with a folder. Nothing was written.",
   );
 }
 

@@ -10,8 +10,8 @@ import {
 import { basename, join, resolve } from "node:path";
 import { failure } from "../errors.ts";
 
-/** Time-outs in milliseconds. A slow machine needs minutes to compile; a registry that is silent for one is unreachable. */
-const patience = { work: 300_000, registry: 60_000 };
+/** In milliseconds. A slow machine compiles for minutes, but a registry that is silent for a minute is unreachable. */
+const timeouts = { work: 300_000, registry: 60_000 };
 
 const compiled = "build/program/main.js";
 
@@ -81,7 +81,7 @@ export async function lockDependencies(
     "--fetch-retry-factor=1",
   ];
   const args = ["install", "--package-lock-only", ...usual, ...limits];
-  const reason = await npm(copy, args, patience.registry);
+  const reason = await npm(copy, args, timeouts.registry);
   if (reason === "missing") return { reason: "npm is not installed here" };
   if (reason !== undefined) return { reason };
   return { text: withoutEngines(readFileSync(join(copy, "package-lock.json"), "utf8")) };
@@ -101,7 +101,7 @@ function withoutEngines(packageLock: string): string {
 async function npm(
   cwd: string,
   args: readonly string[],
-  timeout = patience.work,
+  timeout = timeouts.work,
 ): Promise<string | undefined> {
   const { execa } = await import("execa");
   const result = await execa("npm", [...args, "--loglevel=error", "--no-update-notifier"], {

@@ -137,7 +137,7 @@ describe("on an idle controller", () => {
     [
       "row with the largest number of a database",
       "insert into audit_log (seq, at, actor_kind, code, hash) values (9223372036854775807, '', '', '', '')",
-      "the row after row 1 was not written by the controller, which numbers without gaps",
+      "the row after row 1 was not written by the controller, which numbers rows without gaps",
     ],
   ])(
     "verify and restore refuse a backup that was changed outside the controller: a %s",

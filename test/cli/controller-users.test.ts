@@ -18,7 +18,7 @@ test("users can be added, changed, disabled and enabled again", async () => {
   const raised = await succeed(users("role", "ann@example.com", "FullAdministrator"));
   expect([raised.stdout, raised.stderr]).toEqual([
     "ann@example.com: FullAdministrator, Active.",
-    "Their password is the same. If someone else may know it, set another: users passwd.",
+    "The password has not changed. If anyone else may know it, set a new one with `users passwd`.",
   ]);
   expect(await said(users("passwd", "ann@example.com"), "another long password\n")).toBe(
     "ann@example.com has a new password; open sessions were ended.",

@@ -183,7 +183,7 @@ describe("init refuses", () => {
         expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
         expect(stderr).toMatch(
           new RegExp(
-            `^error\\[file-access\\] ${basename(demo)}/${linked.replace(".", "\\.")} is or passes a symbolic link that leads out of the project, or to nothing, so .* would be written there\n  hint: Nothing was written\\. Put a folder in the link's place\\.$`,
+            `^error\\[file-access\\] cannot write .*: ${basename(demo)}/${linked.replace(".", "\\.")} is, or goes through, a symbolic link that leads out of the project or to nothing\n  hint: Replace the link with a folder\\. Nothing was written\\.$`,
           ),
         );
         expect(list(basename(demo))).toEqual([linked.split("/")[0]]);

@@ -132,7 +132,7 @@ describe("verify detects the rows", () => {
       await attack(
         `insert into audit_log (seq, ${columns}) select ${seq}, ${columns} from audit_log where seq = 9`,
       );
-      const why = "the row after row 9 was not written by the controller, which numbers without gaps";
+      const why = "the row after row 9 was not written by the controller, which numbers rows without gaps";
       expect(await verify()).toEqual({ verdict: "broken", seq: 10, why });
       const { headers } = await controller.makeUser("Owner");
       const list = await controller.call("GET", "/audit_log?limit=1", { headers });

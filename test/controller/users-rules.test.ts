@@ -68,7 +68,7 @@ describe("the table of roles decides which users can be changed by", () => {
   ])("%s, which becomes effective with a later role,", (flag) => {
     const alias = flag.replace("plane", "panel");
     const detail =
-      "A user with the role LimitedAdministrator cannot give rights, whatever the role of the user is: ";
+      "A user with the role LimitedAdministrator cannot give these rights to a user of any role: ";
     const every = { authz_devices: 1, authz_control_panel: 1, authz_users: 1 } as const;
 
     test.each([

@@ -112,17 +112,17 @@ describe("a signature is invalid if", () => {
             ),
           },
         }),
-      "malformed: it is for another kind of content than the content it came with",
+      "malformed: it is for another kind of content than it came with",
     ],
     [
       "its algorithm goes with another digest",
       () => made({ signer: rsaSigner, instead: { algorithm: algorithm("1.2.840.113549.1.1.5") } }),
-      "malformed: it names an algorithm that is not the one of its key and digest",
+      "malformed: it names an algorithm that does not match its key and digest",
     ],
     [
       "its algorithm goes with another key",
       () => made({ instead: { algorithm: algorithm("1.2.840.113549.1.1.11") } }),
-      "malformed: it names an algorithm that is not the one of its key and digest",
+      "malformed: it names an algorithm that does not match its key and digest",
     ],
     [
       "its algorithm is another",
@@ -251,9 +251,9 @@ describe("a timestamp", () => {
 
   test.each<[string, Signing["unsigned"], string | RegExp]>([
     [
-      "is of another signature",
+      "belongs to another signature",
       timestamp(tsa, before, { of: Buffer.from("else") }),
-      "the timestamp is of another signature",
+      "the timestamp belongs to another signature",
     ],
     [
       "is by a clock that is not allowed",

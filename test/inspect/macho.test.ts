@@ -130,7 +130,7 @@ describe("a program has an invalid signature", () => {
     [
       "with entitlements that are not hashed",
       made({ blobs: { 5: entitlements }, special: {} }),
-      "payload-not-covered: arm64: agent has something in slot 5 that is not signed",
+      "payload-not-covered: arm64: agent has data in slot 5 that its signature does not cover",
     ],
     [
       "with other entitlements",

@@ -241,7 +241,7 @@ describe("a package of rpm 6", () => {
     });
     expect(await inspect(rpmPackage([...named, ...files], [], cpio(...entries([0, 5]))))).toMatchObject({
       verdict: "malformed",
-      reason: "the cpio archive has file 5, which the header of the package lacks",
+      reason: "the cpio archive has file 5, which the package header does not list",
     });
   });
 

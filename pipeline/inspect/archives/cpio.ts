@@ -71,7 +71,7 @@ function* readHeader(listed: Listed | undefined): Generator<Wanted, Header, Uint
 function* readNumber(listed: Listed): Generator<Wanted, Header, Uint8Array> {
   const index = number(text(yield { exactly: 8 }), 16);
   const entry = listed(index);
-  if (!entry) throw malformed(`the cpio archive has file ${index}, which the header of the package lacks`);
+  if (!entry) throw malformed(`the cpio archive has file ${index}, which the package header does not list`);
   yield* skip(2);
   return { ...entry, fill: (length) => -length & 3 };
 }

@@ -36,7 +36,7 @@ export function verifySignature(
   if (!verify(digest.name, signer.signedBytes, publicKey, signer.signature))
     throw new Fault("bad-signature", `${what} was not made by the key of its certificate, or was changed`);
   if (oidOf(attributeOf(signer, attributeIds.contentType, what), what) !== contentType)
-    throw malformed(`${what} is for another kind of content than the content it came with`);
+    throw malformed(`${what} is for another kind of content than it came with`);
   const expected = octetsOf(attributeOf(signer, attributeIds.messageDigest, what), what);
   if (!createHash(digest.name).update(content).digest().equals(expected))
     throw new Fault("bad-digest", `${what} does not match the content it came with`);
@@ -53,5 +53,5 @@ function refuseOtherAlgorithm({ algorithm, digest, certificate }: Signer, what: 
     );
   const isRsa = algorithm.startsWith("1.2.840.113549.");
   if ((goesWith ?? digest.name) !== digest.name || isRsa !== (type === "rsa"))
-    throw malformed(`${what} names an algorithm that is not the one of its key and digest`);
+    throw malformed(`${what} names an algorithm that does not match its key and digest`);
 }

@@ -60,7 +60,7 @@ function verifiedTime(token: Asn1, signature: Uint8Array, { keys, now }: Inspect
   refuseWeak(digest, what);
   if (integerOf(version, what) !== 1) throw malformed(`${what} is not of version 1`);
   const isOfIt = createHash(digest.name).update(signature).digest().equals(octetsOf(hash, what));
-  if (!isOfIt) throw new Fault("bad-digest", `${what} is of another signature`);
+  if (!isOfIt) throw new Fault("bad-digest", `${what} belongs to another signature`);
   const at = timeOf(time, what);
   if (at > now) throw malformed(`${what} is of ${new Date(at).toISOString()}, which is in the future`);
   chainOf(signed.signer.certificate, { among: signed.certificates, keys, at, usage: usages.timeStamping });

@@ -101,6 +101,6 @@ function unreadable(
   }
   const isError = verdict === "bad-digest" || required.includes(feed);
   const message = `${name} will not be in the ${feed} feed: ${reason}`;
-  const hint = `Repair the package, so that ${feed} can list it. ${isError ? `Or take ${feed} out of feeds: in catalog.yaml` : "It can be released without"}.`;
+  const hint = `Repair the package so that ${feed} can list it${isError ? `, or remove ${feed} from feeds: in catalog.yaml` : `. It can be released without the ${feed} feed`}.`;
   return { ...problem("feed-left-out", at, message, hint), severity: isError ? "error" : "warning" };
 }

@@ -103,21 +103,21 @@ export const requiredButLeftOut = (
         })),
     );
 
-const mostNamed = 3;
+const maxNamed = 3;
 
 /** The reason is about one file, and names it with "its". */
 function sentenceOf([first, ...others]: readonly FoundGap[]): string {
   if (!first) return "";
   const { feed, file, reason } = first.gap;
-  const named = others.slice(0, mostNamed - 1).map(({ gap }) => gap.file);
+  const named = others.slice(0, maxNamed - 1).map(({ gap }) => gap.file);
   const more = others.length > named.length ? [`${others.length - named.length} more`] : [];
   const rest = [...named, ...more].join(", ").replace(/, ([^,]+)$/, " and $1");
   return `${file} is not in the ${feed} feed, because ${reason}${rest && `; the same applies to ${rest}`}`;
 }
 
 const hints: ReadonlyMap<string, string> = new Map([
-  [notBelowSite, "Let artifact_url in catalog.yaml begin with {base_url}, or leave url out of its manifest."],
-  [noSize, "Ingest it again where its bytes are, or write size into its manifest."],
+  [notBelowSite, "Begin artifact_url in catalog.yaml with {base_url}, or remove url from its manifest."],
+  [noSize, "Ingest it again on a machine that has the file, or add size to its manifest."],
   [noSuite, "Add a suite to feeds.apt.suites in catalog.yaml that takes it, or correct its OS versions."],
   [noRepository, "Add a repository to feeds.yum.repos in catalog.yaml whose match takes it."],
   [unknownMachine, "Ingest it again with --set arch=arm64, for example, or with arch in a rule of ingest:."],
@@ -131,11 +131,11 @@ function hintOf(group: readonly FoundGap[]): string {
   if (first?.gap.command == null)
     return (
       hints.get(reason) ??
-      "It can be released, but no machine installs it from the feed. To list it, build the package again without this."
+      "It can be released, but no machine can install it from the feed. To list it, correct this and build the package again."
     );
   const versions = [...new Set(group.map(({ gap }) => gap.version))].sort();
-  const shown = versions.slice(0, mostNamed).join(" ");
+  const shown = versions.slice(0, maxNamed).join(" ");
   const rest =
-    versions.length > mostNamed ? `, and the same for ${versions.length - mostNamed} more releases` : "";
+    versions.length > maxNamed ? `. Do the same for ${versions.length - maxNamed} more releases` : "";
   return `relcat ingest --fill ${shown} --artifacts FOLDER adds it, or says why the package has none${rest}.`;
 }

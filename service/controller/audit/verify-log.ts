@@ -73,7 +73,7 @@ function faultOf(
   if (row.seq !== last.seq + 1) {
     return last.seq < end.seq
       ? `row ${last.seq + 1} is missing`
-      : `the row after row ${last.seq} was not written by the controller, which numbers without gaps`;
+      : `the row after row ${last.seq} was not written by the controller, which numbers rows without gaps`;
   }
   if (isSameDigest(row.hash, digestOf(pepper, "audit", last.hash, hashed(row)))) return undefined;
   return `row ${row.seq} is not what was written, or an earlier row was replaced`;

@@ -206,7 +206,7 @@ class Connection implements DatabaseConnection {
 
 /**
  * All rows, with integers as numbers. Integers from 2^53 on, which the controller never writes, are rounded as
- * with PostgreSQL; `node:sqlite` throws at them. Statements that change something return no rows here.
+ * with PostgreSQL; `node:sqlite` throws an error for them. Statements that change something return no rows here.
  */
 function allRows(statement: StatementSync, values: readonly SQLInputValue[]): unknown[] {
   try {

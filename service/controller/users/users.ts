@@ -111,7 +111,7 @@ function requireMayGive(call: Call, before: NewUser, after: NewUser): void {
   if (given.length === 0 || mayDecideOn(actor, "LimitedAdministrator")) return;
   throw new Refused(
     "forbidden",
-    `A user with the role ${actor} cannot give rights, whatever the role of the user is: ${given.join(", ")}.`,
+    `A user with the role ${actor} cannot give these rights to a user of any role: ${given.join(", ")}.`,
   );
 }
 

@@ -202,14 +202,14 @@ describe("unreadable metadata", () => {
     expect([exitCode, stderr]).toEqual([
       0,
       `out/agent.deb warning[feed-left-out] agent.deb will not be in the apt feed: ${reason}\n` +
-        "  hint: Repair the package, so that apt can list it. It can be released without.\nNext: relcat check",
+        "  hint: Repair the package so that apt can list it. It can be released without the apt feed.\nNext: relcat check",
     ]);
     const required = { require: { feeds: ["deb"] }, feeds: { apt: {} } };
     expect(await made(bad, required).run(...release, "out")).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining(
         `error[feed-left-out] agent.deb will not be in the apt feed: ${reason}\n` +
-          "  hint: Repair the package, so that apt can list it. Or take apt out of feeds: in catalog.yaml.",
+          "  hint: Repair the package so that apt can list it, or remove apt from feeds: in catalog.yaml.",
       ),
     });
     expect((await made(bad, { feeds: { yum: {} } }).run(...release, "out")).stderr).toContain(

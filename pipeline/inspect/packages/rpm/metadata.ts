@@ -110,7 +110,7 @@ function* filesOf(main: RpmHeader): Generator<RpmMetadata["files"][number]> {
 }
 
 /** The default limit of createrepo_c. */
-const mostChangelogs = 10;
+const maxChangelogs = 10;
 
 /** The newest changes, the oldest of them first. As createrepo_c does, equal times are made different. */
 function changelogsOf(main: RpmHeader): RpmChange[] {
@@ -118,7 +118,7 @@ function changelogsOf(main: RpmHeader): RpmChange[] {
   const texts = decodedTextsOf(main, tags.changelogTexts);
   const found: RpmChange[] = [];
   let last = 0;
-  for (const [index, time] of integersOf(main, tags.changelogTimes).slice(0, mostChangelogs).entries()) {
+  for (const [index, time] of integersOf(main, tags.changelogTimes).slice(0, maxChangelogs).entries()) {
     const [author, text] = [authors[index], texts[index]];
     if (author === undefined || text === undefined) break;
     let equal = time;
