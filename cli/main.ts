@@ -207,7 +207,7 @@ function endedOutput(this: NodeJS.WriteStream, error: NodeJS.ErrnoException): vo
   guarded(process.stderr).write(`error[file-access] cannot write the output (${error.code})\n`);
 }
 
-/** Without the handlers, an error of its own report would be reported the same way, without end. */
+/** The handler ends a failure of standard error. Otherwise each report of it would fail and be reported again. */
 function endWithBug(error: unknown, host: Host): void {
   guarded(process.stderr);
   const report = import("./terminal/fail.ts").then(({ reportBug }) => reportBug(error, host));

@@ -86,7 +86,10 @@ export function changeUser(
     const user = await api.ask<User>("POST", "/user/upsert", { id, ...change });
     answer<"controller-user">(host, { user }, () => `${nameOf(user)}: ${roleWords(user)}, ${user.status}.`);
     if (user.role !== role && user.role !== "User")
-      say(host, "The password has not changed. If anyone else may know it, set a new one with `users passwd`.");
+      say(
+        host,
+        "The password has not changed. If anyone else may know it, set a new one with `users passwd`.",
+      );
     if (user.status === "Disabled")
       say(host, "Their sessions and tokens no longer work; API keys that they created still do.");
     return exitStatus.done;

@@ -16,7 +16,7 @@ export function readConfig(file: string, bytes: Uint8Array | undefined): ReadCon
   const { document, problems, raw } = readBytes(file, bytes, configSchema);
   // The file contains only comments.
   if (raw?.value === null) return { ...useConfig(nothing), place: nothing.place };
-  // Without settings every rule would compare with something else than the project means.
+  // Without the settings, rules would apply defaults that the project did not choose.
   if (!document && !raw)
     return {
       ...useConfig(nothing),

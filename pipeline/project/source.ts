@@ -17,7 +17,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const mayHaveMark = (file: string) => /\.ya?ml(?:[?#].*)?$/.test(file);
 
 /**
- * Decodes a file. The text of YAML is without its byte order mark, which no editor counts as a column.
+ * Decodes a file. YAML loses its byte order mark, which no editor counts as a column.
  * @throws RelcatError file-size, or file-encoding at the first byte that is not UTF-8 text
  */
 export function decode(file: string, bytes: Uint8Array, limit = maxBytes(file)): Source {

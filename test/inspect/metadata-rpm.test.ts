@@ -202,7 +202,7 @@ describe("changelogs", () => {
     expect((await read(named, { changelogs: true })).changelogs).toEqual([]);
   });
 
-  test("are the ten newest, and equal times become different", async () => {
+  test("are the ten newest entries, and equal times become different", async () => {
     const times = [50, 40, 40, 40, 30, 20, 20, 10, 9, 8, 7, 6];
     const tags = [
       ...named,

@@ -24,7 +24,7 @@ const usual = "amd64, arm64, armhf, i386, ppc64el, riscv64, s390x";
 export const machineArchitecture = text(
   "option-value",
   new RegExp(`^(?:${dpkgName})$`),
-  `an architecture of Debian such as ${usual}`,
+  `a Debian architecture such as ${usual}`,
 );
 
 /** Upper limit for `package` of an artifact, as JSON. */
@@ -41,7 +41,7 @@ const xmlLine = forXml(line, /[\ufffe\uffff]/, "one line of text, not empty and 
 export const architecture = text(
   "option-value",
   new RegExp(`^(?:${dpkgName}|all)$`),
-  `an architecture of Debian such as ${usual}, or all`,
+  `a Debian architecture such as ${usual}, or all`,
 );
 const arch = architecture;
 const whole = z.int(expects("wrong-type", "a whole number")).min(0);
@@ -123,7 +123,9 @@ const rpmSchema = object({
   files: list(rpmFile),
   changelogs: list(rpmChange)
     .optional()
-    .meta({ description: "The ten newest changes, the oldest first; only if feeds.yum.changelogs is set." }),
+    .meta({
+      description: "The ten newest changelog entries, the oldest first; only if feeds.yum.changelogs is set.",
+    }),
 });
 
 /** Chart.yaml as an object. */

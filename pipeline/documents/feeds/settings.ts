@@ -61,7 +61,9 @@ const yumSchema = object({
     .optional()
     .meta({ description: "Repositories and the rpms they take; default: stable, with every rpm." }),
   filelists: flag.optional().meta({ description: "Whether to list every file of every rpm." }),
-  changelogs: flag.optional().meta({ description: "Whether to list the ten newest changes of every rpm." }),
+  changelogs: flag
+    .optional()
+    .meta({ description: "Whether to list the ten newest changelog entries of every rpm." }),
 });
 
 const helmSchema = object({

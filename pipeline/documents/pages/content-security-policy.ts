@@ -6,7 +6,7 @@ export const pagePolicy =
 /** The same as a header, which also forbids frames; a page cannot do that itself. */
 export const contentSecurityPolicy = `${pagePolicy}; frame-ancestors 'none'`;
 
-/** Headers of files that a browser would run scripts in, by extension. A drawing is an artifact or someone's logo. */
+/** Policies for files in which a browser would run scripts, by extension. An SVG file is an artifact or a logo. */
 export const contentPolicies = {
   html: contentSecurityPolicy,
   svg: "default-src 'none'; style-src 'unsafe-inline'; sandbox",

@@ -7,7 +7,7 @@ const xml = "http://www.w3.org/XML/1998/namespace";
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
-/** Without links, animations (which can change a link), foreign objects and programs. */
+/** Without links, animations (which can change a link), foreign objects and scripts. */
 export const drawingElements =
   words(`svg g defs symbol use switch title desc metadata style path rect circle ellipse
   line polyline polygon text tspan textPath image linearGradient radialGradient stop pattern clipPath mask marker
@@ -61,11 +61,11 @@ export interface Flaw {
 
 /**
  * Everything in a drawing that is not on the lists: opened alone, the drawing could run it or load it.
- * @returns with the value of viewBox; or why it is not a drawing
+ * @returns the flaws and the value of viewBox, or why the text is not a drawing
  */
 export function readDrawing(text: string): { viewBox: string; flaws: Flaw[] } | string {
   if (/<!(?:ENTITY|ATTLIST|ELEMENT|NOTATION)|<!DOCTYPE[^>[]*\[/i.test(text))
-    return "declares entities or attributes in its DOCTYPE, which could hide programs";
+    return "declares entities or attributes in its DOCTYPE, which could hide scripts";
   let nodes: Parsed[];
   try {
     nodes = parser.parse(text, true) as Parsed[];

@@ -15,7 +15,7 @@ import {
   strictly,
 } from "./rules.ts";
 
-/** In double quotes, whose text has no backslash and no percent sign that mod_rewrite would expand. */
+/** An argument of a directive. Quotes and backslashes are escaped; mod_rewrite still expands `%` and `$` in it. */
 export const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
 
 export const variable = (name: string): string => `%{ENV:relcat_${name}}`;
@@ -26,7 +26,7 @@ export const rule = (flags: string, pattern = "^", ...conditions: readonly strin
   `RewriteRule ${quoted(pattern)} - "[${flags}]"`,
 ];
 
-/** The value of a key, in the emitted tables; empty: none. */
+/** The value of a key in the emitted tables; empty if there is none. */
 export const entry = (key: string): string => `\${relcat_tables:${key}}`;
 
 export const when = (name: string, pattern: string): string => `"${variable(name)}" ${quoted(pattern)}`;

@@ -20,7 +20,7 @@ import type { HostSources } from "./sources.ts";
 
 const folder = "hosting/apache";
 
-/** Apache httpd: settings of a virtual host, its lookup table, and bodies of answers that are no file of the site. */
+/** Apache httpd: settings of a virtual host, its lookup table, and bodies of answers that are not files of the site. */
 export function apacheFiles(sources: HostSources): OutputFile[] {
   const { routing, tags } = sources;
   const answers = Object.entries(answerBodies).map(([name, body]) =>
@@ -97,7 +97,7 @@ const folders = [
   ]),
 ];
 
-/** A string of an expression is quoted twice. */
+/** The body is a string in an expression, so it is quoted twice. */
 const text = (status: number, body: string) =>
   `ErrorDocument ${status} ${quoted(body.replace(/["\\]/g, "\\$&"))}`;
 

@@ -92,7 +92,7 @@ async function keepIn(folder: string, change: () => Promise<void>): Promise<void
 
 /**
  * Verified metadata of earlier runs, one file per role, each replaced atomically. Several runs may share the folder:
- * none replaces what another one has stored since by something older.
+ * none replaces newer metadata of another run with its own older metadata.
  * @throws RelcatError trust-damaged, file-access
  */
 export function openMemory(folder: string): TrustMemory {

@@ -169,7 +169,7 @@ describe("an architecture that the file does not state", () => {
   test("must be one that relcat knows, and must not contradict the package", async () => {
     const unknown = await made(plain, xz).run(...release, "--set", "arch=amd46", "out");
     expect(unknown.stderr).toContain(
-      '--set arch is "amd46", expected an architecture of Debian such as amd64, arm64, armhf',
+      '--set arch is "amd46", expected a Debian architecture such as amd64, arm64, armhf',
     );
     const wrong = await made({ "agent.deb": packages["agent.deb"] }).run(
       ...release,

@@ -15,7 +15,7 @@ const headerSize = 60;
 /** More than any package has: three members and one signature for each role. */
 const mostMembers = 32;
 
-/** The format before 2.0 has no archive: version, size of the control archive, and both archives (deb-old(5)). */
+/** deb-old(5): no ar archive, but a version, the size of the control archive, and both tar archives. */
 export const isOldDeb = (head: Uint8Array): boolean => /^0\.93\d*\n\d/.test(latin1(head));
 
 /** @throws Fault malformed; unsupported-format */

@@ -50,7 +50,7 @@ export async function chartMetadata(
   };
 }
 
-/** Helm reads the file of charts of apiVersion v1 in charts of any version, and prefers it to Chart.yaml. */
+/** Helm reads requirements.yaml, the file of apiVersion v1, in charts of any version, and prefers it to Chart.yaml. */
 async function required(requirements: string | undefined): Promise<unknown[] | undefined> {
   if (requirements === undefined) return undefined;
   const { dependencies } = await readMapping(requirements, "requirements.yaml");

@@ -46,7 +46,7 @@ export async function readMapping(text: string, what: string): Promise<Record<st
     const value: unknown = parse(text, { schema: "failsafe", logLevel: "error" }) ?? {};
     if (value instanceof Object && !Array.isArray(value)) return { ...value };
   } catch (error) {
-    // The parser adds the lines around the fault to its first line.
+    // The lines after the first quote the text around the fault.
     const [message = ""] = (error instanceof Error ? error.message : String(error)).split("\n", 1);
     throw malformed(`${what} cannot be read: ${message.replace(/:$/, "")}`);
   }

@@ -117,7 +117,10 @@ export function checkSpecial(
 ): void {
   for (const { slot } of blobs.filter(isSpecial)) {
     if (slot > hashes.special)
-      throw new Fault("payload-not-covered", `${name} has data in slot ${slot} that its signature does not cover`);
+      throw new Fault(
+        "payload-not-covered",
+        `${name} has data in slot ${slot} that its signature does not cover`,
+      );
   }
   for (let slot = 1; slot <= hashes.special; slot++) {
     const expected = bytes.subarray(hashes.at - slot * hashSize, hashes.at - (slot - 1) * hashSize);

@@ -34,7 +34,7 @@ const texts = {
 /**
  * Reads the header as createrepo_c does.
  * @param filelists whether to list every file, rather than those of `primary.xml`
- * @param changelogs whether to read those of `other.xml`
+ * @param changelogs whether to read the changelog for `other.xml`
  * @returns undefined for a source package, which repositories of packages do not list
  * @throws Fault malformed; refuse; unsupported-format
  */
@@ -112,7 +112,7 @@ function* filesOf(main: RpmHeader): Generator<RpmMetadata["files"][number]> {
 /** The default limit of createrepo_c. */
 const maxChangelogs = 10;
 
-/** The newest changes, the oldest of them first. As createrepo_c does, equal times are made different. */
+/** The newest entries, the oldest of them first. As createrepo_c does, equal times are made different. */
 function changelogsOf(main: RpmHeader): RpmChange[] {
   const authors = decodedTextsOf(main, tags.changelogAuthors);
   const texts = decodedTextsOf(main, tags.changelogTexts);

@@ -43,7 +43,7 @@ export const hydraRunCommand = shape({
     }),
 });
 
-/** Hydra's answer for `/build/ID` as JSON. Products without a path were measured, but are at Hydra alone. */
+/** Hydra's answer for `/build/ID` as JSON. Products without a path were measured, but only Hydra has them. */
 export const hydraBuild = shape({
   title: "a build from Hydra's REST API",
   fits: (value) => isObject(value) && "buildstatus" in value && "buildproducts" in value,
