@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import type { RelcatError } from "../errors.ts";
-import { accessFailure } from "../system/access-failure.ts";
+import { accessFailure, refuseSpecial } from "../system/access-failure.ts";
 import { isMissing } from "../system/files.ts";
 
 /**
@@ -141,6 +141,7 @@ function trying(onFailure: OnCacheFailure): Trials {
   return {
     read(path) {
       try {
+        refuseSpecial(path);
         return readFileSync(path);
       } catch (error) {
         if (!isMissing(error)) report(accessFailure(`cannot read ${path}`, error));

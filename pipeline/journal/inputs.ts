@@ -24,7 +24,7 @@ const folderStatData: StatData = [0, 0, 0, 0];
 
 /**
  * @param taken a time before the first file is inspected, so that later changes have a later time
- * @returns undefined if there is a link, because the files behind it are not inspected
+ * @returns undefined if there is a link, because the files behind it are not inspected, or a special file
  */
 export function scanInputs(folders: readonly string[], taken: number): Inputs | undefined {
   const rows: Input[] = [];
@@ -38,17 +38,17 @@ export function scanInputs(folders: readonly string[], taken: number): Inputs | 
 
 const isFolder = ({ path }: Input): boolean => path.endsWith("/");
 
-/** Skips hidden files. @returns false if there is a link */
+/** Skips hidden files. @returns false if there is a link, a pipe, a socket or a device */
 function scanFolder(folder: string, rows: Input[]): boolean {
   for (const name of readdirSync(folder).sort()) {
     if (name.startsWith(".")) continue;
     const path = `${folder}/${name}`;
     const stat = lstatSync(path, { throwIfNoEntry: false });
-    if (stat?.isSymbolicLink()) return false;
     if (stat?.isDirectory()) {
       rows.push({ path: `${path}/`, statData: folderStatData, sha256: null });
       if (!scanFolder(path, rows)) return false;
-    } else if (stat) rows.push({ path, statData: statDataOf(stat), sha256: null });
+    } else if (stat && !stat.isFile()) return false;
+    else if (stat) rows.push({ path, statData: statDataOf(stat), sha256: null });
   }
   return true;
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
+import { refuseSpecial } from "../system/access-failure.ts";
 import { entryBytes } from "./cache.ts";
 import type { MadeFile, MadeGroup, StatData } from "./file-stats.ts";
 import type { Input, Inputs } from "./inputs.ts";
@@ -63,7 +64,9 @@ export function readJournalFile(cache: string, name: string): JournalFile | unde
   let bytes: Uint8Array | undefined;
   try {
     // biome-ignore lint/plugin: the name has letters, digits, dots and hyphens alone.
-    bytes = entryBytes(name, readFileSync(join(cache, name.slice(0, 2), name)));
+    const path = join(cache, name.slice(0, 2), name);
+    refuseSpecial(path);
+    bytes = entryBytes(name, readFileSync(path));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;

@@ -15,6 +15,6 @@ export const artifactPaths = (folder: string, version: string, file: string): st
   posix.join(folder, file),
 ];
 
-/** undefined: not in the folder. */
+/** undefined: not in the folder. A pipe in its place is refused when it is read. */
 export const artifactAtHand = (folder: string, version: string, file: string): string | undefined =>
-  artifactPaths(folder, version, file).find((path) => pathInfo(path).kind === "file");
+  artifactPaths(folder, version, file).find((path) => !["missing", "folder"].includes(pathInfo(path).kind));

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { type FileHandle, open } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import type { MeasuredFile } from "../documents/object-store.ts";
-import { failure, RelcatError } from "../errors.ts";
-import { accessFailure } from "./access-failure.ts";
+import { failure } from "../errors.ts";
+import { accessFailure, refuseSpecial } from "./access-failure.ts";
 
 /** Reads a file sequentially and verifies at the end that it matches its measured hash. */
 export interface FileReader {
@@ -20,15 +20,21 @@ export async function withFile<T>(
 ): Promise<T> {
   const hash = createHash("sha256");
   let at = 0;
-  let handle: FileHandle | undefined;
+  // Errors of `work` are its own: it may write the bytes to a disk that is full.
+  const reading = async <R>(act: () => Promise<R>): Promise<R> =>
+    act().catch((error) => {
+      throw accessFailure(`cannot read ${path}`, error);
+    });
+  const file = await reading(async () => {
+    refuseSpecial(path);
+    return open(path);
+  });
   try {
-    const file = await open(path);
-    handle = file;
     return await work({
       async next(buffer) {
         let filled = 0;
         while (filled < buffer.length) {
-          const { bytesRead } = await file.read(buffer, filled, buffer.length - filled, at);
+          const { bytesRead } = await reading(() => file.read(buffer, filled, buffer.length - filled, at));
           if (bytesRead === 0) break;
           filled += bytesRead;
           at += bytesRead;
@@ -41,11 +47,8 @@ export async function withFile<T>(
         if (at !== size || hash.digest("hex") !== sha256) throw changed(path, sha256);
       },
     });
-  } catch (error) {
-    if (error instanceof RelcatError || !(error as NodeJS.ErrnoException).syscall) throw error;
-    throw accessFailure(`cannot read ${path}`, error);
   } finally {
-    await handle?.close();
+    await file.close();
   }
 }
 

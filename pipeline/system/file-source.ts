@@ -3,7 +3,7 @@ import { type BigIntStats, closeSync, fstatSync, openSync, read, readSync, statS
 import { basename } from "node:path";
 import { promisify } from "node:util";
 import { failure } from "../errors.ts";
-import { accessFailure } from "./access-failure.ts";
+import { accessFailure, refuseSpecial } from "./access-failure.ts";
 import { type ByteSource, refuseBeyond, release } from "./byte-source.ts";
 
 /**
@@ -18,7 +18,10 @@ export interface FileSource extends ByteSource {
 
 /** @throws RelcatError file-access */
 export function fileSource(path: string): FileSource {
-  const descriptor = attempt(path, () => openSync(path, "r"));
+  const descriptor = attempt(path, () => {
+    refuseSpecial(path);
+    return openSync(path, "r");
+  });
   const before = fstatSync(descriptor, { bigint: true });
   const at = { name: basename(path), size: Number(before.size) };
   let sha256: string | undefined;

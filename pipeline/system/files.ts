@@ -21,7 +21,7 @@ import {
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { failure, type Problem, throwErrors } from "../errors.ts";
-import { accessFailure } from "./access-failure.ts";
+import { accessFailure, refuseSpecial, specialKind } from "./access-failure.ts";
 import { inParallel } from "./in-parallel.ts";
 import { foreignLink, type InProject } from "./project-links.ts";
 
@@ -29,7 +29,8 @@ import { foreignLink, type InProject } from "./project-links.ts";
  * Lists files below a folder: relative, sorted by code unit, without hidden ones; [] if the folder does not
  * exist. Links are followed, because build outputs are often folders of links.
  * @param isAllowed whether a link may lead to a real path; default: to any
- * @throws RelcatError file-access for every link that is broken, circular or not allowed
+ * @throws RelcatError file-access for every link that is broken, circular or not allowed, and for every pipe, socket and
+ * device
  */
 export async function listFiles(folder: string, isAllowed: InProject = () => true): Promise<string[]> {
   const problems: Problem[] = [];
@@ -55,13 +56,13 @@ async function listBelow(
   });
   const files: string[] = [];
   for (const { path, dirent } of entries) {
-    if (!dirent.isSymbolicLink()) {
-      if (!dirent.isDirectory()) files.push(path);
-      continue;
-    }
     const whole = join(folder, path);
-    const target = statSync(whole, { throwIfNoEntry: false });
-    if (!target) problems.push(badLink(whole, "is a link to something that is not there"));
+    const target = dirent.isSymbolicLink() ? statSync(whole, { throwIfNoEntry: false }) : dirent;
+    const special = target && specialKind(target);
+    if (special) problems.push(...accessFailure(`cannot read ${whole}`, { code: special }).problems);
+    else if (target === dirent) {
+      if (!dirent.isDirectory()) files.push(path);
+    } else if (!target) problems.push(badLink(whole, "is a link to something that is not there"));
     else if (!isAllowed(realpathSync(whole))) problems.push(foreignLink(whole));
     else if (!target.isDirectory()) files.push(path);
     else {
@@ -92,6 +93,7 @@ export const readFiles = (paths: readonly string[]): Promise<Uint8Array[]> =>
 
 async function readExisting(path: string): Promise<Uint8Array> {
   try {
+    refuseSpecial(path);
     return await readFile(path);
   } catch (error) {
     throw accessFailure(`cannot read ${path}`, error);
@@ -101,6 +103,7 @@ async function readExisting(path: string): Promise<Uint8Array> {
 /** Throws if the file is missing. */
 export function readPresent(path: string): Uint8Array {
   try {
+    refuseSpecial(path);
     return readFileSync(path);
   } catch (error) {
     throw accessFailure(`cannot read ${path}`, error);
@@ -110,6 +113,7 @@ export function readPresent(path: string): Uint8Array {
 /** undefined if the file is missing. */
 export function readIfPresent(path: string): Uint8Array | undefined {
   try {
+    refuseSpecial(path);
     return readFileSync(path);
   } catch (error) {
     if (isMissing(error)) return undefined;
@@ -133,6 +137,7 @@ function readInto(buffer: Uint8Array, descriptor: number, place: number): number
  * collected late, so each is valid only until the next.
  */
 export function* piecesOf(path: string, size: number): Generator<Uint8Array> {
+  refuseSpecial(path);
   const buffer = Buffer.allocUnsafeSlow(size);
   const descriptor = openSync(path, "r");
   try {

@@ -1,23 +1,29 @@
 import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
-import { accessFailure } from "./access-failure.ts";
+import { accessFailure, isDescriptor, refuseSpecial, specialKind } from "./access-failure.ts";
 import { isMissing } from "./files.ts";
 
 export interface PathInfo {
-  /** A stream is a pipe or terminal, which can be read only once. */
-  kind: "folder" | "file" | "stream" | "missing";
+  /** A stream is open already, such as standard input, and can be read only once. Special files are never read. */
+  kind: "folder" | "file" | "stream" | "named pipe" | "socket" | "device" | "missing";
   /** With all symbolic links resolved, such as the store path behind `result`. */
   realPath: string;
   size: number;
 }
 
+const specialKinds = { PIPE: "named pipe", SOCKET: "socket", DEVICE: "device" } as const;
+
 /** @throws RelcatError file-access if the path cannot be read */
 export function pathInfo(path: string): PathInfo {
   try {
     const stats = statSync(path);
-    const kind = stats.isDirectory() ? "folder" : stats.isFile() ? "file" : "stream";
-    return { kind, realPath: kind === "stream" ? path : realpathSync(path), size: stats.size };
+    const special = specialKind(stats);
+    const kind = stats.isDirectory() ? "folder" : "file";
+    if (!special) return { kind, realPath: realpathSync(path), size: stats.size };
+    return { kind: isDescriptor(path) ? "stream" : specialKinds[special], realPath: path, size: stats.size };
   } catch (error) {
-    if (isMissing(error)) return { kind: "missing", realPath: path, size: 0 };
+    // A name that is too long for its folder cannot be that of a file there.
+    if (isMissing(error) || (error as NodeJS.ErrnoException).code === "ENAMETOOLONG")
+      return { kind: "missing", realPath: path, size: 0 };
     throw accessFailure(`cannot read ${path}`, error);
   }
 }
@@ -25,6 +31,7 @@ export function pathInfo(path: string): PathInfo {
 /** The first bytes of a file, fewer if it is shorter. */
 export function readHead(path: string, length: number): Uint8Array {
   try {
+    refuseSpecial(path);
     const descriptor = openSync(path, "r");
     try {
       const bytes = new Uint8Array(length);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { accessSync, constants, lstatSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -15,8 +15,8 @@ import type { Surroundings } from "./surroundings.ts";
  */
 export const lockFile = ".relcat-lock";
 
-/** SQLITE_NOTADB */
-const notADatabase = 26;
+/** SQLITE_READONLY, SQLITE_FULL, SQLITE_CANTOPEN and SQLITE_NOTADB */
+const [readOnly, full, cannotOpen, notADatabase] = [8, 13, 14, 26];
 
 const maxWaitMilliseconds = 30_000;
 const step = 50;
@@ -143,12 +143,25 @@ function hold(database: DatabaseSync, file: string, pid: number): boolean {
 
 /** The file may belong to another program, and the folder to another user. */
 function unusable(file: string, error: unknown) {
-  const { errcode, errstr = String(error) } = error as { errcode?: number; errstr?: string };
+  const { errcode = 0, errstr = String(error) } = error as { errcode?: number; errstr?: string };
+  const reason =
+    errcode === full ? { code: "ENOSPC" } : [readOnly, cannotOpen].includes(errcode) && denied(file);
+  if (reason) return accessFailure(`cannot lock ${file}`, reason);
   const hint =
     errcode === notADatabase
       ? "It contains only the lock: make sure that no relcat is running there, and remove it."
       : "Check the permissions of the folder and of the file, and the free space.";
   return failure("file-access", `cannot lock ${file}: ${errstr}`, hint, undefined, error);
+}
+
+/** The reason why SQLite cannot write, which it does not name. */
+function denied(file: string): unknown {
+  try {
+    accessSync(existsSync(file) ? file : dirname(file), constants.W_OK);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
 }
 
 /** 0 between two holders. */

@@ -1,6 +1,6 @@
 import { createReadStream, type ReadStream } from "node:fs";
 import { failure } from "../errors.ts";
-import { accessFailure } from "./access-failure.ts";
+import { accessFailure, refuseSpecial } from "./access-failure.ts";
 
 /** @throws RelcatError usage for non-web addresses, which are not file names either */
 export function refuseScheme(source: string): void {
@@ -19,11 +19,12 @@ export function refuseScheme(source: string): void {
  */
 export async function readInput(source: string, limit: number): Promise<Uint8Array> {
   refuseScheme(source);
-  const stream: ReadStream =
-    source === "-" ? createReadStream("", { fd: 0, autoClose: false }) : createReadStream(source);
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
+    if (source !== "-") refuseSpecial(source);
+    const stream: ReadStream =
+      source === "-" ? createReadStream("", { fd: 0, autoClose: false }) : createReadStream(source);
     for await (const chunk of stream as AsyncIterable<Uint8Array>) {
       size += chunk.length;
       if (size > limit) break;

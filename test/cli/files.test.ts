@@ -1,6 +1,11 @@
-import { mkdirSync, symlinkSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { afterFile } from "../support/after-file.ts";
+import { pathOf } from "../support/artifacts.ts";
 import { artifact, project, smallCatalog } from "../support/project.ts";
 
 describe("files in the releases folder", () => {
@@ -41,6 +46,84 @@ describe("files in the releases folder", () => {
         .map((line) => `${line}\n  hint: Repair or remove the link.\n`)
         .join("")
         .concat("3 errors"),
+    });
+  });
+});
+
+describe("a pipe, a socket or a device never makes a command wait", () => {
+  const refusal = (path: string, kind = "named pipe") =>
+    `error[file-access] cannot read ${path}: it is a ${kind}, expected a file\n  hint: Remove it, or name a file.`;
+  const made = () =>
+    project({ ...smallCatalog, "out/a.msi": "a", "m.json": { release: "26.09.001", artifacts: [] } });
+  const ingest = ["ingest", "--release", "26.09.001"];
+
+  test("in a build's output, which is refused with all of them named", async () => {
+    const { folder, run } = made();
+    const socket = createServer().listen(join(folder, "out/agent.sock"));
+    afterFile(() => socket.close());
+    await once(socket, "listening");
+    execFileSync("mkfifo", [join(folder, "out/p.msi")]);
+    symlinkSync("/dev/zero", join(folder, "out/zero.msi"));
+    expect(await run(...ingest, "out")).toMatchObject({
+      exitCode: 2,
+      stderr: [
+        refusal("out/agent.sock", "socket"),
+        refusal("out/p.msi"),
+        refusal("out/zero.msi", "device"),
+        "3 errors",
+      ].join("\n"),
+    });
+  });
+
+  test.each<[string, string, string[]]>([
+    ["an input of ingest", "p.msi", [...ingest, "p.msi"]],
+    ["a sidecar", "out/a.msi.relcat.yaml", [...ingest, "out/a.msi"]],
+    ["a list of products", "out/nix-support/hydra-build-products", [...ingest, "out"]],
+    ["a checksum file", "SUMS", [...ingest, "--sums", "SUMS"]],
+    ["another catalog.yaml", "other.yaml", [...ingest, "out", "--config", "other.yaml"]],
+    ["a list to import", "list.json", ["import", "list.json"]],
+    ["a manifest of upload", "m2.json", ["upload", "out/a.msi", "--site", "x", "--manifest", "m2.json"]],
+    ["a manifest", "releases/26.09.001/manifests/p.json", ["check"]],
+    ["catalog.yaml", "releases/catalog.yaml", ["build"]],
+    ["the list of an earlier build", "dist/build.json", ["build"]],
+    ["a template", "releases/templates/layout.hbs", ["build"]],
+  ])("as %s", async (_, path, args) => {
+    const { folder, run, write } = made();
+    write(path, "");
+    write("releases/catalog.yaml", { require: {}, sites: { x: { url: "dir:site" } } });
+    rmSync(join(folder, path));
+    execFileSync("mkfifo", [join(folder, path)]);
+    const { exitCode, stdout, stderr } = await run(...args);
+    expect([exitCode, stdout + stderr]).toEqual([
+      2,
+      expect.stringMatching(/^error\[file-access\] cannot read \S+: it is a named pipe, expected a file\n/),
+    ]);
+    expect(stderr).toContain(path);
+  });
+
+  test.each<[string, string[]]>([
+    ["inspect", ["inspect", "p.msi"]],
+    ["upload", ["upload", "p.msi", "--site", "x", "--release", "26.09.001"]],
+  ])("as a file of %s", async (_, args) => {
+    const { folder, run, write } = made();
+    write("releases/catalog.yaml", { require: {}, sites: { x: { url: "dir:site" } } });
+    execFileSync("mkfifo", [join(folder, "p.msi")]);
+    expect(await run(...args)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("error[input-missing] p.msi is a named pipe, expected a file"),
+    });
+  });
+
+  test("as an artifact of check", async () => {
+    const { folder, run, write, succeed } = made();
+    cpSync(pathOf("deb/unsigned-xz.deb"), join(folder, "out/a.deb"));
+    write("releases/catalog.yaml", { require: {} });
+    await succeed(...ingest, "out/a.deb");
+    rmSync(join(folder, "out/a.deb"));
+    execFileSync("mkfifo", [join(folder, "out/a.deb")]);
+    expect(await run("check", "--artifacts", "out")).toMatchObject({
+      exitCode: 2,
+      stderr: refusal("out/a.deb"),
     });
   });
 });

@@ -16,6 +16,7 @@ import { failure } from "../../errors.ts";
 import type { MadeFile, MadeGroup } from "../../journal/file-stats.ts";
 import { encoder, type SiblingOptions } from "../../journal/precompress.ts";
 import { removeSiblings } from "../../journal/siblings.ts";
+import { accessFailure } from "../../system/access-failure.ts";
 import { readIfPresent } from "../../system/files.ts";
 import { lockFile } from "../../system/lock.ts";
 import { type RootFolder, rootFolder } from "../../system/root-folder.ts";
@@ -57,8 +58,12 @@ export function openSiteFolder(folder: string, now: number, siblings: SiblingOpt
   const work = rootFolder(folder)(relativePath(workFolder));
   const previous = previousFiles(folder);
   const startedBefore = unfinishedFiles(work);
-  mkdirSync(folder, { recursive: true });
-  if (!existsSync(work)) mkdirSync(work, { mode: 0o700 });
+  try {
+    mkdirSync(folder, { recursive: true });
+    if (!existsSync(work)) mkdirSync(work, { mode: 0o700 });
+  } catch (error) {
+    throw accessFailure(`cannot write ${folder}`, error);
+  }
   clear(work);
   // biome-ignore lint/plugin: a constant; earlier versions kept their lock there.
   rmSync(join(folder, lockFile), { force: true });

@@ -1,10 +1,10 @@
-import { createHash, type Hash } from "node:crypto";
+import { createHash, type Hash, hash } from "node:crypto";
 import { rmSync, statSync } from "node:fs";
 import { type FileHandle, mkdir, open } from "node:fs/promises";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { setTimeout as pauseFor } from "node:timers/promises";
 import { failure, RelcatError } from "../../errors.ts";
-import { accessFailure } from "../access-failure.ts";
+import { accessFailure, refuseSpecial } from "../access-failure.ts";
 import { exists, renameToFree } from "../files.ts";
 import { hashFile } from "../hash-file.ts";
 import { type ArtifactStream, openArtifact } from "./download-stream.ts";
@@ -55,7 +55,12 @@ interface Progress {
   isFromBefore: boolean;
 }
 
-const partOf = (file: string): string => `${file}.part`;
+/** Next to the file, with a short name if its own leaves no room for the ending. */
+function partOf(file: string): string {
+  const name = basename(file);
+  if (Buffer.byteLength(name) <= 250) return `${file}.part`;
+  return `${dirname(file)}/${hash("sha256", name).slice(0, 32)}.part`;
+}
 
 async function presentFile(file: string, sha256: string): Promise<{ result: "present"; size: number }> {
   const there = await hashFile(file);
@@ -95,6 +100,7 @@ interface Part {
 async function openPart(path: string): Promise<Part> {
   try {
     await mkdir(dirname(path), { recursive: true });
+    refuseSpecial(path);
     const handle = await open(path, statSync(path, { throwIfNoEntry: false }) ? "r+" : "wx+");
     const hash = createHash("sha256");
     let size = 0;

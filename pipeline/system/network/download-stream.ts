@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { closeSync, createReadStream, openSync, statSync, writeSync } from "node:fs";
+import { accessFailure, refuseSpecial } from "../access-failure.ts";
 import { Attention, follow, isTemporary, networkProblem, unreachable } from "./download-request.ts";
 
 export interface ArtifactStream {
@@ -108,6 +109,11 @@ async function* bodyOf(place: string, response: Response, attention: Attention):
 }
 
 function openFile(path: string, from: number): ArtifactStream {
+  try {
+    refuseSpecial(path);
+  } catch (error) {
+    throw accessFailure(`cannot read ${path}`, error);
+  }
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats) return { status: 404, length: undefined, etag: undefined, chunks: nothing(), end: () => {} };
   const stream = createReadStream(path, { start: from, highWaterMark: 512 * 1024 });

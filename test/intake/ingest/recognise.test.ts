@@ -1,10 +1,10 @@
-import { execFileSync } from "node:child_process";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { execa } from "execa";
 import { expect, test } from "vitest";
 import { recognise } from "../../../pipeline/intake/ingest/formats/recognise.ts";
-import { temporaryFolder } from "../../support/run.ts";
-import { file, image, ingest, ingestImage, problemsOf } from "./ingesting.ts";
+import { program, repository, temporaryFolder } from "../../support/run.ts";
+import { file, image, ingest, ingestImage, problemsOf, revision } from "./ingesting.ts";
 
 const accepted =
   "Accepted: nix build --json, nix path-info --json, nix derivation show, nix flake metadata --json, Hydra RunCommand JSON, a build from Hydra's REST API, nix-support/image-info.json, GoReleaser dist/artifacts.json, GoReleaser dist/metadata.json, a build output manifest, a .narinfo, an output folder, a file for download. A file that is itself for download needs a rule in ingest: of catalog.yaml.";
@@ -54,16 +54,25 @@ test("an unknown version number changes nothing", () => {
   });
 });
 
-test("a pipe can be a document", async () => {
-  const folder = temporaryFolder();
-  const pipe = join(folder, "pipe");
-  execFileSync("mkfifo", [pipe]);
-  const written = import("node:fs/promises").then(({ writeFile }) =>
-    writeFile(pipe, readFileSync(file("nix-build/array.json"))),
+test("a pipe that the shell opened can be a document", async () => {
+  const words = [
+    "ingest",
+    "--out",
+    "-",
+    "--config",
+    file("catalog.yaml"),
+    "--rev",
+    revision,
+    "--release",
+    "26.08.002",
+  ];
+  const documents = `<(cat ${file("finished/manifest.json")})`;
+  const { stdout, exitCode } = await execa(
+    "bash",
+    ["-c", `"$@" ${documents}`, "-", process.execPath, program, ...words],
+    { cwd: repository, reject: false },
   );
-  const { manifest } = await ingestImage([pipe, image.file]);
-  await written;
-  expect(manifest.artifacts[0]?.vendor?.image?.drv).toBe(image.drv);
+  expect([exitCode, JSON.parse(stdout).release]).toEqual([0, "26.08.002"]);
 });
 
 test("a JSON file for download needs a rule", async () => {

@@ -1,4 +1,5 @@
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -139,6 +140,23 @@ describe("relcat download", () => {
     expect((await download("26.08.001", "helm")).exitCode).toBe(0);
     expect(served).toEqual(["GET 1000", "GET 1000", "GET 0"]);
     expect(hash(readFileSync(out()))).toBe(hash(bytesOf(names.chart)));
+  });
+
+  test("never waits for a pipe in the place of the file or of the earlier try", async () => {
+    for (const path of [`${out()}.part`, out()]) {
+      execFileSync("mkfifo", [path]);
+      const { exitCode, text } = await download("26.08.001", "helm");
+      expect([exitCode, text]).toEqual([
+        2,
+        expect.stringContaining(`${path}: it is a named pipe, expected a file`),
+      ]);
+    }
+  });
+
+  test("writes a file whose name is as long as a name can be", async () => {
+    const longest = out("a".repeat(255));
+    expect((await run(["download", "26.08.001", "helm", "--out", longest])).exitCode).toBe(0);
+    expect(readdirSync(here)).toEqual(["a".repeat(255)]);
   });
 
   test("starts again if a server has no ranges, or has nothing left", async () => {

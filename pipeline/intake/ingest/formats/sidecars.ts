@@ -47,7 +47,7 @@ export async function readSidecars(
 }
 
 const besides = (paths: readonly string[]) =>
-  paths.map((path) => `${path}${ending}`).filter((path) => pathInfo(path).kind === "file");
+  paths.map((path) => `${path}${ending}`).filter((path) => pathInfo(path).kind !== "missing");
 
 const twice = (target: string, path: string, other: string) =>
   problem(
