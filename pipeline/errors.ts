@@ -134,6 +134,7 @@ export const codes = {
   "pack-failed": 2,
   "sequence-full": 2,
   clock: 2,
+  "commit-refused": 2,
   "git-missing": 2,
   "git-refused": 2,
   "decoder-missing": 2,

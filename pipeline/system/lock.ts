@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
 import { failure } from "../errors.ts";
-import { accessFailure } from "./access-failure.ts";
+import { accessFailure, refuseSpecial } from "./access-failure.ts";
 import { readIfPresent } from "./files.ts";
 import { realPlace } from "./real-place.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -134,6 +134,7 @@ function hold(database: DatabaseSync, file: string, pid: number): boolean {
     throw unusable(file, error);
   }
   try {
+    refuseSpecial(holderFile(file));
     writeFileSync(holderFile(file), `${pid}\n`);
   } catch (error) {
     throw accessFailure(`cannot lock ${dirname(file)}`, error);

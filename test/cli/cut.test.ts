@@ -1,5 +1,16 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { artifact, cutCatalog, firstCut, note, project, release, smallCatalog } from "../support/project.ts";
+import {
+  artifact,
+  cutCatalog,
+  firstCut,
+  note,
+  type Project,
+  project,
+  release,
+  smallCatalog,
+} from "../support/project.ts";
 import { relcat } from "../support/run.ts";
 import { atTerminal, hasTerminal } from "../support/terminal.ts";
 
@@ -264,13 +275,43 @@ test("--commit says whether the ledger is written if git refuses", async () => {
   const cut = () => relcat(folder, ["cut", "--all", "--commit"], { env });
   const first = await cut();
   expect(first.exitCode).toBe(2);
-  expect(first.stderr).toContain("error[git-missing] git commit failed: ");
+  expect(first.stderr).toContain("error[commit-refused] git commit failed: ");
   expect(first.stderr).toContain("  hint: The ledger was written; commit it by hand once git works.");
   expect(list("releases")).toContain("ledger.jsonl");
   write("releases/next/notes/other.yaml", note("Another one."));
   const second = await cut();
-  expect(second.stderr).toContain("error[git-missing] git commit failed: ");
+  expect(second.stderr).toContain("error[commit-refused] git commit failed: ");
   expect(second.stderr).toContain("  hint: Nothing was cut.");
+});
+
+test.each<[string, string, (git: Project["git"], folder: string) => unknown]>([
+  [
+    "a hook",
+    "git commit was stopped by a hook: No commits on Friday.",
+    (_, folder) => {
+      const hook = join(folder, ".git/hooks/pre-commit");
+      mkdirSync(dirname(hook), { recursive: true });
+      writeFileSync(hook, "#!/bin/sh\necho 'No commits on Friday.'\necho more\nexit 1\n", { mode: 0o755 });
+    },
+  ],
+  [
+    "gpg",
+    "git commit failed: gpg failed to sign the data; failed to write commit object",
+    (git) => git("config", "gpg.program", "false").then(() => git("config", "commit.gpgsign", "true")),
+  ],
+])("--commit that %s stops has a code of its own, and git's own line", async (_, message, prepare) => {
+  const { folder, git, run, list } = project(smallCatalog);
+  await git("init", "--quiet");
+  await git("config", "user.name", "Test");
+  await git("config", "user.email", "test@example.com");
+  await prepare(git, folder);
+  expect(await run("cut", "--all", "--commit")).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining(
+      `error[commit-refused] ${message}\n  hint: The ledger was written; commit it by hand once git works.`,
+    ),
+  });
+  expect(list("releases")).toContain("ledger.jsonl");
 });
 
 describe("--body", () => {

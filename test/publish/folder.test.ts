@@ -11,9 +11,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { execa } from "execa";
 import { beforeAll, describe, expect, test } from "vitest";
 import { isInOwnFolder } from "../../pipeline/documents/site-paths.ts";
-import { refusing, spawnRelcat } from "../support/run.ts";
+import { project, release } from "../support/project.ts";
+import { program, refusing, spawnRelcat } from "../support/run.ts";
 import { differences, readSiblings, readTree } from "../support/tree.ts";
 import { artifactsOf, type PublishingProject, publishingProject } from "./support.ts";
 
@@ -355,5 +357,59 @@ describe("publish and other commands change nothing", () => {
     expect(exitCode).toBe(2);
     expect(stderr).toContain("error[folder-not-ours]");
     expect(lstatSync(join(other.www, "current")).isFile()).toBe(true);
+  });
+});
+
+describe("under a umask that lets no one else read", () => {
+  const version = "26.09.001";
+  const modesBelow = (folder: string) =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => !entry.isSymbolicLink())
+      .map((entry) => statSync(join(entry.parentPath, entry.name)))
+      .map((stats) => (stats.mode & (stats.isDirectory() ? 0o755 : 0o644)).toString(8));
+
+  /** Uploads, builds and publishes with a umask. @returns modes of the site's folders and files */
+  async function publishedWith(umask: string, prepare = (_site: string) => {}) {
+    const made = project({
+      "releases/catalog.yaml": {
+        require: {},
+        base_url: "https://downloads.example.com",
+        trust: { profile: "none" },
+        sites: { x: { url: "dir:www/site" } },
+      },
+      ...release(version, []),
+      "out/a.msi": "a",
+    });
+    mkdirSync(join(made.folder, "www"));
+    prepare(join(made.folder, "www/site"));
+    const steps = [
+      `ingest --release ${version} out`,
+      `upload out/a.msi --site x --release ${version}`,
+      `cut ${version}`,
+      "build --site x --released",
+      "publish x",
+    ].map((words) => `"$0" "$1" ${words}`);
+    const shell = `umask ${umask} && ${steps.join(" && ")}`;
+    await execa("bash", ["-c", shell, process.execPath, program], { cwd: made.folder });
+    const site = join(made.folder, "www/site");
+    const modeOf = (path: string) => (statSync(join(site, path)).mode & 0o777).toString(8);
+    return {
+      modeOf,
+      live: [...new Set(["builds", "files"].flatMap((path) => modesBelow(join(site, path))))].sort(),
+    };
+  }
+
+  test("a published site and its artifacts can be read by a web server", async () => {
+    const { modeOf, live } = await publishedWith("077");
+    expect(live).toEqual(["644", "755"]);
+    expect(["", "builds", "files", "current/"].map(modeOf)).toEqual(["755", "755", "755", "755"]);
+    expect(modeOf("current.json")).toBe("600");
+  });
+
+  test("a group that may read keeps its modes, and a closed folder of a site stays closed", async () => {
+    const closed = (site: string) => mkdirSync(site, { mode: 0o700 });
+    const { modeOf, live } = await publishedWith("027", closed);
+    expect(live).toEqual(["640", "750"]);
+    expect(modeOf("")).toBe("700");
   });
 });

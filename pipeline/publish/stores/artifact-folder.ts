@@ -11,6 +11,7 @@ import { hashFile } from "../../system/hash-file.ts";
 import { pathInfo } from "../../system/input-files.ts";
 import { rootFolder } from "../../system/root-folder.ts";
 import { objectTaken } from "./object-taken.ts";
+import { makeReadable, makeWayReadable } from "./readable.ts";
 
 const chunkSize = 1024 * 1024;
 const temporary = ".relcat-upload-";
@@ -40,6 +41,8 @@ export function artifactFolder(folder: string): ArtifactPlace {
         mkdirSync(dirname(target), { recursive: true });
         removeLeftOver(dirname(target));
         await copyDurably(path, copy, file);
+        makeReadable(copy);
+        makeWayReadable(folder, foldersOf(key).map(at));
         renameToFree(copy, target);
         syncToDisk(dirname(target));
         return "uploaded";
@@ -54,6 +57,13 @@ export function artifactFolder(folder: string): ArtifactPlace {
     },
   };
 }
+
+/** Folders of a key, the outermost first. */
+const foldersOf = (key: string): string[] =>
+  key
+    .split("/")
+    .slice(0, -1)
+    .map((_, index, names) => names.slice(0, index + 1).join("/"));
 
 /**
  * A concurrent upload removes its temporary name after linking, which changes the file's times but not its

@@ -30,6 +30,7 @@ import { sha256 } from "../../trust/metadata.ts";
 import { parsedAs } from "../../trust/parsed-state.ts";
 import { metadataIn } from "../../trust/stores/metadata-source.ts";
 import { isAsNamed, type Placing, placeAgain, placeFile, placeHosting } from "./place-build.ts";
+import { makeAllReadable, makeWayReadable } from "./readable.ts";
 import { surveyBuild } from "./survey-build.ts";
 
 /** Document root of the web server: a symbolic link to the live build. */
@@ -106,6 +107,7 @@ export function dirSite(folder: string, pid: number): SiteStore {
       };
       await placeBuild({ publication, ...folders, written: [] }, { target, hosting }, turn);
       mkdirSync(at("files"), { recursive: true });
+      makeWayReadable(folder, [at("builds"), at("files")]);
       await turn.step("index");
       replaceDurably(indexFile(name), newText(indexOf(publication)));
       await turn.renew("now");
@@ -198,6 +200,7 @@ async function placeBuild(
     placeLeaving(placing);
     placeHosting(placing, rootFolder(hosting));
     linkToArtifacts(target);
+    for (const made of [target, hosting]) if (existsSync(made)) makeAllReadable(made);
     // Synced before the link is switched, so that a power failure cannot leave empty files.
     for (const path of written) syncToDisk(path);
   } catch (error) {

@@ -21,6 +21,7 @@ export async function requireRepository(folder: string): Promise<void> {
  * @param undone hint: what to do by hand if git fails
  * @param removed committed paths that no longer exist in the folder
  * @returns the new commit's abbreviated id; undefined: nothing changed
+ * @throws RelcatError commit-refused, by a hook, by gpg or by git itself
  */
 export async function commit(
   folder: string,
@@ -93,7 +94,13 @@ export async function cleanHead(folder: string, written: readonly string[] = [])
 async function mustSucceed(folder: string, args: readonly string[], undone: string): Promise<string> {
   const result = await git(folder, args);
   if (result.exitCode === 0) return result.stdout;
-  throw failure("git-missing", `git ${args[0]} failed: ${result.stderr.trim()}`, undone);
+  const lines = result.stderr.split("\n").filter((line) => line.trim() !== "");
+  const own = lines.filter((line) => /^(?:fatal|error|gpg): /.test(line));
+  // A hook that stops git writes lines of its own, and git adds none.
+  const how = own.length === 0 && args[0] === "commit" ? "was stopped by a hook" : "failed";
+  const shown = own.length > 0 ? own : lines.slice(0, 1);
+  const reason = shown.map((line) => line.replace(/^(?:fatal|error): /, "").replace(/:$/, "")).join("; ");
+  throw failure("commit-refused", `git ${args[0]} ${how}: ${reason || `status ${result.exitCode}`}`, undone);
 }
 
 /**
