@@ -1,12 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { afterFile } from "../support/after-file.ts";
 import { pathOf } from "../support/artifacts.ts";
 import { artifact, project, smallCatalog } from "../support/project.ts";
+import { relcat, temporaryFolder } from "../support/run.ts";
 
 describe("files in the releases folder", () => {
   test("check names an unexpected file at any depth", async () => {
@@ -125,6 +126,65 @@ describe("a pipe, a socket or a device never makes a command wait", () => {
       exitCode: 2,
       stderr: refusal("out/a.deb"),
     });
+  });
+});
+
+describe("the reason why nothing can be written is named", () => {
+  const isRoot = process.getuid?.() === 0;
+  const canMount = isRoot && mounted("-t", "tmpfs", "tmpfs");
+
+  /** Mounts on a new folder, until the end of the file. @returns undefined if this machine does not allow it */
+  function mounted(...options: string[]): string | undefined {
+    const folder = temporaryFolder();
+    try {
+      execFileSync("mount", [...options, folder], { stdio: "ignore" });
+    } catch {
+      return undefined;
+    }
+    afterFile(() => void execFileSync("umount", ["--lazy", folder]));
+    return folder;
+  }
+
+  test("if dist, or a folder above it, is a link to nothing", async () => {
+    const { folder, run } = project(smallCatalog);
+    symlinkSync("/nowhere/at/all", join(folder, "dist"));
+    const said = (out: string, link: string) =>
+      `error[file-access] cannot write ${out}: ${link} is a link to something that is not there\n  hint: Repair or remove the link.`;
+    expect(await run("build")).toMatchObject({ exitCode: 2, stderr: said("dist", "dist") });
+    expect(await run("build", "--out", "dist/below")).toMatchObject({
+      exitCode: 2,
+      stderr: said("dist/below", "dist"),
+    });
+  });
+
+  test.runIf(canMount)("if the checkout is read-only", async () => {
+    const { folder, succeed } = project({ ...smallCatalog, "out/a.msi": "a" });
+    const place = mounted("--bind", folder) ?? "";
+    await succeed("new", "26.12"); // Its lock file exists from now on.
+    execFileSync("mount", ["-o", "remount,ro,bind", place]);
+    const said = async (...args: string[]) => (await relcat(place, args)).stderr;
+    const end = "the file system is read-only\n  hint: Choose another place.";
+    expect(await said("build")).toMatch(`error[file-access] cannot write dist: ${end}`);
+    expect(await said("cut", "--all")).toBe(`error[file-access] cannot lock releases/.relcat-lock: ${end}`);
+    expect(await said("ingest", "--release", "26.12.001", "out/a.msi", "--out", "sub/m.json")).toContain(
+      `error[file-access] cannot write sub/m.json: ${end}`,
+    );
+    expect((await relcat(place, ["check"])).exitCode).toBe(0);
+  });
+
+  test.runIf(canMount)("if the disk at the target is full", async () => {
+    const full = mounted("-t", "tmpfs", "-o", "size=64k", "tmpfs") ?? "";
+    const end = "no space is left\n  hint: Free some, then run the command again.";
+    const { run, write } = project({ ...smallCatalog, "out/big.msi": "a".repeat(100_000) });
+    write("releases/catalog.yaml", { require: {}, sites: { x: { url: `dir:${full}/site` } } });
+    const target = `${full}/site/files/26.09.001/big.msi`;
+    expect(await run("upload", "out/big.msi", "--site", "x", "--release", "26.09.001")).toMatchObject({
+      exitCode: 2,
+      stderr: `error[file-access] cannot write ${target}: ${end}`,
+    });
+    writeFileSync(join(full, "fill"), Buffer.alloc(60_000));
+    const built = await run("build", "--out", join(full, "dist"));
+    expect([built.exitCode, built.stderr]).toEqual([2, expect.stringContaining(`: ${end}`)]);
   });
 });
 
