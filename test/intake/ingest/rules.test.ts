@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -6,7 +6,8 @@ import { type Code, RelcatError } from "../../../pipeline/errors.ts";
 import { type IngestRequest, ingestBuild } from "../../../pipeline/intake/ingest/ingest.ts";
 import { loadCatalog } from "../../../pipeline/ledger/load-catalog.ts";
 import { filesOf } from "../../../pipeline/project/authored-files.ts";
-import { debPackage } from "../../support/deb.ts";
+import { now } from "../../support/artifacts.ts";
+import { debPackage, packed } from "../../support/deb.ts";
 import { often } from "../../support/effort.ts";
 import { temporaryFolder } from "../../support/run.ts";
 
@@ -127,4 +128,24 @@ const debOf = (name: string, number: string, file = `${name}_${number}_amd64.deb
   file,
   control: `${paragraph(name, number, "amd64")}\n`,
   bounds: {},
+});
+
+test("an attestation that only the bytes of an image contain is not missed before they are read", async () => {
+  const folder = temporaryFolder();
+  const config = join(folder, "catalog.yaml");
+  const policies = {
+    signers: [{ file: "key.asc" }],
+    policy: { qcow: { verdict: ["ok", "unsigned"], self_check: "agent/selfcheck" } },
+    ingest: [{ match: "*.tar.gz", package_type: "qcow" }],
+  };
+  writeFileSync(config, JSON.stringify({ require: { attestation: ["image"] }, ...policies }));
+  cpSync("test/fixtures/artifacts/keys/rsa4096.asc", join(folder, "key.asc"));
+  writeFileSync(join(folder, "image.tar.gz"), packed({ "agent/selfcheck": `hash ${"AB".repeat(32)} end` }));
+  const request = { inputs: [join(folder, "image.tar.gz")], release: version, config, elsewhere: true };
+  const { manifest } = await ingestBuild(folder, request, {
+    environment: {},
+    clock: now,
+    onProgress: () => {},
+  });
+  expect(manifest.artifacts[0]?.attestation).toEqual({ cryptolib_post: { expected_hash: "AB".repeat(32) } });
 });
