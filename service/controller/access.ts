@@ -18,6 +18,9 @@ export const keyScopes = scopes.filter((scope) => scope !== "users:write");
 export const roles = ["Owner", "FullAdministrator", "LimitedAdministrator", "User"] as const;
 export type Role = (typeof roles)[number];
 
+/** Rights that only a LimitedAdministrator uses. */
+export const userFlags = ["authz_devices", "authz_policies", "authz_control_panel", "authz_users"] as const;
+
 export interface User {
   id: string;
   name: string | null;

@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
+import { userFlags } from "../access.ts";
 import type { DatabaseKind } from "../store/database.ts";
 import type { Schema } from "../store/schema.ts";
 import type { AuditCode } from "./audit-log.ts";
@@ -21,15 +22,13 @@ interface Recorded {
   columns: readonly Column[];
 }
 
-const flags = ["authz_devices", "authz_policies", "authz_control_panel", "authz_users"];
-
 const recorded: readonly Recorded[] = [
   {
     what: "user",
     table: "users",
     made: "user.created",
     gone: "user.deleted",
-    columns: ["role", "status", ...flags].map((name) => ({ name })),
+    columns: ["role", "status", ...userFlags].map((name) => ({ name })),
   },
   {
     what: "key",

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { z } from "zod";
-import { mayDecideOn, type Role } from "../access.ts";
+import { mayDecideOn, type Role, userFlags } from "../access.ts";
 import { userOfRow } from "../auth/authenticate.ts";
 import { hashPassword } from "../auth/passwords.ts";
 import { type Answer, at, type Call, canonicalId, principalOf, type Writing, write } from "../call.ts";
@@ -102,12 +102,10 @@ function requireMayDecide(call: Call, role: Role): void {
   throw new Refused("forbidden", `A user with the role ${actor} cannot change one with the role ${role}.`);
 }
 
-const flags = ["authz_devices", "authz_policies", "authz_control_panel", "authz_users"] as const;
-
 /** The flags are inactive in other roles, but a later change of the role would make them effective. */
 function requireMayGive(call: Call, before: NewUser, after: NewUser): void {
   const actor = actorRole(call);
-  const given = flags.filter((flag) => after[flag] > before[flag]);
+  const given = userFlags.filter((flag) => after[flag] > before[flag]);
   if (given.length === 0 || mayDecideOn(actor, "LimitedAdministrator")) return;
   throw new Refused(
     "forbidden",
@@ -170,7 +168,7 @@ function actorId(call: Call): string | undefined {
 
 const isActiveOwner = ({ role, status }: UserRow): boolean => role === "Owner" && status === "Active";
 
-const rights = ["role", "status", ...flags] as const;
+const rights = ["role", "status", ...userFlags] as const;
 const rightsChange = (before: UserRow, after: UserRow): boolean =>
   rights.some((name) => before[name] !== after[name]);
 
