@@ -66,7 +66,8 @@ export function explainDatabase(error: unknown, database: string): unknown {
   if (syscall === "connect" || syscall === "getaddrinfo") {
     return refusal("network", `cannot reach ${shown} (${code})`, "Is the database server running?", error);
   }
-  if (code === "ERR_SQLITE_ERROR" || /^[0-9A-Z]{5}$/.test(code)) {
+  // PostgreSQL's codes have five characters, as has EPERM.
+  if (code === "ERR_SQLITE_ERROR" || (syscall === undefined && /^[0-9A-Z]{5}$/.test(code))) {
     return refusal("controller-database", `${shown} cannot be used: ${error.message}`, usualHint, error);
   }
   return error;
