@@ -1,6 +1,6 @@
 import MarkdownIt, { type StateInline, type Token } from "markdown-it";
 
-/** State of the change of a text. */
+/** State while a text is changed. */
 interface Containment {
   /** Prefix of the labels of links that the text defines. */
   scope: string;
@@ -95,7 +95,7 @@ export function containedMarkdown(text: string, scope: string): string {
     if (map && (type === "inline" || type === "tr_open")) marks.lastIndex = starts[map[0]] ?? 0;
     if (type === "inline") changeInline({ ...env, content, changes: new Map() }, { text, marks, changes });
     if (type === "inline" && map) joinTags(text, starts.slice(map[0] + 1, map[1]), changes);
-    // A row may have more cells than the table, which are no tokens.
+    // Cells beyond the last column of a table are not tokens.
     if (map && type === "tr_open") rowEnd = starts[map[1]] ?? text.length;
     if (type === "tr_close") escapeTags(text, [marks.lastIndex, rowEnd], changes);
   }
@@ -109,7 +109,7 @@ export function containedMarkdown(text: string, scope: string): string {
   return changed(text, changes) + missingEnd(text, tokens);
 }
 
-/** Changes a content. It has the same marks as its lines, whose beginnings in a list or quotation have none. */
+/** Changes the content of a token. Its marks are those of its lines, because list and quotation prefixes have none. */
 function changeInline(
   env: Containment,
   { text, marks, changes }: { text: string; marks: RegExp; changes: Map<number, string> },

@@ -64,7 +64,7 @@ function nextPrefix(indents: Indent[]): string {
 
 /** Text of inline tokens, with link addresses that the text does not contain. */
 function inlineText(tokens: readonly Token[]): string {
-  // The pieces of the text, with the text of each open link apart: links are not nested.
+  // The text of an open link is collected separately; links are not nested.
   const outside: string[] = [];
   let link: { href: string; words: string[] } | undefined;
   const put = (piece: string) => (link?.words ?? outside).push(piece);

@@ -32,7 +32,7 @@ export function specialKind(entry: Kinds): "PIPE" | "SOCKET" | "DEVICE" | undefi
   return entry.isBlockDevice() || entry.isCharacterDevice() ? "DEVICE" : undefined;
 }
 
-/** Open already, such as standard input and `<(command)` of a shell, so that opening it again does not wait. */
+/** True for what is open already, such as standard input and `<(command)` of a shell: opening it again does not wait. */
 export const isDescriptor = (path: string): boolean =>
   /^\/(?:dev\/(?:stdin|fd\/\d+)|proc\/(?:self|\d+)\/fd\/\d+)$/.test(path);
 
@@ -61,7 +61,7 @@ export function accessFailure(message: string, error: unknown, advice?: string):
   return failure("file-access", message + words, advice ?? hint, undefined, error);
 }
 
-/** Node says ENOENT if a folder cannot be made, whatever the reason, and ELOOP also for a link that may not be followed. */
+/** Node reports ENOENT for every folder that cannot be made, and ELOOP also for a link that may not be followed. */
 function cause(error: NodeJS.ErrnoException): NodeJS.ErrnoException {
   const { code, path, syscall } = error;
   if (typeof path !== "string" || (code !== "ENOENT" && code !== "ELOOP")) return error;

@@ -12,12 +12,12 @@ export function makeReadable(path: string): void {
   try {
     chmodSync(path, (stats.mode & 0o7777) | bits);
   } catch (error) {
-    // The mount decides on file systems without modes, and so does the owner of an artifact of another user.
+    // Without modes, the mount decides who can read; the owner decides about another user's artifact.
     if (!["EPERM", "ENOTSUP", "ENOSYS"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
   }
 }
 
-/** As makeReadable, for a folder and all that is in it, without following links. */
+/** As makeReadable, for a folder and everything in it; links are not followed. */
 export function makeAllReadable(folder: string): void {
   makeReadable(folder);
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
