@@ -45,8 +45,8 @@ Templates are [Handlebars](https://handlebarsjs.com/guide/) with the helpers \`i
 - \`{{value}}\` escapes HTML. \`{{{valueHtml}}}\` is only for values whose names end in \`Html\`.
 - Pages have a strict Content-Security-Policy: no inline scripts or styles, and nothing from other hosts. \`relcat check\` refuses both. Write styles into
   \`style.css\` and scripts into \`script.js\`.
-- \`relcat check\` reads the HTML as browsers do, and accepts the usual elements and attributes of HTML and SVG by name. Not among them are frames, plug-ins, \`base\` and
-  \`meta http-equiv\`. Addresses are paths, or begin with https:, http: or mailto:.
+- \`relcat check\` reads the HTML as browsers do, and accepts the usual elements and attributes of HTML and SVG by name. Frames, plug-ins, \`base\` and
+  \`meta http-equiv\` are refused. Addresses are paths, or begin with https:, http: or mailto:.
 - A block such as \`{{#if}}\` may contain whole tags, or attributes of a tag, or a part of a value, but not the beginning of one of them without its end.
 - Templates that a page includes get the values of that page.
 
