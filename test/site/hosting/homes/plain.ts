@@ -1,24 +1,26 @@
+import type { Tree } from "../../../support/tree.ts";
 import { servedArtifacts } from "../contract-artifacts.ts";
 import { feedsByHeader } from "../contract-feeds.ts";
 import type { Exception, Home } from "../run-contract.ts";
 import { listen, sendObject, storedObject } from "./file-server.ts";
 
-/** A host of plain files, which answers a folder with its page or its document. It sets no headers and ignores queries. */
+/** Behaviour that web servers without configuration share: a folder's page, every file, no headers, no queries. */
 export const plain: Home = {
   name: "plain files",
   exceptions: exceptions(),
-  start: ({ tree, base }) =>
-    listen((request, response) => {
+  start: ({ tree, base }) => {
+    const files: Tree = new Map([...tree, [".relcat-secret", Buffer.from("secret")]]);
+    return listen((request, response) => {
       const { pathname } = new URL(request.url ?? "/", "http://127.0.0.1");
       const path = decodeURIComponent(pathname).slice(base.length + 1);
-      const folder = path === "" || path.endsWith("/");
-      const found = (folder ? [`${path}index.html`, `${path}index.json`] : [path]).find((key) =>
-        tree.has(key),
-      );
-      const isPublished = found !== undefined && !found.startsWith("hosting/");
-      const object = storedObject(tree, isPublished ? found : "404.html");
-      if (object) sendObject(request, response, object, isPublished ? 200 : 404);
-    }),
+      const isFolder = path === "" || path.endsWith("/");
+      const object = storedObject(files, isFolder ? `${path}index.html` : path);
+      // Some servers have strong tags, some weak ones or none.
+      const etag = `W/${object?.headers.etag}`;
+      if (object) sendObject(request, response, { ...object, headers: { ...object.headers, etag } });
+      else response.writeHead(404, { "content-type": "text/html" }).end("Not Found");
+    });
+  },
 };
 
 function exceptions(): Exception[] {
@@ -33,6 +35,7 @@ function exceptions(): Exception[] {
         "JSON is acceptable",
         "any application type is acceptable",
         "HEAD says the length and sends nothing",
+        "the root names the list",
       ],
       reason: "`api/v1/package/` is the page; the JSON is at `api/v1/package.json`",
     },
@@ -49,7 +52,8 @@ function exceptions(): Exception[] {
     ),
     {
       part: "record",
-      reason: "`api/v1/package/ID/` is JSON without the headers of the contract, and never a page",
+      reason:
+        "`api/v1/package/ID/` is an error or a list of files; the JSON is at `api/v1/package/ID/index.json`",
     },
     ...none("404, never the record: the reason is at `api/v1/package/ID/gone.json`", "gone"),
     ...none("the URL is in the release document and in `api/v1/latest.json`", "download"),
@@ -93,10 +97,17 @@ function exceptions(): Exception[] {
       ],
       reason: "CSP and cache lifetime depend on the host",
     },
+    ...none("the server's own page, or 404.html for all addresses", "errors"),
     {
-      part: "errors",
-      exchanges: ["below the API", "beside the API", "a missing document of the API"],
-      reason: "one page for all addresses",
+      part: "private",
+      exchanges: ["a dot file", "a dot file, percent-encoded", "the host's own configuration"],
+      reason: "every file is served: do not copy `hosting/` and dot files to the host",
     },
+    {
+      part: "pages",
+      exchanges: ["a folder that is a document"],
+      reason: "a folder without a page is an error or a list of files; its document is at `index.json`",
+    },
+    ...none("strong, weak or no ETag: depends on the host", "validators"),
   ];
 }
