@@ -134,6 +134,7 @@ export {
   rotateKey,
   signTrust,
   type TrustDelivery,
+  undelegatedYears,
 } from "./trust/site-trust.ts";
 export { type DownloadDelivery, downloadArtifact } from "./verify/download-artifact.ts";
 export { awaitBuild } from "./verify/expect-build.ts";

@@ -7,6 +7,7 @@ import {
   ledgerGrowthProblems,
   loadCatalog,
   type Problem,
+  undelegatedYears,
   unprovedMetadata,
   unresolvedMergeProblems,
 } from "../../pipeline/index.ts";
@@ -38,7 +39,11 @@ export async function check(options: CheckOptions, host: Host): Promise<number> 
   const history = await historyProblems(catalog, ledgerBase, guard, host);
   const refused = artifacts === undefined ? [] : await artifactsIn(artifacts, catalog, host);
   const unproved = unprovedMetadata(await guard.changedMetadata(catalog), artifacts);
-  const problems = [...catalog.problems, ...feedGapProblems(catalog), ...history, ...refused, ...unproved];
+  const versions =
+    catalog.config.trust.profile === "none" ? [] : catalog.releases.map(({ version }) => version);
+  const unsignable = undelegatedYears(host.releases, versions);
+  const others = [...history, ...refused, ...unproved, ...unsignable];
+  const problems = [...catalog.problems, ...feedGapProblems(catalog), ...others];
   const found = tally(problems);
   const counts = countCatalog(catalog);
   if (format === "sarif") print(host, documentText(sarif(problems, host)));

@@ -27,10 +27,11 @@ export interface TrustChange {
   missing: { root: number; targets: boolean };
 }
 
-/** Years from the first release to two years ahead. @param first such as 2025 */
-export function yearsFrom(first: number, now: number): string[] {
-  const last = new Date(now).getUTCFullYear() + 2;
-  return Array.from({ length: Math.max(0, last - first) + 1 }, (_, index) =>
+/** Years from the first release to the last one, and to two years ahead. @param releases years such as 2025 */
+export function yearsOf(releases: readonly number[], now: number): string[] {
+  const year = new Date(now).getUTCFullYear();
+  const [first, last] = [Math.min(year, ...releases), Math.max(year + 2, ...releases)];
+  return Array.from({ length: last - first + 1 }, (_, index) =>
     String((first + index) % 100).padStart(2, "0"),
   );
 }

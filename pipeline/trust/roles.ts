@@ -36,6 +36,9 @@ export const rolesOfRelease = (version: string): { year: string; month: string }
   month: `releases-${version.slice(0, 5)}`,
 });
 
+/** Hint for a release of a year that nobody may sign yet. */
+export const moreYears = "The holder of the targets key signs for more years: relcat trust sign --keys KEYS";
+
 /** True if the online key signs the role and its files are numbered. */
 export const isOnlineRole = (role: string): boolean =>
   /^(?:snapshot|catalog|releases-\d\d(?:\.\d\d)?)$/.test(role);

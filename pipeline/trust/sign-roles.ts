@@ -16,7 +16,7 @@ import {
   type Target,
   timestampContent,
 } from "./metadata.ts";
-import { isDue, mostTargets, rolesOfRelease } from "./roles.ts";
+import { isDue, moreYears, mostTargets, rolesOfRelease } from "./roles.ts";
 import type { SignedFile } from "./site-targets.ts";
 
 /** Offline-signed metadata in releases/trust/. */
@@ -96,11 +96,7 @@ function refuseUndelegated({ trust }: RolesRequest, contents: ReadonlyMap<string
     (role) => !role.includes(".") && !Object.hasOwn(delegated, role),
   );
   if (missing.length === 0) return;
-  throw failure(
-    "role-undelegated",
-    `no role is responsible for ${missing.join(", ")} yet`,
-    "The holder of the targets key signs for more years: relcat trust sign",
-  );
+  throw failure("role-undelegated", `no role is responsible for ${missing.join(", ")} yet`, moreYears);
 }
 
 /** Far below the limit of 2^53 - 1, so that renewals are still possible until keys are rotated. */

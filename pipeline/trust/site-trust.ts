@@ -1,10 +1,12 @@
 import { join } from "node:path";
 import { rootKeys, type TrustProfile } from "../documents/trust.ts";
-import { failure } from "../errors.ts";
+import { failure, type Problem, RelcatError } from "../errors.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
+import { discover } from "../project/discover.ts";
 import { refuseExposed } from "./exposed-keys.ts";
 import { keyId, type Signer } from "./keys.ts";
-import { beginTrust, changeKeys, keysOf, signOffline, type TrustChange, yearsFrom } from "./renewal.ts";
+import { beginTrust, changeKeys, keysOf, signOffline, type TrustChange, yearsOf } from "./renewal.ts";
+import { moreYears, rolesOfRelease } from "./roles.ts";
 import { folderSigners, newKeyPem, signerOfPem } from "./stores/signer.ts";
 import {
   readTrust,
@@ -53,7 +55,7 @@ export async function beginSiteTrust(
   const begun = await beginTrust(
     profile,
     { roots: signers.slice(0, count), targets, online: online.publicKey },
-    years(releases, now),
+    await years(releases, now),
     now,
   );
   return {
@@ -67,14 +69,36 @@ export async function beginSiteTrust(
 const rootNames = (count: number): string[] =>
   count === 1 ? ["root"] : Array.from({ length: count }, (_, index) => `root-${index + 1}`);
 
-/** Starts with the year of the first release. */
-function years(releases: string, now: number): string[] {
-  const versions = [...readLedgerNow(releases).versions];
-  const first = versions.reduce(
-    (least, version) => Math.min(least, 2000 + Number(version.slice(0, 2))),
-    new Date(now).getUTCFullYear(),
-  );
-  return yearsFrom(first, now);
+/** Covers all releases, cut or not. */
+async function years(releases: string, now: number): Promise<string[]> {
+  const found = await discover(releases);
+  const versions = [...readLedgerNow(releases).versions, ...found.releases.map(({ version }) => version)];
+  return yearsOf([...new Set(versions.map((version) => 2000 + Number(version.slice(0, 2))))], now);
+}
+
+/**
+ * Warns of each year with releases that `sign` would refuse. Trust that cannot be read is a problem among others.
+ * @param versions of releases, ascending
+ */
+export function undelegatedYears(releases: string, versions: readonly string[]): Problem[] {
+  let trust: StoredTrust | undefined;
+  try {
+    trust = readTrust(releases);
+  } catch (error) {
+    if (error instanceof RelcatError) return [...error.problems];
+    throw error;
+  }
+  const delegated = trust?.targets.metadata.signed.delegations?.roles;
+  if (!delegated) return [];
+  const isMissing = (version: string) => !Object.hasOwn(delegated, rolesOfRelease(version).year);
+  const missing = Map.groupBy(versions.filter(isMissing), (version) => version.slice(0, 2));
+  return [...missing].map(([year, [first = ""]]) => ({
+    code: "role-undelegated",
+    severity: "warning",
+    message: `no role is responsible for releases-${year} yet, so relcat sign will refuse ${first}`,
+    hint: moreYears,
+    at: { file: `${releases}/${first}/release.yaml`, line: 1, column: 1 },
+  }));
 }
 
 export type RotatedRole = "root" | "targets" | "online";
@@ -106,7 +130,7 @@ export async function rotateKey(
     ...(role === "targets" && { targets: publicKey }),
     ...(role === "online" && { online: publicKey }),
   };
-  const change = await changeKeys(trust, keys, folderSigners(folder), years(releases, now), now);
+  const change = await changeKeys(trust, keys, folderSigners(folder), await years(releases, now), now);
   // biome-ignore lint/plugin: relcat chose these file names.
   return { ...delivered(releases, change), keys: [join(folder, file)] };
 }
@@ -133,7 +157,12 @@ export async function signTrust(
   { keys: folder }: { keys: string },
   now: number,
 ): Promise<TrustDelivery> {
-  const change = await signOffline(requireTrust(releases), folderSigners(folder), years(releases, now), now);
+  const change = await signOffline(
+    requireTrust(releases),
+    folderSigners(folder),
+    await years(releases, now),
+    now,
+  );
   return delivered(releases, change);
 }
 

@@ -12,6 +12,7 @@ import {
 import { join } from "node:path";
 import { execa } from "execa";
 import { describe, expect, test } from "vitest";
+import { artifact, project, release } from "../support/project.ts";
 import { copyProject, relcat, temporaryFolder } from "../support/run.ts";
 import {
   inTime,
@@ -129,6 +130,31 @@ test("root and targets are renewed for another year before they expire", async (
   expect(targets.signed.delegations.roles.map(({ name }: { name: string }) => name)).toContain("releases-29");
 });
 
+test("trust init covers the years of open releases, which check and sign then accept", async () => {
+  const made = project({
+    "releases/catalog.yaml": {
+      product: "Example",
+      require: {},
+      base_url: "https://example.com",
+      trust: "simple",
+    },
+    ...release("24.05.001", [artifact("a.rpm", "rpm", "a", { size: 1 })]),
+  });
+  const keys = join(temporaryFolder(), "keys");
+  await made.succeed("trust", "init", keys, "--now", "2026-10-01T00:00:00Z");
+  const targets = JSON.parse(made.read("releases/trust/targets.json"));
+  const years = ["24", "25", "26", "27", "28"].map((year) => `releases-${year}`);
+  expect(targets.signed.delegations.roles.map(({ name }: { name: string }) => name)).toEqual([
+    "catalog",
+    ...years,
+  ]);
+  expect((await made.succeed("check")).stdout).not.toContain("role-undelegated");
+  await made.succeed("cut", "24.05.001");
+  await made.succeed("build", "--released");
+  const { exitCode, stderr } = await relcat(made.folder, ["sign"], { env: onlineKey(keys) });
+  expect(exitCode, stderr).toBe(0);
+});
+
 test("sign refuses a release of a year without a delegation", async () => {
   const project = await signedProject();
   await done(project, ["new", "30.01", "--date", "2030-01-05"]);
@@ -145,13 +171,20 @@ test("sign refuses a release of a year without a delegation", async () => {
     join(project.folder, "releases/30.01.001/manifests/a.json"),
     JSON.stringify({ release: "30.01.001", artifacts: [artifact] }),
   );
+  const hint = "  hint: The holder of the targets key signs for more years: relcat trust sign --keys KEYS";
+  expect(await done(project, ["check"])).toContain(
+    `releases/30.01.001/release.yaml:1:1 warning[role-undelegated] no role is responsible for releases-30 yet, so relcat sign will refuse 30.01.001\n${hint}\n`,
+  );
   await done(project, ["cut", "30.01.001", "--allow-incomplete"]);
   await done(project, ["build", "--released"]);
   const { exitCode, stderr } = await project.relcat(["sign"], onlineKey(project.keys));
   expect([exitCode, stderr]).toEqual([
     1,
-    expect.stringMatching(/error\[role-undelegated\] .*releases-30[\s\S]*relcat trust sign/),
+    `error[role-undelegated] no role is responsible for releases-30 yet\n${hint}`,
   ]);
+  await done(project, ["trust", "sign", "--keys", project.keys]);
+  expect(await done(project, ["check"])).not.toContain("role-undelegated");
+  await project.sign();
 });
 
 describe("private keys", () => {
@@ -235,9 +268,9 @@ describe("content of releases/trust", () => {
       expect.stringMatching(/error\[trust-damaged\] releases\/trust: targets\.json cannot be read/),
     ]);
     writeFileSync(join(project.folder, "releases/trust/notes.txt"), "");
-    expect((await project.relcat(["check"])).stdout).toContain(
-      "releases/trust/notes.txt:1:1 error[file-unexpected]",
-    );
+    const { stdout } = await project.relcat(["check"]);
+    expect(stdout).toContain("releases/trust/notes.txt:1:1 error[file-unexpected]");
+    expect(stdout).toContain("error[trust-damaged] releases/trust: targets.json cannot be read");
   });
 
   test("is created by trust init", async () => {
