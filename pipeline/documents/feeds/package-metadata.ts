@@ -7,10 +7,14 @@ const processors =
   "alpha amd64 arc arm arm64 armeb armel armhf avr32 hppa i386 ia64 loong64 m32r m68k mips mips64 mips64el mips64r6 " +
   "mips64r6el mipsel mipsr6 mipsr6el nios2 or1k powerpc powerpcel ppc64 ppc64el riscv64 s390 s390x sh3 sh3eb sh4 sh4eb " +
   "sparc sparc64 tilegx";
+const usual = "amd64, arm64, armhf, i386, ppc64el, riscv64, s390x";
 const processorsOfLinux = "arm64ilp32 mipsn32 mipsn32el mipsn32r6 mipsn32r6el powerpcspe x32";
 
-/** Architectures of Linux with glibc, as Debian names them; `all` is for packages that run on every machine. */
-export const architectureNames = [...`${processors} ${processorsOfLinux}`.split(" ").sort(), "all"];
+/** Architectures of Linux with glibc, as Debian names them, the usual ones first; `all` is for packages that run on every machine. */
+export const architectureNames = [
+  ...new Set([...usual.split(", "), ...`${processors} ${processorsOfLinux}`.split(" ").sort()]),
+  "all",
+];
 
 const systems =
   "aix darwin dragonflybsd freebsd hurd kfreebsd knetbsd kopensolaris mint musl-linux netbsd openbsd solaris " +
@@ -18,7 +22,6 @@ const systems =
 
 /** All of `dpkg-architecture -L`: architectures of other systems have a prefix, such as hurd-amd64. */
 const dpkgName = `(?:(?:${systems.replaceAll(" ", "|")})-)?(?:${processors.replaceAll(" ", "|")})|${processorsOfLinux.replaceAll(" ", "|")}`;
-const usual = "amd64, arm64, armhf, i386, ppc64el, riscv64, s390x";
 
 /** An architecture of a machine. */
 export const machineArchitecture = text(
@@ -121,11 +124,9 @@ const rpmSchema = object({
   supplements: list(rpmEntry),
   enhances: list(rpmEntry),
   files: list(rpmFile),
-  changelogs: list(rpmChange)
-    .optional()
-    .meta({
-      description: "The ten newest changelog entries, the oldest first; only if feeds.yum.changelogs is set.",
-    }),
+  changelogs: list(rpmChange).optional().meta({
+    description: "The ten newest changelog entries, the oldest first; only if feeds.yum.changelogs is set.",
+  }),
 });
 
 /** Chart.yaml as an object. */
