@@ -45,7 +45,9 @@ export const builtInRules: readonly BuiltInRule[] = [
 ];
 
 const incusName = /incus|lx[cd]/i;
-const rulesFor = (file: string) => builtInRules.filter(({ match }) => posix.matchesGlob(file, match));
+/** No glob matches a leading dot; check refuses such a name by a message of its own. */
+const rulesFor = (file: string) =>
+  builtInRules.filter(({ match }) => posix.matchesGlob(file.replace(/^\.+/, ""), match));
 
 /** Package type by file name alone. */
 export const usualType = (file: string): string | undefined =>

@@ -67,6 +67,20 @@ test("a date that is an object is accepted unchanged", async () => {
   ]);
 });
 
+test.each([".hidden.rpm", "tool\u202egpj.rpm"])(
+  "a record with the name %j is accepted as history",
+  async (name) => {
+    const [record] = messy();
+    const made = liveProject([{ ...record, name }] as ReturnType<typeof messy>);
+    expect((await made.run("import", "live.json")).stderr).toContain("error[name-format] ");
+    await made.succeed("import", "live.json", "--accept-violations");
+    expect(made.read("releases/exceptions.yaml")).toContain("rule: name-format");
+    await made.succeed("check");
+    await made.succeed("build", "--released");
+    expect(JSON.parse(made.read("dist/api/v1/package/index.json"))).toMatchObject([{ name }]);
+  },
+);
+
 test("a record that would be built differently stops the import", () => {
   const [record] = messy();
   const nothing = { added: [], revised: [], restored: [], unchanged: [], kept: [], gone: [], problems: [] };

@@ -292,6 +292,21 @@ test("a name that is invalid in a URL or checksum file is reported with its file
   `);
 });
 
+test("a name that no server sends, or that looks like another one, is refused", async () => {
+  const folder = temporaryFolder();
+  for (const [name, message] of [
+    [".hidden.rpm", 'the file name is ".hidden.rpm", expected a name that does not begin with a dot'],
+    [
+      "tool\u202egpj.rpm",
+      "name has the character U+202E, which changes the direction of text, expected none",
+    ],
+  ] as const) {
+    writeFileSync(join(folder, name), "x");
+    const [problem] = await problemsOf([join(folder, name)]);
+    expect(problem).toContain(`name-format: ${message}\n→ `);
+  }
+});
+
 test("a file with another release's version is refused", async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "client-26.08.001.rpm"), "x");

@@ -54,6 +54,22 @@ export const fieldCases: Case[] = [
     ],
   },
   {
+    behaviour: "a file name that begins with a dot is reported",
+    files: withClient({ file: ".hidden.deb" }),
+    problems: [
+      '26.08.001/manifests/client.json:30:15 error[name-format] the file name is ".hidden.deb", expected a name that does not begin with a dot' +
+        "\n  Web servers do not send such a file; rename it.",
+    ],
+  },
+  {
+    behaviour: "a name that changes the direction of text is reported",
+    files: withClient({ name: "tool\u202egpj.deb" }),
+    problems: [
+      "26.08.001/manifests/client.json:5:15 error[name-format] name has the character U+202E, which changes the direction of text, expected none" +
+        "\n  It can disguise a file name; remove it.",
+    ],
+  },
+  {
     behaviour: "half of a surrogate pair in text is reported",
     files: withClient({ description: "\ud83d" }),
     problems: [
