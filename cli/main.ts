@@ -78,23 +78,15 @@ function givenTo(action: CommandUnknownOpts): Given {
 async function isUnchangedBuild(host: Host): Promise<boolean> {
   if (host.words[0] !== "build") return false;
   const { reportUnchangedBuild } = await import("./catalog/unchanged-build.ts");
-  const streams: NodeJS.WriteStream[] = [];
-  const used = (stream: NodeJS.WriteStream) => {
-    streams.push(guarded(stream));
-    return stream;
-  };
   const inColor = (stream: NodeJS.WriteStream) => outputOf(stream, !host.words.includes("--no-color"));
   // Inherits from the host instead of copying it, because reading its streams would create them.
   const reporting = (): Host =>
     Object.create(host, {
       json: { value: host.words.includes("--json") },
-      data: { value: unbufferedOutput(1, () => used(process.stdout), inColor) },
-      messages: { value: unbufferedOutput(2, () => used(process.stderr), inColor) },
+      data: { value: unbufferedOutput(1, () => guarded(process.stdout), inColor) },
+      messages: { value: unbufferedOutput(2, () => guarded(process.stderr), inColor) },
     });
-  const isUnchanged = await reportUnchangedBuild(host, reporting);
-  // An explicit exit is faster, because Node does not release its memory first.
-  if (isUnchanged && streams.length === 0) process.exit();
-  return isUnchanged;
+  return reportUnchangedBuild(host, reporting);
 }
 
 /** `help` would show the whole program for an unknown command, so its name is reported instead. */

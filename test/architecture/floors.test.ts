@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { repository } from "../support/run.ts";
@@ -12,6 +12,14 @@ const imports = readImports();
 test("source files break no import rule", () => {
   expect(imports.size).toBeGreaterThan(500);
   expect(violations(imports)).toEqual([]);
+});
+
+// Node may deadlock in it, see docs/decisions/0090.
+test("no source file calls process.exit", () => {
+  const calls = [...imports.keys()].filter((path) =>
+    /\bprocess\.(exit|reallyExit|abort)\(/.test(readFileSync(join(repository, path), "utf8")),
+  );
+  expect(calls).toEqual([]);
 });
 
 test("every import of a source file resolves to a file", () => {
