@@ -169,7 +169,7 @@ describe("one line of init", () => {
     );
   });
 
-  test("says so too if the registry is silent, for which npm gets 20 seconds a request", async () => {
+  test("explains the missing package-lock.json if the registry does not answer within 20 seconds", async () => {
     const bin = temporaryFolder();
     const report = "network timeout at: https://registry.example.com/node";
     writeFileSync(join(bin, "npm"), `#!/bin/sh\necho "$@" >'${bin}/args'\necho '${report}' >&2\nexit 1\n`);

@@ -427,7 +427,7 @@ describe("verify detects a change that was made by SQL:", () => {
       );
     });
 
-    test("a deleted user who is there again", async () => {
+    test("a deleted user who was inserted again", async () => {
       const { headers } = await controller.makeUser("Owner");
       const upsert = (body: object) => controller.call("POST", "/user/upsert", { headers, body });
       const copy =

@@ -204,7 +204,7 @@ describe("the content is refused:", () => {
       "without a control file",
       "malformed",
       withControl(control, "./other"),
-      "control.tar.gz has the control file 0 times, expected once",
+      "control.tar.gz lacks the control file",
     ],
     [
       "with a control file that is too long",

@@ -113,7 +113,7 @@ describe("a chart", () => {
       "has no description",
       "malformed",
       gzipSync(tar({ "Chart.yaml": description })),
-      "has Chart.yaml 0 times, expected once",
+      "lacks Chart.yaml in a folder at its top",
     ],
     [
       "has two descriptions",

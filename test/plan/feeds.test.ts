@@ -143,7 +143,7 @@ describe("a package that a feed leaves out", () => {
     });
   });
 
-  test("is a question of cut, which --yes or a plan answers", async () => {
+  test("is confirmed before a cut, by --yes or by a plan", async () => {
     const project = await made();
     const refused = await project.run("cut", "26.09.001");
     expect([refused.exitCode, refused.stderr]).toEqual([

@@ -179,7 +179,7 @@ describe("a site that was signed but contradicts itself is refused if", () => {
     expect(await findingsOf(() => {})).toEqual([]);
   });
 
-  test("its yum index is one of an earlier version, whose locations are relative, it is not", async () => {
+  test("its yum index has the relative locations of an earlier version, it is not", async () => {
     const found = await findingsOf((files) =>
       changeYum(files, "primary", primaryPath(), (xml) => {
         const earlier = xml.replaceAll(`xml:base="${baseUrl}/" href="`, 'href="../../');

@@ -33,7 +33,7 @@ export async function textInTar(
 ): Promise<string> {
   const text = (await textsInTar(packed, limit, { [what]: path }))[what];
   if (text !== undefined) return text;
-  throw malformed(`${packed.source.name} has ${what} 0 times, expected once`);
+  throw malformed(`${packed.source.name} lacks ${what}`);
 }
 
 /**

@@ -22,7 +22,7 @@ import {
 export const quoted = (text: string): string => `'${text.replace(/[\\']/g, "\\$&")}'`;
 
 /** The longest key of a hash table whose size nginx chooses; longer keys become patterns. */
-export const longestDefaultKey = 40;
+const longestDefaultKey = 40;
 
 /** Parses requests by table lookups, so that client input never becomes part of a path. */
 export function requestMaps(routing: Routing, longestKey: number): string {
@@ -182,7 +182,7 @@ export function tableSizes(
     .reduce<number>((longest, key) => Math.max(longest, String(key).length + 1), longestDefaultKey);
   // A bucket has room for eight keys of this length, because a table of this size has a few such buckets.
   const bucket = Math.ceil((8 * (longestKey + 24)) / 64) * 64;
-  const lines = `# If nginx calls these lines duplicate, remove them from nginx.conf, and include this file above the first map there.
+  const lines = `# If nginx reports these settings as duplicates, remove them from nginx.conf, and include this file above the first map there.
 map_hash_max_size ${2 ** Math.ceil(Math.log2(count * 2))};
 map_hash_bucket_size ${bucket};
 `;

@@ -20,7 +20,7 @@ export async function chartTexts(
     "requirements.yaml": /^[^/]+\/requirements\.yaml$/,
   });
   const chart = texts["Chart.yaml"];
-  if (chart === undefined) throw malformed(`${source.name} has Chart.yaml 0 times, expected once`);
+  if (chart === undefined) throw malformed(`${source.name} lacks Chart.yaml in a folder at its top`);
   return { chart, requirements: texts["requirements.yaml"] };
 }
 
