@@ -36,13 +36,14 @@ test("records that break rules are named one by one, and nothing is written", as
       "error[missing-key] record 4103 ("less.msi" of 26.01.002): the field min_os_version is missing from the record",
       "error[missing-key] record 4103 ("less.msi" of 26.01.002): the field only_for_account is missing from the record",
       "error[platform-mismatch] record 4104 ("odd/name\\u202e of Ümlaut 😀.pkg" of 26.01.002): platform is 11, expected 5 as the type pkg has it",
+      "error[name-format] record 4104 ("odd/name\\u202e of Ümlaut 😀.pkg" of 26.01.002): name has the character U+202E, which changes the direction of text, expected none",
       "error[name-format] record 4104 ("odd/name\\u202e of Ümlaut 😀.pkg" of 26.01.002): name is "odd/name\\u202e of Ümlaut 😀.pkg", expected 1 to 255 characters without slash, backslash or control characters, not . or ..",
       "error[text-format] record 4105 ("null description.tgz" of 26.01.002): description is null, expected text",
       "error[os-version-format] record 4106 ("wide bounds.tgz" of 26.01.002): min_os_version is "Ubuntu 22.04 LTS!", expected a version of 1 to 32 letters, digits, dots, dashes, underscores, in quotes, such as "22.04"",
       "error[os-version-format] record 4106 ("wide bounds.tgz" of 26.01.002): max_os_version is 24.04, expected a version of 1 to 32 letters, digits, dots, dashes, underscores, in quotes, such as "22.04"",
       "error[foreign-version] record 4107 ("foreign-25.11.001.rpm" of 26.01.002): the file name has the version 25.11.001, expected 26.01.002",
       "error[name-format] record 4108 ("lone \\ud800 surrogate.rpm" of 26.01.002): name is "lone \\ud800 surrogate.rpm", expected 1 to 255 characters without slash, backslash or control characters, not . or ..",
-      "error[import-violations] 16 records break rules of the specification: 4 timestamp-format, 3 checksum-format, 2 missing-key, 2 name-format, 2 os-version-format, 2 unknown-key, 1 date-order, 1 deb-os-range, 1 foreign-version, 1 key-id-format, 1 operating-system-mismatch, 1 package-type-format, 1 platform-mismatch, 1 store-required, 1 text-format, 1 variant-both, 1 vendor-required",
+      "error[import-violations] 16 records break rules of the specification: 4 timestamp-format, 3 checksum-format, 3 name-format, 2 missing-key, 2 os-version-format, 2 unknown-key, 1 date-order, 1 deb-os-range, 1 foreign-version, 1 key-id-format, 1 operating-system-mismatch, 1 package-type-format, 1 platform-mismatch, 1 store-required, 1 text-format, 1 variant-both, 1 vendor-required",
     ]
   `);
   expect(stderr).toContain(
@@ -102,7 +103,7 @@ test("import writes the catalog's settings to catalog.yaml, and its violations t
     - { rule: foreign-version, versions: "26.01.002..26.01.002", count: 1 }
     - { rule: key-id-format, versions: "26.01.002..26.01.002", count: 1 }
     - { rule: missing-key, versions: "26.01.002..26.01.002", count: 2 }
-    - { rule: name-format, versions: "26.01.002..26.01.002", count: 2 }
+    - { rule: name-format, versions: "26.01.002..26.01.002", count: 3 }
     - { rule: operating-system-mismatch, versions: "26.01.002..26.01.002", count: 1 }
     - { rule: os-version-format, versions: "26.01.002..26.01.002", count: 2 }
     - { rule: package-type-format, versions: "26.01.002..26.01.002", count: 1 }
