@@ -34,7 +34,7 @@ export function refuseTerms(terms: readonly Term[], config: Config, records: rea
       throw unfit(
         name,
         value,
-        name === "arch" ? "an architecture of Debian such as amd64, or all" : `one of ${closed.join(", ")}`,
+        name === "arch" ? "a Debian architecture such as amd64, or all" : `one of ${closed.join(", ")}`,
         near ? `Did you mean ${name}=${near}?` : undefined,
       );
     }

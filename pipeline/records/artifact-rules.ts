@@ -63,17 +63,17 @@ const fileIsServed: ArtifactRule = function* ({ artifact, file, place }) {
   if (!file.startsWith(".") || artifact.url !== undefined) return;
   const path = artifact.file === undefined ? ["name"] : ["file"];
   const message = `the file name is ${display(file)}, expected a name that does not begin with a dot`;
-  yield error("name-format", place(path), message, "Web servers do not send such a file; rename it.");
+  yield error("name-format", place(path), message, "Rename it: web servers do not send such a file.");
 };
 
-/** Such characters show a name in another order than it is stored: `tool\u202Eimg.exe` looks like `toolexe.gmi`. */
+/** These characters display a name in another order than it is stored: `tool\u202Eimg.exe` looks like `toolexe.gmi`. */
 const namesReadAsStored: ArtifactRule = function* ({ artifact, place }) {
   for (const key of ["name", "file"] as const) {
     const [found] = /[\u202a-\u202e\u2066-\u2069]/.exec(artifact[key] ?? "") ?? [];
     if (found === undefined) continue;
     const code = `U+${found.charCodeAt(0).toString(16).toUpperCase()}`;
     const message = `${key} has the character ${code}, which changes the direction of text, expected none`;
-    yield error("name-format", place([key]), message, "It can disguise a file name; remove it.");
+    yield error("name-format", place([key]), message, "Remove it: it can disguise a file name.");
   }
 };
 

@@ -37,7 +37,8 @@ export const rolesOfRelease = (version: string): { year: string; month: string }
 });
 
 /** Hint for a release of a year that nobody may sign yet. */
-export const moreYears = "The holder of the targets key signs for more years: relcat trust sign --keys KEYS";
+export const moreYears =
+  "Ask the holder of the targets key to sign for more years: relcat trust sign --keys KEYS";
 
 /** True if the online key signs the role and its files are numbered. */
 export const isOnlineRole = (role: string): boolean =>

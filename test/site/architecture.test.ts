@@ -85,7 +85,7 @@ describe("the architecture of a package is", () => {
     const { exitCode, stderr } = await made.run("list", "arch=arm46");
     expect([exitCode, stderr]).toEqual([
       2,
-      'error[usage] arch is "arm46", expected an architecture of Debian such as amd64, or all\n  hint: Did you mean arch=arm64?',
+      'error[usage] arch is "arm46", expected a Debian architecture such as amd64, or all\n  hint: Did you mean arch=arm64?',
     ]);
   });
 });

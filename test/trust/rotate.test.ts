@@ -171,7 +171,8 @@ test("sign refuses a release of a year without a delegation", async () => {
     join(project.folder, "releases/30.01.001/manifests/a.json"),
     JSON.stringify({ release: "30.01.001", artifacts: [artifact] }),
   );
-  const hint = "  hint: The holder of the targets key signs for more years: relcat trust sign --keys KEYS";
+  const hint =
+    "  hint: Ask the holder of the targets key to sign for more years: relcat trust sign --keys KEYS";
   expect(await done(project, ["check"])).toContain(
     `releases/30.01.001/release.yaml:1:1 warning[role-undelegated] no role is responsible for releases-30 yet, so relcat sign will refuse 30.01.001\n${hint}\n`,
   );

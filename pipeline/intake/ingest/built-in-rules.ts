@@ -45,7 +45,7 @@ export const builtInRules: readonly BuiltInRule[] = [
 ];
 
 const incusName = /incus|lx[cd]/i;
-/** No glob matches a leading dot; check refuses such a name by a message of its own. */
+/** No glob matches a leading dot; check refuses such a name with a message of its own. */
 const rulesFor = (file: string) =>
   builtInRules.filter(({ match }) => posix.matchesGlob(file.replace(/^\.+/, ""), match));
 

@@ -58,7 +58,7 @@ export const fieldCases: Case[] = [
     files: withClient({ file: ".hidden.deb" }),
     problems: [
       '26.08.001/manifests/client.json:30:15 error[name-format] the file name is ".hidden.deb", expected a name that does not begin with a dot' +
-        "\n  Web servers do not send such a file; rename it.",
+        "\n  Rename it: web servers do not send such a file.",
     ],
   },
   {
@@ -66,7 +66,7 @@ export const fieldCases: Case[] = [
     files: withClient({ name: "tool\u202egpj.deb" }),
     problems: [
       "26.08.001/manifests/client.json:5:15 error[name-format] name has the character U+202E, which changes the direction of text, expected none" +
-        "\n  It can disguise a file name; remove it.",
+        "\n  Remove it: it can disguise a file name.",
     ],
   },
   {
