@@ -70,7 +70,8 @@ const ordering = z.string().optional().meta({
   description: "Fields separated by commas, with a minus for descending order; unknown fields are ignored.",
 });
 const arch = architecture.optional().meta({
-  description: "This architecture, which release documents state. Only the origin and Cloudflare know it.",
+  description:
+    "This architecture, such as amd64, which release documents state. Only the origin and Cloudflare know it.",
 });
 const strict = z.enum(["1"]).optional().meta({ description: "Unknown parameters are an error." });
 

@@ -220,7 +220,7 @@ describe("file names are relative to", () => {
   test("the repository's root if it is checked out into a folder of the workspace", async () => {
     const made = nested();
     await relcat(made.folder, ["--version"]);
-    made.write("deep/.git/HEAD", "");
+    await made.git("init", "--quiet", "deep");
     const { stdout } = await inStep(made, ["-C", "deep/in", "check", "--format", "github"], {
       GITHUB_WORKSPACE: made.folder,
     });

@@ -246,7 +246,8 @@ describe("relcat does not find", () => {
   const missing = "error[folder-missing] there is no folder releases here";
 
   test("a project above the top of the git work tree", async () => {
-    const made = project({ ...smallCatalog, "source/.git/HEAD": "", "source/deep/keep": "" });
+    const made = project({ ...smallCatalog, "source/deep/keep": "" });
+    await made.git("init", "--quiet", "source");
     for (const folder of ["source", "source/deep"])
       expect((await relcat(join(made.folder, folder), ["check"])).stderr).toContain(missing);
     made.write("source/releases/catalog.yaml", { product: "Inner", require: {} });

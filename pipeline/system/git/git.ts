@@ -153,15 +153,17 @@ export const ownRepository = Object.fromEntries(
 
 /** git exits with 128 both for what does not exist and for what it cannot read; only the second is thrown. */
 async function throwRefusal(folder: string, stderr: string): Promise<void> {
-  if (!existsSync(folder)) return;
+  if (!existsSync(folder) || isAbsent(folder, stderr) || isAboutName.test(stderr)) return;
   const inside = await runGit(folder, ["rev-parse", "--is-inside-work-tree"]);
-  if (inside.exitCode === 0) {
-    if (isDamage.test(stderr)) throw refused(folder, stderr);
-    return;
-  }
-  const isAbsent = inside.stderr.startsWith("fatal: not a git repository (or any");
-  if (!isAbsent || repositoryOf(folder) !== undefined) throw refused(folder, inside.stderr);
+  if (inside.exitCode !== 0 && !isAbsent(folder, inside.stderr)) throw refused(folder, inside.stderr);
+  if (inside.exitCode === 0 && isDamage.test(stderr)) throw refused(folder, stderr);
 }
+
+const isAbsent = (folder: string, stderr: string): boolean =>
+  stderr.startsWith("fatal: not a git repository (or any") && !isInRepository(folder);
+
+/** git looks a name up only after it could read the repository. */
+const isAboutName = /^fatal: (ambiguous argument|bad revision|Needed a single revision|invalid object name)/;
 
 const isDamage =
   /bad (tree )?object|corrupt|is empty|unable to (read|unpack)|could not (read|parse)|missing (blob|tree|commit)/i;
