@@ -1,4 +1,4 @@
-import { appendFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { relcat, temporaryFolder } from "../support/run.ts";
@@ -88,6 +88,11 @@ describe("a repository that git refuses to read stops every command that compare
     await commandsSay(refusal, repair);
   });
 
+  test("if its index is damaged", async () => {
+    writeFileSync(join(project.folder, ".git/index"), "x");
+    await commandsSay(`${refusal}.git/index: index file smaller than expected\n`, repair);
+  });
+
   test("if git is not installed", async () => {
     for (const args of commands) {
       const { exitCode, stderr } = await relcat(project.folder, args, {
@@ -119,6 +124,17 @@ test("git's variables of a hook and settings of the user change no answer", asyn
     expect(await git("status", "--porcelain", "releases/ledger.jsonl")).toBe("");
   }
   expect(await gitIn(other, "rev-parse", "HEAD")).toBe(before);
+});
+
+test("a replace ref hides no rewritten ledger", async () => {
+  const ledger = join(project.folder, "releases/ledger.jsonl");
+  await commitAll(project.folder);
+  await git("push", "-q", "origin", "main");
+  writeFileSync(ledger, readFileSync(ledger, "utf8").replaceAll("client-", "other-"));
+  await commitAll(project.folder);
+  await git("replace", "origin/main", "HEAD");
+  const { exitCode, stdout } = await project.run("check");
+  expect([exitCode, stdout]).toEqual([1, expect.stringContaining("error[ledger-rewritten]")]);
 });
 
 test("a user's status.showUntrackedFiles=no hides no uncommitted file from publish", async () => {

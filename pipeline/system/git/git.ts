@@ -146,10 +146,14 @@ const locations = [
 ];
 const objects = ["OBJECT_DIRECTORY", "ALTERNATE_OBJECT_DIRECTORIES", "SHALLOW_FILE", "GRAFT_FILE"];
 
-/** Git sets these for hooks. They would lead to another repository than that of the folder. */
-export const ownRepository = Object.fromEntries(
-  [...locations, ...objects].map((name) => [`GIT_${name}`, undefined]),
-);
+/**
+ * Git sets locations for hooks, which would lead to another repository than that of the folder. Replace refs would show
+ * other commits than those that are pushed.
+ */
+export const ownRepository: Record<string, string | undefined> = {
+  ...Object.fromEntries([...locations, ...objects].map((name) => [`GIT_${name}`, undefined])),
+  GIT_NO_REPLACE_OBJECTS: "1",
+};
 
 /** git exits with 128 both for what does not exist and for what it cannot read; only the second is thrown. */
 async function throwRefusal(folder: string, stderr: string): Promise<void> {
@@ -166,7 +170,7 @@ const isAbsent = (folder: string, stderr: string): boolean =>
 const isAboutName = /^fatal: (ambiguous argument|bad revision|Needed a single revision|invalid object name)/;
 
 const isDamage =
-  /bad (tree )?object|corrupt|is empty|unable to (read|unpack)|could not (read|parse)|missing (blob|tree|commit)/i;
+  /bad (tree )?object|corrupt|is empty|unable to (read|unpack)|could not (read|parse)|missing (blob|tree|commit)|index file/i;
 
 /** @param stderr of git, whose first line is shown */
 export function refused(folder: string, stderr: string) {
