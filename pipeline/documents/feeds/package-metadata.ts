@@ -90,6 +90,14 @@ const rpmChange = object({
   text: xmlText,
 });
 
+/** Source rpms have no metadata, because repositories of built packages do not list them. */
+export const sourcePackage = {
+  isNamed: (file: string): boolean => /\.(?:no)?src\.rpm$/i.test(file),
+  /** A clause that completes "is not in the feed, because …". */
+  reason: "it is a source package, and the feed lists built packages only",
+  hint: 'Release it: it can be downloaded like any other file. To ingest no source packages, add "*src.rpm" to ignore: in catalog.yaml.',
+} as const;
+
 /** Files of an rpm that `primary.xml` lists. */
 export const isPrimaryFile = (path: string): boolean =>
   path.startsWith("/etc/") || path === "/usr/lib/sendmail" || path.includes("bin/");

@@ -4,6 +4,7 @@ import {
   type ArtifactDocument,
   expectedFormats,
   type PackageMetadata,
+  sourcePackage,
 } from "../../documents/feeds/package-metadata.ts";
 import { type FeedName, feedOf } from "../../documents/feeds/settings.ts";
 import type { Kind } from "../../documents/package-types.ts";
@@ -21,7 +22,7 @@ import type { IncusReading } from "./incus-reading.ts";
 export interface PackageFound {
   package?: PackageMetadata | undefined;
   documents?: ArtifactDocument[] | undefined;
-  /** True if the bytes have a format that states metadata, which could not be read. */
+  /** True if the bytes have a format that states metadata, which they do not have or which could not be read. */
   isUnreadable?: boolean;
   problems: Problem[];
 }
@@ -58,6 +59,8 @@ export async function readPackage(
       throw new Fault("unsupported-format", `its bytes are ${format}, expected ${expected.join(" or ")}`);
     const { filelists = false, changelogs } = config.feeds.yum ?? {};
     const metadata = await readMetadata(file, { kind, filelists, changelogs, inspection });
+    if (format === "rpm" && metadata === undefined)
+      return { isUnreadable: true, problems: leftOutSource(request) };
     const documents = format === "helm" ? await provenanceOf(opened, request.name) : undefined;
     return { package: await withDigests(metadata, request), documents, problems: [] };
   } catch (error) {
@@ -86,6 +89,17 @@ async function provenanceOf(
     throw new Fault("bad-digest", `${source.name} next to it does not contain its SHA-256`);
   const sha256 = hash("sha256", bytes);
   return [{ kind: "signature", format: "helm-prov", file: `${name}.prov`, sha256, size: source.size }];
+}
+
+/** The name decides what `check` says later, because a manifest does not state that a package is a source package. */
+function leftOutSource({ name, at, config, required }: PackageRequest): Problem[] {
+  if (config.feeds.yum === undefined) return [];
+  const message = `${name} is not in the yum feed, because ${sourcePackage.reason}`;
+  if (sourcePackage.isNamed(name))
+    return [{ ...problem("feed-left-out", at, message, sourcePackage.hint), severity: "warning" }];
+  const hint = "Rename it, so that its name ends with .src.rpm as rpmbuild writes it, and ingest it again.";
+  const severity = required.includes("yum") ? "error" : "warning";
+  return [{ ...problem("feed-left-out", at, message, hint), severity }];
 }
 
 function unreadable(

@@ -1,3 +1,4 @@
+import { sourcePackage } from "../../documents/feeds/package-metadata.ts";
 import type { FeedName } from "../../documents/feeds/settings.ts";
 import type { FeedsDocument } from "../../documents/site.ts";
 import type { Place, Problem } from "../../errors.ts";
@@ -70,8 +71,9 @@ export function feedGapProblems(catalog: Releases): Problem[] {
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     if (!first) return [];
-    const { feed } = first.gap;
-    const isRequired = first.isNew && catalog.config.require.feeds.includes(feed);
+    const { feed, reason } = first.gap;
+    const isRequired =
+      first.isNew && reason !== sourcePackage.reason && catalog.config.require.feeds.includes(feed);
     return [
       {
         code: "feed-left-out",
@@ -93,7 +95,7 @@ export const requiredButLeftOut = (
     .filter(({ feed }) => config.require.feeds.includes(feed))
     .flatMap(({ feed, left_out: omitted }) =>
       omitted
-        .filter(({ id }) => !ledger.byId.has(id))
+        .filter(({ id, reason }) => reason !== sourcePackage.reason && !ledger.byId.has(id))
         .map(({ file, reason }) => ({
           code: "feed-left-out",
           severity: "error",
@@ -116,6 +118,7 @@ function sentenceOf([first, ...others]: readonly FoundGap[]): string {
 }
 
 const hints: ReadonlyMap<string, string> = new Map([
+  [sourcePackage.reason, sourcePackage.hint],
   [notBelowSite, "Begin artifact_url in catalog.yaml with {base_url}, or remove url from its manifest."],
   [noSize, "Ingest it again on a machine that has the file, or add size to its manifest."],
   [noSuite, "Add a suite to feeds.apt.suites in catalog.yaml that takes it, or correct its OS versions."],

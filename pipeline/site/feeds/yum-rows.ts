@@ -1,3 +1,4 @@
+import { sourcePackage } from "../../documents/feeds/package-metadata.ts";
 import type { PublishedPackage, PublishedRelease, SiteConfig } from "../../documents/published.ts";
 import { nevra, yumReposOf } from "../../selection/yum-repos.ts";
 import { type FeedPart, feedLocation, noRepository, unread } from "./feed.ts";
@@ -57,7 +58,10 @@ function listedPackage(
 ): YumPackage | string | undefined {
   const { metadata, record, file } = entry;
   if (!yum) return undefined;
-  if (metadata?.type !== "rpm") return record.package_type === "rpm" ? unread : undefined;
+  if (metadata?.type !== "rpm") {
+    if (record.package_type !== "rpm") return undefined;
+    return sourcePackage.isNamed(file) ? sourcePackage.reason : unread;
+  }
   const repos = yumReposOf(file, yum);
   if (repos.length === 0) return noRepository;
   const location = feedLocation(entry, baseUrl);

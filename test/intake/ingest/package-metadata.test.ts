@@ -109,6 +109,40 @@ test("an rpm that the yum feed cannot list is left out of it with a reason, and 
   ]);
 });
 
+describe("a source rpm", () => {
+  const source = rpmPackage(named.filter(({ tag }) => tag !== 1044));
+  const feeds = { feeds: { yum: {} }, require: { feeds: ["rpm"] } };
+  const reason =
+    "is not in the yum feed, because it is a source package, and the feed lists built packages only\n";
+  const release = "  hint: Release it: it can be downloaded like any other file. ";
+
+  test("is left out with that reason, which is no error of a required feed", async () => {
+    const project = made({ "a-1-1.src.rpm": source, "b-1-1.nosrc.rpm": source }, feeds);
+    const { stderr, exitCode } = await project.run("ingest", "--release", version, "out");
+    expect(exitCode, stderr).toBe(0);
+    for (const name of ["a-1-1.src.rpm", "b-1-1.nosrc.rpm"])
+      expect(stderr).toContain(`out/${name} warning[feed-left-out] ${name} ${reason}${release}`);
+    const fill = await project.succeed("ingest", "--fill", version, "--artifacts", "out");
+    expect(fill.stderr).toContain(`warning[feed-left-out] a-1-1.src.rpm ${reason}`);
+    const check = await project.succeed("check");
+    expect(check.stdout).toContain(`${reason.trim()}; the same applies to `);
+    expect(check.stdout).toContain(release);
+    await project.succeed("build");
+    project.write("releases/catalog.yaml", { ...feeds, ignore: ["*src.rpm"] });
+    expect((await project.run("ingest", "--release", version, "--out", "-", "out")).exitCode).not.toBe(0);
+  });
+
+  test("with the name of a built package needs another name, because check reads only the name", async () => {
+    const { stderr, exitCode } = await made({ "agent.rpm": source }, feeds).run(
+      ...["ingest", "--release", version, "out"],
+    );
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(
+      `out/agent.rpm error[feed-left-out] agent.rpm ${reason}  hint: Rename it, so that its name ends with .src.rpm`,
+    );
+  });
+});
+
 const xz = { ingest: [{ match: "*.tar.xz", package_type: "xz" }] };
 
 test("check reads the written metadata, and no record depends on it", async () => {
