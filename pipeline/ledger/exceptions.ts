@@ -39,7 +39,7 @@ function covers(exception: Exception, { version, problem }: Finding): boolean {
 
 /**
  * Removes accepted findings: an exception accepts up to its count. Beyond it all its findings are reported,
- * because it is unknown which one is new.
+ * because it is unknown which one is new. Warnings about cut records never exceed it.
  * @param unread versions that were not read; if there are any, a low count is not reported
  */
 export function applyExceptions(
@@ -52,8 +52,14 @@ export function applyExceptions(
   const problems = open.map(({ problem }) => problem);
   for (const [index, exception] of document.value.entries()) {
     const found = covered.get(exception) ?? [];
-    if (found.length > exception.count) for (const { problem } of found) problems.push(problem);
-    const judged = judge(exception, found.length, document.place([index, "count"]));
+    const { error: refused = [], warning: cut = [] } = Object.groupBy(
+      found,
+      ({ problem }) => problem.severity,
+    );
+    const reported = refused.length > exception.count ? found : [...refused, ...cut].slice(exception.count);
+    for (const { problem } of reported) problems.push(problem);
+    const count = Math.max(refused.length, Math.min(found.length, exception.count));
+    const judged = judge(exception, count, document.place([index, "count"]));
     const [first, last] = boundsOf(exception);
     const partly = unread.some((version) => version >= first && version <= last);
     if (judged && !(judged.severity === "warning" && partly)) problems.push(judged);
@@ -67,12 +73,12 @@ export function applyExceptions(
  */
 export function acceptedOnce(findings: readonly Finding[], ledger: Pick<Ledger, "ofVersion">): Finding[] {
   const rules: readonly string[] = exceptableRules;
-  const isExceptable = ({ problem }: Finding) => rules.includes(problem.code);
+  const isExceptable = ({ problem }: Finding) => problem.severity === "error" && rules.includes(problem.code);
   const versions = new Set(findings.filter(isExceptable).map(({ version }) => version));
   const wasImported = (version: string) => ledger.ofVersion(version).some(({ add }) => add.imported);
   const imported = new Set(versions.values().filter(wasImported));
   return findings.map(({ version, problem }) => {
-    if (!imported.has(version) || !rules.includes(problem.code)) return { version, problem };
+    if (!imported.has(version) || !isExceptable({ version, problem })) return { version, problem };
     const hint = [
       problem.hint,
       "Was it imported like that? Restore releases/exceptions.yaml from version control.",

@@ -15,6 +15,7 @@ import { siteNamed } from "../project/site-named.ts";
 import type { OutlinedRelease } from "../records/normalize.ts";
 import { type ReadRelease, readRelease } from "../records/read-release.ts";
 import { checkFragment } from "../records/release-rules.ts";
+import type { Standing } from "../records/report.ts";
 import { requireFolder } from "../system/files.ts";
 import { type Allocate, type AssignedIds, type IdentifiedRelease, idAssignment } from "./assign-ids.ts";
 import type { Catalog, CatalogHead } from "./catalog.ts";
@@ -23,6 +24,7 @@ import { acceptedOnce, applyExceptions, type Finding, readExceptions } from "./e
 import { feedCheck } from "./feed-check.ts";
 import type { Ledger } from "./ledger.ts";
 import { loadLedger } from "./ledger-file.ts";
+import { identity } from "./ledger-records.ts";
 
 /** Selects the releases to use, and those that may get ids. */
 export interface Selection {
@@ -40,6 +42,7 @@ export interface Selection {
 /** A catalog whose releases are read one after another. */
 export interface OpenCatalog extends CatalogHead {
   files: AuthoredFiles;
+  standingOf(version: string, file: string): Standing;
   /** Releases to read, ascending by version. */
   releases: readonly ReleaseFiles[];
   /** Id for the next artifact without a ledger line. */
@@ -107,6 +110,11 @@ export async function openCatalog(
   return {
     folder,
     files,
+    standingOf: (version, file) => {
+      const entry = loaded.ledger.byIdentity.get(identity(version, file));
+      if (!entry) return "new";
+      return entry.retraction ? "withdrawn" : "cut";
+    },
     config: configuration.config,
     configPlace: configuration.place,
     ledger: loaded.ledger,

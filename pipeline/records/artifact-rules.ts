@@ -1,9 +1,10 @@
+import type { Place } from "../errors.ts";
 import { display } from "../project/display.ts";
 import { unknownTypeHint } from "../project/unknown-type.ts";
 import { attestationRules } from "./attestation-rules.ts";
 import { debsHaveOneBound } from "./deb-rules.ts";
 import { metadataRules } from "./metadata-rules.ts";
-import { type ArtifactRule, error, warning } from "./report.ts";
+import { type ArtifactRule, error, type Standing, warning } from "./report.ts";
 import { verbatimRules } from "./verbatim-rules.ts";
 
 const packageTypeKnown: ArtifactRule = function* ({ artifact, type, place, config }) {
@@ -59,23 +60,35 @@ const fileFitsInBytes: ArtifactRule = function* ({ artifact, file, place }) {
 };
 
 /** Web servers, and relcat's own, never send a file whose name begins with a dot. */
-const fileIsServed: ArtifactRule = function* ({ artifact, file, place }) {
+const fileIsServed: ArtifactRule = function* ({ artifact, file, place, standing }) {
   if (!file.startsWith(".") || artifact.url !== undefined) return;
   const path = artifact.file === undefined ? ["name"] : ["file"];
   const message = `the file name is ${display(file)}, expected a name that does not begin with a dot`;
-  yield error("name-format", place(path), message, "Rename it: web servers do not send such a file.");
+  yield* refusedIfNew(place(path), message, ["Rename it", "web servers do not send such a file"], standing());
 };
 
 /** These characters display a name in another order than it is stored: `tool\u202Eimg.exe` looks like `toolexe.gmi`. */
-const namesReadAsStored: ArtifactRule = function* ({ artifact, place }) {
+const namesReadAsStored: ArtifactRule = function* ({ artifact, place, standing }) {
   for (const key of ["name", "file"] as const) {
     const [found] = /[\u202a-\u202e\u2066-\u2069]/.exec(artifact[key] ?? "") ?? [];
     if (found === undefined) continue;
     const code = `U+${found.charCodeAt(0).toString(16).toUpperCase()}`;
     const message = `${key} has the character ${code}, which changes the direction of text, expected none`;
-    yield error("name-format", place([key]), message, "Remove it: it can disguise a file name.");
+    yield* refusedIfNew(place([key]), message, ["Remove it", "it can disguise a file name"], standing());
   }
 };
+
+/** Earlier versions of relcat cut such names, which the ledger makes permanent. */
+function* refusedIfNew(at: Place, message: string, [fix, reason]: [string, string], standing: Standing) {
+  if (standing === "new") yield error("name-format", at, message, `${fix}: ${reason}.`);
+  if (standing === "cut")
+    yield warning(
+      "name-format",
+      at,
+      message,
+      `It is cut, so the name stays. Withdraw it with relcat retract: ${reason}.`,
+    );
+}
 
 const urlCanBeRead: ArtifactRule = function* ({ artifact, place }) {
   if (artifact.url === undefined || URL.canParse(artifact.url)) return;

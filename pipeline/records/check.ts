@@ -3,24 +3,33 @@ import type { Problem } from "../errors.ts";
 import type { ParsedRelease } from "../project/parse.ts";
 import { artifactRules } from "./artifact-rules.ts";
 import { releaseRules } from "./release-rules.ts";
+import type { Standing } from "./report.ts";
 import { readable } from "./verbatim.ts";
 
 /**
- * Applies all rules to a release; a pure function of its files and the configuration.
+ * Applies all rules to a release; a pure function of its files, the configuration and what is cut.
  * @param whole the complete release, if `release` is only a part of it
+ * @param standingOf a file of the release; default: all are new
  */
-export function checkRelease(release: ParsedRelease, config: Config, whole = release): Problem[] {
+export function checkRelease(
+  release: ParsedRelease,
+  config: Config,
+  whole = release,
+  standingOf: (file: string) => Standing = () => "new",
+): Problem[] {
   const problems: Problem[] = [];
   for (const rule of releaseRules) problems.push(...rule(release, config));
   for (const manifest of release.manifests) {
     for (const [index, artifact] of manifest.value.artifacts.entries()) {
+      const file = artifact.file ?? artifact.name;
       const context = {
         artifact: readable(artifact, config.wire),
-        file: artifact.file ?? artifact.name,
+        file,
         type: config.packageTypes.get(artifact.package_type),
         version: release.version,
         release: whole,
         config,
+        standing: () => standingOf(file),
         place: (path: readonly (string | number)[], part?: "key" | "value") =>
           manifest.place(["artifacts", index, ...path], part),
       };

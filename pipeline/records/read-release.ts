@@ -12,6 +12,7 @@ import {
   type OutlinedRelease,
   type Release,
 } from "./normalize.ts";
+import type { Standing } from "./report.ts";
 
 /** A release that was read, checked and normalized, before it has ids. */
 export interface ReadRelease<R extends OutlinedRelease = Release> {
@@ -28,16 +29,18 @@ export interface ReadingContext {
   folder: string;
   config: Config;
   files: AuthoredFiles;
+  /** The ledger's state of a file of a release. */
+  standingOf(version: string, file: string): Standing;
 }
 
 /**
- * Reads, checks and normalizes a release: a function of its files and the configuration.
+ * Reads, checks and normalizes a release: a function of its files, the configuration and its ledger lines.
  * @param contents the bytes of `pathsOfRelease(release)`
  */
 export function readRelease(
   release: ReleaseFiles,
   contents: readonly Uint8Array[],
-  { folder, config, files }: ReadingContext,
+  { folder, config, files, standingOf }: ReadingContext,
 ): ReadRelease {
   const parsed = shapeRelease(folder, release, contents);
   const { release: normalized, problems } = normalizeRelease(parsed, config);
@@ -45,7 +48,7 @@ export function readRelease(
   return {
     release: normalized,
     problems: [...parsed.problems, ...problems],
-    findings: checkRelease(parsed, config),
+    findings: checkRelease(parsed, config, parsed, (file) => standingOf(parsed.version, file)),
   };
 }
 

@@ -13,9 +13,14 @@ export interface ArtifactInRelease {
   version: string;
   release: ParsedRelease;
   config: Config;
+  /** For rules that refuse only what is new, because a cut record can no longer be renamed. */
+  standing(): Standing;
   /** Location of a field; [] is the artifact itself. */
   place(path: Path, part?: "key" | "value"): Place;
 }
+
+/** new: not in the ledger; cut: in it; withdrawn: cut and retracted. */
+export type Standing = "new" | "cut" | "withdrawn";
 
 /** A named rule that yields problems. */
 export type ArtifactRule = (context: ArtifactInRelease) => Iterable<Problem>;
