@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { readMetadata } from "../../pipeline/inspect/metadata.ts";
 import { bytesSource } from "../../pipeline/system/byte-source.ts";
-import { debPackage } from "../support/deb.ts";
+import { archive, debPackage, type Member, packed } from "../support/deb.ts";
 
 const read = (control: string | Uint8Array) =>
   readMetadata(bytesSource(debPackage(control), "agent.deb"), { kind: "client", filelists: false });
@@ -24,6 +24,16 @@ test.each(["amd64", "armel", "ppc64", "loong64", "mips64el", "x32", "hurd-amd64"
     expect(await read(`Package: agent\nVersion: 1\nArchitecture: ${arch}\n`)).toMatchObject({ arch });
   },
 );
+
+test("members that dpkg ignores, before and after the data, change nothing", async () => {
+  const control: Member = ["control.tar.gz", packed({ "./control": `${paragraph()}\n` })];
+  const data: Member = ["data.tar.gz", packed({})];
+  const members: Member[] = [["debian-binary", "2.0\n"], ["_gpgbuilder", "x"], control, data, ["note", "x"]];
+  const source = bytesSource(archive(members), "agent.deb");
+  expect(await readMetadata(source, { kind: "client", filelists: false })).toMatchObject({
+    control: paragraph(),
+  });
+});
 
 describe("a control file is refused", () => {
   test.each<[string, string | Uint8Array, string]>([

@@ -12,13 +12,13 @@ export interface Member {
 
 const magic = "!<arch>\n";
 const headerSize = 60;
-/** More than any package has: three members and one signature for each role. */
-const mostMembers = 32;
+/** Far more than any package has: three members, one signature for each role, and those that dpkg ignores. */
+const mostMembers = 1024;
 
 /** deb-old(5): no ar archive, but a version, the size of the control archive, and both tar archives. */
 export const isOldDeb = (head: Uint8Array): boolean => /^0\.93\d*\n\d/.test(latin1(head));
 
-/** @throws Fault malformed; unsupported-format */
+/** @throws Fault malformed; unsupported-format; refuse */
 export function readArchive(source: ByteSource): Member[] {
   if (isOldDeb(source.read(0, Math.min(16, source.size))))
     throw new Fault(
@@ -31,7 +31,7 @@ export function readArchive(source: ByteSource): Member[] {
   for (let at = magic.length; at < source.size; ) {
     const member = memberAt(source, at);
     members.push(member);
-    if (members.length > mostMembers) throw malformed(`it has over ${mostMembers} members`);
+    if (members.length > mostMembers) throw new Fault("refuse", `it has over ${mostMembers} members`);
     at = member.at + member.size;
     if (at % 2 === 0) continue;
     if (latin1(source.read(at, 1)) !== "\n")
@@ -43,7 +43,11 @@ export function readArchive(source: ByteSource): Member[] {
 
 function memberAt(source: ByteSource, headerAt: number): Member {
   const header = latin1(source.read(headerAt, headerSize));
-  const name = header.slice(0, 16).match(/^([\x21-\x2e\x30-\x7e]+)\/? *$/)?.[1];
+  // dpkg skips a member whose name begins with "_", whatever follows.
+  const name = header
+    .slice(0, 16)
+    .match(/^([\x21-\x2e\x30-\x7e]+|_.*?)\/? *$/s)?.[1]
+    ?.replace(/[^ -~]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, "0")}`);
   const size = header.slice(48, 58).match(/^(\d+) *$/)?.[1];
   if (!name || !size || header.slice(58) !== "`\n")
     throw malformed(`no member of an ar archive begins at byte ${headerAt}`);

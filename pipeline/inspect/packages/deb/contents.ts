@@ -53,29 +53,33 @@ export interface DebContents {
 
 export const signatureName = /^_gpg[a-z]+$/;
 
-/** Members that deb(5) allows before the data; dpkg and APT ignore them. */
-export const ignoredMembers = (members: readonly Member[]): Member[] =>
-  members
-    .slice(
-      1,
-      members.findIndex(({ name }) => name.startsWith("data.tar")),
-    )
-    .filter(({ name }) => /^_(?!gpg)/.test(name));
+export const upToData = (members: readonly Member[]): Member[] =>
+  members.slice(0, members.findIndex(({ name }) => name.startsWith("data.tar")) + 1);
 
-/** A package has three members in fixed order, and only signatures may follow. @throws Fault malformed */
+/** Members that deb(5) allows before the data; dpkg and APT ignore them. Signatures may be there too. */
+export const ignoredMembers = (members: readonly Member[]): Member[] =>
+  upToData(members)
+    .slice(1)
+    .filter(({ name }) => name.startsWith("_") && !signatureName.test(name));
+
+/**
+ * A package has three members in fixed order. dpkg ignores all that follow, but no signature covers them, so only
+ * signatures may follow in an intact package.
+ * @throws Fault malformed
+ */
 export function contentsOf(source: ByteSource, all: readonly Member[]): DebContents {
   const ignored = new Set(ignoredMembers(all));
   const members = all.filter((member) => !ignored.has(member));
-  const [version, control, data, ...signatures] = members;
+  const parts = members.filter(({ name }) => !signatureName.test(name));
+  const [version, control, data, ...others] = parts;
   const packed = (member: Member | undefined, stem: string): PackedTar | undefined => {
     const compression = member && compressionOfMember(member.name, stem);
     return compression && { source: partOf(source, member.at, member.size, member.name), compression };
   };
   const [controlTar, dataTar] = [packed(control, "control"), packed(data, "data")];
   const names = members.map(({ name }) => name);
-  const isOther =
-    signatures.some(({ name }) => !signatureName.test(name)) || new Set(names).size < names.length;
-  if (version?.name !== "debian-binary" || !controlTar || !dataTar || isOther)
+  const isOther = others.length > 0 || new Set(names).size < names.length;
+  if (all[0] !== version || version?.name !== "debian-binary" || !controlTar || !dataTar || isOther)
     throw malformed(
       `it has ${names.join(", ")}, expected debian-binary, control.tar.*, data.tar.* and then signatures, each once`,
     );
@@ -83,5 +87,5 @@ export function contentsOf(source: ByteSource, all: readonly Member[]): DebConte
     "latin1",
   );
   if (!/^2\.\d+\n/.test(format)) throw malformed(`it has the format ${JSON.stringify(format)}, expected 2.0`);
-  return { control: controlTar, data: dataTar, joined: members.slice(0, 3) };
+  return { control: controlTar, data: dataTar, joined: parts };
 }

@@ -11,7 +11,7 @@ import { claimedSignature, type Found } from "../../signatures/openpgp-claim.ts"
 import { isCleartext } from "../../signatures/openpgp-cleartext.ts";
 import type { OpenPgpSignature } from "../../signatures/openpgp-signature.ts";
 import { type Member, readArchive } from "./archive.ts";
-import { contentsOf, ignoredMembers, readControl, signatureName } from "./contents.ts";
+import { contentsOf, ignoredMembers, readControl, signatureName, upToData } from "./contents.ts";
 
 /** Debian packages signed with debsigs: `_gpgorigin` signs the concatenation of the first three members. */
 export const inspectDeb: Reader = async (source, options) => {
@@ -20,9 +20,12 @@ export const inspectDeb: Reader = async (source, options) => {
   let isRead = false;
   const inspection = await settled("deb", found, async (): Promise<Verdict> => {
     const members = readArchive(source);
-    const ignored = ignoredMembers(members);
-    found.notes = ignored.map(({ name }) => `Its member ${name} is not checked, because dpkg ignores it.`);
-    found.uncovered = [...members.flatMap(uncoveredOf), ...ignored.map(uncoveredMember)];
+    const ignored = new Set(ignoredMembers(members));
+    const early = new Set(upToData(members));
+    found.notes = notesOf([...ignored]);
+    found.uncovered = members.flatMap((member) =>
+      ignored.has(member) ? uncoveredMember(member) : uncoveredOf(member, early.has(member)),
+    );
     const signatures = await signaturesOf(source, members, options, found);
     const { control, data, joined } = contentsOf(source, members);
     const verifiers = signatures.map((signature) => verifierOf(signature, "binary", options));
@@ -42,13 +45,22 @@ export const inspectDeb: Reader = async (source, options) => {
   return isRead ? withSelfCheck(inspection, finder) : inspection;
 };
 
+const mostNotes = 3;
+
+function notesOf(ignored: readonly Member[]): string[] {
+  const notes = ignored.map(({ name }) => `Its member ${name} is not checked, because dpkg ignores it.`);
+  if (notes.length <= mostNotes) return notes;
+  const more = `${notes.length - mostNotes} more members are not checked, because dpkg ignores them.`;
+  return [...notes.slice(0, mostNotes), more];
+}
+
 const origin = "_gpgorigin";
 
 /**
  * debsigs signs only content: name and size are checked, other header fields are not, and neither is the role
- * of additional signatures.
+ * of additional signatures. Before the data, such a signature with another name would be a member that dpkg ignores.
  */
-function uncoveredOf({ name, headerAt }: Member): Uncovered[] {
+function uncoveredOf({ name, headerAt }: Member, isEarly: boolean): Uncovered[] {
   const end = headerAt + name.length;
   const fields = [
     // System V ar ends names with a slash.
@@ -56,7 +68,10 @@ function uncoveredOf({ name, headerAt }: Member): Uncovered[] {
     { from: headerAt + 16, to: headerAt + 48, why: `date, owner and mode of ${name} in the archive` },
   ];
   if (!signatureName.test(name) || name === origin) return fields;
-  return [{ from: headerAt + "_gpg".length, to: end, why: `role of the signature ${name}` }, ...fields];
+  const role = isEarly
+    ? { from: headerAt + 1, to: headerAt + 16 }
+    : { from: headerAt + "_gpg".length, to: end };
+  return [{ ...role, why: `role of the signature ${name}` }, ...fields];
 }
 
 const uncoveredMember = ({ headerAt, at, size }: Member): Uncovered => ({

@@ -3,11 +3,11 @@ import { architecture, type DebMetadata } from "../../../documents/feeds/package
 import { Fault, malformed } from "../../../documents/verdict.ts";
 import type { ByteSource } from "../../../system/byte-source.ts";
 import { readArchive } from "./archive.ts";
-import { contentsOf, controlText } from "./contents.ts";
+import { contentsOf, controlText, upToData } from "./contents.ts";
 
-/** Reads the control paragraph, without unpacking the data. @throws Fault; whatever decompress throws */
+/** Reads the control paragraph as dpkg does, which ignores members after the data and does not unpack it. @throws Fault; whatever decompress throws */
 export async function debMetadata(source: ByteSource): Promise<DebMetadata> {
-  const control = await controlText(contentsOf(source, readArchive(source)).control);
+  const control = await controlText(contentsOf(source, upToData(readArchive(source))).control);
   const fault = controlFault(control);
   const fields = parseParagraph(control);
   if (fault !== undefined || typeof fields === "string") throw malformed(`its control file ${fault}`);
