@@ -24,6 +24,7 @@ brand:
 
 A drawing (SVG) may only have shapes, text and styles of its own file. \`relcat check\` names every element, attribute and address that runs or loads something, with its line and
 column. Files of Inkscape, Figma, Sketch and Affinity usually pass as they are. In Illustrator, use Export As, or save without "Preserve Illustrator Editing Capabilities".
+In Figma, remove background blurs, which only HTML can draw. A drawing that is not well-formed XML is refused, because browsers show an error in place of it.
 
 The accent is the color of links and buttons. \`relcat check\` refuses a color that is hard to read (WCAG AA), and names the nearest one that it
 accepts. If you give one color, dark pages use a lighter one.

@@ -7,6 +7,8 @@ import { repository } from "../support/run.ts";
 const svg = (content: string, attributes = "", before = "") =>
   `${before}<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 9 9" ${attributes}>${content}</svg>`;
 const xhtml = "http://www.w3.org/1999/xhtml";
+const read = (text: string) => readDrawing({ file: "logo.svg", text });
+const script = "<script>alert(1)</script>";
 
 /** Drawings that run or load something when a browser opens them, with words of the message. */
 const attacks: readonly [name: string, drawing: string, found: string][] = [
@@ -80,27 +82,159 @@ const attacks: readonly [name: string, drawing: string, found: string][] = [
   ["base of links", svg('<g xml:base="//evil.example/"/>'), "xml:base in <g>"],
   ["style sheet", svg("", "", '<?xml-stylesheet href="//evil.example/x.css"?>'), "<?xml-stylesheet>"],
   ["other encoding", svg("", "", '<?xml version="1.0" encoding="UTF-7"?>'), "the encoding UTF-7"],
+  ["other version", svg("", "", '<?xml version="1.1"?>'), "the XML version 1.1"],
+  ["script between quotes of Adobe's marks", svg(`<?xpacket " ?>${script}<?xpacket " ?>`), "<script>"],
+  ["script between apostrophes of Adobe's marks", svg(`<?xpacket ' ?>${script}<?xpacket ' ?>`), "<script>"],
+  ["script after a quote before the root", svg(`${script}<?xpacket " ?>`, "", '<?xpacket " ?>'), "<script>"],
+  ["script between comments in CDATA", svg(`<![CDATA[<!--]]>${script}<![CDATA[-->]]>`), "<script>"],
+  ["script in a key of JavaScript", svg(`<__proto__>${script}</__proto__>`), "<script>"],
+  [
+    "script with a key of JavaScript as prefix",
+    svg('<g xmlns:__proto__="http://www.w3.org/2000/svg"><__proto__:script/></g>'),
+    "<__proto__:script>",
+  ],
+  [
+    "script in an editor's element",
+    svg(
+      `<metadata><RDF xmlns="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><h:script xmlns:h="${xhtml}"/></RDF></metadata>`,
+    ),
+    "<h:script>",
+  ],
+  [
+    "link of an editor's element",
+    svg('<i:g xmlns:i="http://ns.adobe.com/a/" xlink:href="javascript:alert(1)"/>'),
+    'a link to "javascript:alert(1)" in <i:g>',
+  ],
+  [
+    "link with another prefix",
+    svg('<use h:href="//evil.example/x.svg#a" xmlns:h="http://www.w3.org/1999/xlink"/>'),
+    'a link to "//evil.example/x.svg#a" in <use>',
+  ],
+  [
+    "import between Adobe's marks",
+    svg(`<style><?xpacket " ?>@import '//evil.example';<?xpacket " ?></style>`),
+    "@import in <style>",
+  ],
+  ["import around an element", svg("<style>@im<g>x</g>port '//evil.example';</style>"), "@import in <style>"],
+  [
+    "import after CDATA",
+    svg("<style><![CDATA[a{}]]>@import '//evil.example';</style>"),
+    "@import in <style>",
+  ],
+  ["import after a comment", svg("<style>/* a */@import '//evil.example';</style>"), "@import in <style>"],
+  ["attribute of an unknown namespace", svg('<g e:on="x" xmlns:e="urn:e"/>'), "the attribute e:on in <g>"],
 ];
 
 test.each(attacks)("%s is refused by name", (_, drawing, found) => {
-  const read = readDrawing(drawing);
-  expect(typeof read === "string" ? read : read.flaws.map(({ message }) => message).join("\n")).toContain(
-    found,
-  );
+  expect(
+    read(drawing)
+      .flaws.map(({ message }) => message)
+      .join("\n"),
+  ).toContain(`the drawing has ${found}`);
 });
 
+const wellFormed = "is not well-formed XML: ";
+const correct = "Correct the file, or export the drawing again as SVG.";
+const doctype =
+  "has a DOCTYPE that declares entities or is of another format, expected none or that of SVG 1.0 or 1.1";
+const simplify =
+  "Remove the DOCTYPE, or save in Illustrator without Preserve Illustrator Editing Capabilities.";
+
 test.each([
-  ["entities", svg("&e;", "", "<!DOCTYPE svg [<!ENTITY e '<script/>'>]>"), "declares entities"],
+  ["entities", svg("&e;", "", "\n<!DOCTYPE svg [<!ENTITY e '<script/>'>]>"), "2:1", doctype, simplify],
   [
     "default attributes",
     svg("", "", "<!DOCTYPE svg [<!ATTLIST svg onload CDATA 'x'>]>"),
-    "declares entities",
+    "1:1",
+    doctype,
+    simplify,
   ],
-  ["a page", `<html xmlns="${xhtml}"/>`, "is not an SVG file"],
-  ["no namespace", "<svg/>", "is not an SVG file"],
-  ["an open element", "<svg>", "is not XML"],
-])("a file with %s is not a drawing", (_, text, found) => {
-  expect(readDrawing(text)).toContain(found);
+  [
+    "the entities of XHTML",
+    svg(
+      "<style>&commat;import '//evil.example';</style>",
+      "",
+      '<!DOCTYPE svg PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd">',
+    ),
+    "1:1",
+    doctype,
+    simplify,
+  ],
+  ["a DOCTYPE of its own", svg(script, "", '<!DOCTYPE svg SYSTEM "a>b">'), "1:1", doctype, simplify],
+  [
+    "another root element",
+    `\n<html xmlns="${xhtml}"/>`,
+    "2:1",
+    `has the root element <html> of the namespace "${xhtml}", expected <svg xmlns="http://www.w3.org/2000/svg">`,
+    correct,
+  ],
+  [
+    "no namespace",
+    "<svg/>",
+    "1:1",
+    'has the root element <svg>, expected <svg xmlns="http://www.w3.org/2000/svg">',
+    correct,
+  ],
+])("a file with %s is not a drawing", (_, text, place, message, hint) => {
+  const { flaws } = read(text);
+  expect(flaws.map(({ at, ...flaw }) => ({ ...flaw, at: `${at.line}:${at.column}` }))).toEqual([
+    { message: `the drawing ${message}`, hint, at: place },
+  ]);
+});
+
+const root = '<svg xmlns="http://www.w3.org/2000/svg">';
+
+/** A browser shows an error in place of these. */
+test.each([
+  ["an open element", `${root}\n<g></svg>`, "2:9", "unexpected close tag"],
+  ["no end", `${root}\n<g>`, "2:3", "unclosed tag: g"],
+  ["an unknown entity", `${root}\n &commat;`, "2:9", "undefined entity"],
+  ["a key of JavaScript as entity", `${root}\n&constructor;`, "2:13", "undefined entity"],
+  ["two hyphens in a comment", `${root}\r\n<!-- a -- b -->`, "2:10", "malformed comment"],
+  ["a control character", `${root}\n  \x01`, "2:3", "disallowed character"],
+  ["a reference to a control character", `${root}\n&#1;`, "2:4", "malformed character entity"],
+  ["an unknown prefix", `${root}\n<q:script/>`, "2:11", 'unbound namespace prefix: "q"'],
+  ["an attribute twice", `${root}\n<g id="a" id="b"/>`, "2:18", "duplicate attribute: id"],
+  ["an attribute without quotes", `${root}\n<g id=a/>`, "2:7", "unquoted attribute value"],
+  ["< in an attribute", `${root}\n<g id="<"/>`, "2:8", "disallowed character"],
+  ["]]> in text", `${root}\n]]>`, "2:3", 'the string "]]>" is disallowed in char data'],
+  ["two roots", `${root}</svg>\n${root}</svg>`, "2:5", "documents may contain only one root"],
+  ["text after the root", `${root}</svg>\nx`, "2:1", "text data outside of root node"],
+  [
+    "a declaration that is not first",
+    `${root}\n<?xml ' ?>`,
+    "2:6",
+    "an XML declaration must be at the start of the document",
+  ],
+  [
+    "a DOCTYPE that is not first",
+    `${root}\n<!DOCTYPE svg>`,
+    "2:9",
+    "inappropriately located doctype declaration",
+  ],
+  [
+    "a declaration with an apostrophe",
+    `<?xml version="1.0" x=' ?>${root}</svg>`,
+    "1:22",
+    "expected the name encoding",
+  ],
+  ["nothing in it", "", "1:1", "document must contain a root element"],
+])("a file with %s is refused with its line and column", (_, text, place, message) => {
+  const { flaws } = read(text);
+  expect(flaws.map(({ at, ...flaw }) => ({ ...flaw, at: `${at.line}:${at.column}` }))).toEqual([
+    { message: `the drawing ${wellFormed}${message}`, hint: correct, at: place },
+  ]);
+});
+
+test("effects that only a browser can draw are refused, with how to export without them", () => {
+  const blur = `<foreignObject>\n<div xmlns="${xhtml}" style="backdrop-filter:blur(2px)"/></foreignObject>`;
+  const hints = read(svg(blur)).flaws.map(({ hint }) => hint);
+  expect(hints).toHaveLength(2);
+  expect(new Set(hints)).toEqual(
+    new Set([
+      "Remove the background blur in Figma, or save in Illustrator without Preserve Illustrator Editing Capabilities. Then export the drawing again.",
+    ]),
+  );
 });
 
 const inkscape = `<?xml version="1.0" encoding="UTF-8" standalone="no"?>
@@ -117,6 +251,10 @@ const inkscape = `<?xml version="1.0" encoding="UTF-8" standalone="no"?>
   style="fill:url(#m);-inkscape-font-specification:'Sans, Normal'" d="M 0,0 1,1"/><text xml:space="preserve"><tspan sodipodi:role="line">A</tspan></text></g>
 </svg>`;
 
+const oldInkscape = `<svg viewBox="0 0 9 9" xmlns="http://www.w3.org/2000/svg" xmlns:osb="http://www.openswatchbook.org/uri/2009/osb">
+<style>/* (c) a@example.com */ .a{fill:#fff}</style>
+<defs><linearGradient id="a" osb:paint="solid"><stop offset="0"/></linearGradient></defs></svg>`;
+
 const illustrator = `<?xml version="1.0" encoding="utf-8"?>
 <!-- Generator: Adobe Illustrator 27.0.0, SVG Export Plug-In . SVG Version: 6.00 Build 0)  -->
 <!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">
@@ -126,6 +264,7 @@ const illustrator = `<?xml version="1.0" encoding="utf-8"?>
   .st0{fill:#FF0000;filter:url(#f);} /* a, b */
   @media (prefers-color-scheme: dark) { .st0:not(.a){fill:rgb(255 0 0);} }
 </style>
+<metadata><?xpacket begin="It's" id='a'?><x:xmpmeta xmlns:x="adobe:ns:meta/" x:xmptk="Adobe"/><?xpacket end='w'?></metadata>
 <g data-name="Layer 1"><polygon class="st0" points="0,0 1,1"/></g></svg>`;
 
 const figma = `<svg width="90" height="30" viewBox="0 0 90 30" fill="none" xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">
@@ -142,11 +281,12 @@ const sketch = `<svg viewBox="0 0 9 9" version="1.1" xmlns="http://www.w3.org/20
 describe("an ordinary drawing is accepted as its editor saved it:", () => {
   test.each([
     ["Inkscape SVG", inkscape],
+    ["Inkscape 0.92", oldInkscape],
     ["Illustrator", illustrator],
     ["Figma", figma],
     ["Sketch", sketch],
     ["relcat's own icon", readFileSync(join(repository, "templates/favicon.svg"), "utf8")],
   ])("%s", (_, text) => {
-    expect(readDrawing(text)).toMatchObject({ viewBox: expect.stringMatching(/^0 0 /), flaws: [] });
+    expect(read(text)).toMatchObject({ viewBox: expect.stringMatching(/^0 0 /), flaws: [] });
   });
 });

@@ -22,7 +22,7 @@ export async function readBrandPictures(
   const read = async (use: "logo" | "favicon"): Promise<Picture | undefined> => {
     const file = brand.files[use];
     if (file === "") return undefined;
-    const picture = await pictureIn(file, use, files.read(file));
+    const picture = await pictureIn(file, use, files.read(file), `${folder}/${file}`);
     if (typeof picture === "string")
       report(
         `${file} ${picture}`,
@@ -30,32 +30,23 @@ export async function readBrandPictures(
         place(["brand", use], "value"),
       );
     else if (!("flaws" in picture)) return picture;
-    else
-      for (const { message, line, column } of picture.flaws)
-        report(`the drawing has ${message}, expected ${wanted}`, cleaned, {
-          file: `${folder}/${file}`,
-          line,
-          column,
-        });
+    else for (const { message, hint, at } of picture.flaws) report(message, hint, at);
     return undefined;
   };
   return { brand: { ...brand, logo: await read("logo"), favicon: await read("favicon") }, problems };
 }
-
-const wanted = "only shapes, text and styles that load nothing";
-const cleaned =
-  "Remove it, or export the drawing again: Inkscape as Plain SVG, Illustrator with Export As. Turn texts in special fonts into paths.";
 
 /** @returns the picture, the flaws of a drawing, or what is wrong with the file */
 async function pictureIn(
   file: string,
   use: string,
   bytes: Uint8Array | undefined,
+  displayed: string,
 ): Promise<Picture | { flaws: Flaw[] } | string> {
   if (!bytes) return "does not exist";
   if (bytes.length > mostBytes) return `has ${bytes.length} bytes, expected at most ${mostBytes}`;
   const ending = file.endsWith(".svg") ? "svg" : "png";
-  const size = ending === "svg" ? await drawingSize(bytes) : pixelSize(bytes);
+  const size = ending === "svg" ? await drawingSize(bytes, displayed) : pixelSize(bytes);
   if (typeof size === "string" || "flaws" in size) return size;
   const [width, height] = size;
   const digest = createHash("sha256").update(bytes).digest("hex").slice(0, 8);
@@ -73,12 +64,15 @@ function pixelSize(bytes: Uint8Array): [number, number] | string {
 }
 
 /** Width and height of the viewBox. */
-async function drawingSize(bytes: Uint8Array): Promise<[number, number] | { flaws: Flaw[] } | string> {
+async function drawingSize(
+  bytes: Uint8Array,
+  file: string,
+): Promise<[number, number] | { flaws: Flaw[] } | string> {
   if (!isUtf8(bytes)) return "is not UTF-8 text";
   // Imported lazily, because most projects have no drawing.
   const { readDrawing } = await import("./drawing.ts");
-  const drawing = readDrawing(new TextDecoder().decode(bytes));
-  if (typeof drawing === "string" || drawing.flaws.length > 0) return drawing;
+  const drawing = readDrawing({ file, text: new TextDecoder().decode(bytes) });
+  if (drawing.flaws.length > 0) return drawing;
   const number = String.raw`([-+]?[\d.]+(?:e[-+]?\d+)?)`;
   const [, , , width, height] =
     new RegExp(`^\\s*${Array(4).fill(number).join("[\\s,]+")}\\s*$`, "i").exec(drawing.viewBox) ?? [];

@@ -1,9 +1,12 @@
-import { XMLParser } from "fast-xml-parser";
-import { placeAt } from "../source.ts";
+import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from "saxes";
+import type { Place } from "../../errors.ts";
+import { placeAt, type Source } from "../source.ts";
 
 const svg = "http://www.w3.org/2000/svg";
 const xlink = "http://www.w3.org/1999/xlink";
 const xml = "http://www.w3.org/XML/1998/namespace";
+const xmlns = "http://www.w3.org/2000/xmlns/";
+const xhtml = "http://www.w3.org/1999/xhtml";
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
@@ -46,127 +49,148 @@ const editorNamespaces = [
   /^http:\/\/purl\.org\/dc\/(?:elements\/1\.1|terms)\/$/,
   /^(?:adobe:ns:meta\/|http:\/\/ns\.adobe\.com\/[\w./-]*)$/,
   /^http:\/\/www\.bohemiancoding\.com\/sketch\/ns$/,
+  /^http:\/\/www\.openswatchbook\.org\/uri\/2009\/osb$/,
   /^http:\/\/www\.serif\.com\/$/,
   /^https?:\/\/(?:www\.)?(?:figma\.com|boxy-svg\.com|vectornator\.io|vecta\.io|svgjs\.(?:com|dev))\/[\w./-]*$/,
 ];
 
-/** A node of the parser: its name has the children, ":@" the attributes. */
-type Parsed = Record<string, unknown> & { ":@"?: Record<string, string> };
-
 export interface Flaw {
   message: string;
-  line: number;
-  column: number;
+  hint: string;
+  at: Place;
 }
 
 /**
  * Everything in a drawing that is not on the lists: opened alone, the drawing could run it or load it.
- * @returns the flaws and the value of viewBox, or why the text is not a drawing
+ * The parser is strict: a browser finds the same elements in what it accepts.
+ * @returns the flaws and the value of viewBox
  */
-export function readDrawing(text: string): { viewBox: string; flaws: Flaw[] } | string {
-  if (/<!(?:ENTITY|ATTLIST|ELEMENT|NOTATION)|<!DOCTYPE[^>[]*\[/i.test(text))
-    return "declares entities or attributes in its DOCTYPE, which could hide scripts";
-  let nodes: Parsed[];
-  try {
-    nodes = parser.parse(text, true) as Parsed[];
-  } catch (error) {
-    return `is not XML: ${(error as Error).message}`;
-  }
+export function readDrawing(source: Source): { viewBox: string; flaws: Flaw[] } {
   const flaws: Flaw[] = [];
-  const report = (node: Parsed, message: string) => {
-    const at = (node as { [place]?: { startIndex?: number } })[place]?.startIndex ?? 0;
-    const { line, column } = placeAt({ file: "", text }, at);
-    flaws.push({ message, line, column });
+  const parser: Parser = new SaxesParser({ xmlns: true, position: false });
+  const report: Report = (at, message, hint) => {
+    flaws.push({ message: `the drawing ${message}`, hint, at: placeAt(source, Math.max(at, 0)) });
   };
-  const root = nodes.find((node) => !/^[#?]/.test(nameOf(node)));
-  const attributes = root?.[":@"] ?? {};
-  if (!root || !isSvg(resolved(nameOf(root), declared(attributes), true), "svg"))
-    return `is not an SVG file, expected <svg xmlns="${svg}">`;
-  for (const node of nodes) checkNode(node, { xml }, report);
-  return { viewBox: attributes.viewBox ?? "", flaws };
+  let viewBox: string | undefined;
+  checkProlog(parser, source.text, report);
+  checkStyles(parser, source.text, report);
+  parser.on("opentag", (tag) => {
+    const at = lastStart(parser, source.text, "<");
+    if (viewBox === undefined && !isSvg(tag, "svg")) {
+      report(at, `has the root element ${named(tag)}, expected <svg xmlns="${svg}">`, corrected);
+      throw stopped;
+    }
+    viewBox ??= tag.attributes.viewBox?.value ?? "";
+    const hint = tag.local === "foreignObject" || tag.uri === xhtml ? withoutEffects : cleaned;
+    for (const flaw of tagFlaws(tag)) report(at, forbidden(flaw), hint);
+  });
+  try {
+    parser.write(source.text).close();
+  } catch (error) {
+    if (error !== stopped) throw error;
+  }
+  return { viewBox: viewBox ?? "", flaws };
 }
 
-const isSvg = ({ space, local }: Name, name: string) => space === svg && local === name;
+type Parser = SaxesParser<{ xmlns: true; position: false }>;
+type Report = (at: number, message: string, hint: string) => void;
 
-const place = XMLParser.getMetaDataSymbol() as unknown as symbol;
+/** @returns where the markup that the parser just read begins */
+const lastStart = (parser: Parser, text: string, opening: string) =>
+  text.lastIndexOf(opening, parser.position - 1);
 
-const parser = new XMLParser({
-  preserveOrder: true,
-  ignoreAttributes: false,
-  attributeNamePrefix: "",
-  processEntities: false,
-  parseTagValue: false,
-  parseAttributeValue: false,
-  trimValues: false,
-  cdataPropName: "#cdata",
-  captureMetaData: true,
-});
-
-const nameOf = (node: Parsed): string => Object.keys(node).find((key) => key !== ":@") ?? "";
-
-type Scope = Readonly<Record<string, string>>;
-type Report = (node: Parsed, message: string) => void;
-
-function checkNode(node: Parsed, outer: Scope, report: Report): void {
-  const name = nameOf(node);
-  if (name.startsWith("#")) return;
-  if (name.startsWith("?")) {
-    const { encoding = "utf-8" } = node[":@"] ?? {};
-    if (!/^\?(?:xml|xpacket)$/.test(name)) report(node, `<${name}>`);
-    else if (!/^(?:utf-8|us-ascii|iso-8859-1)$/i.test(encoding)) report(node, `the encoding ${encoding}`);
-    return;
-  }
-  const attributes = Object.entries(node[":@"] ?? {}).map(([key, value]) => [key, decoded(value)] as const);
-  const scope = { ...outer, ...declared(node[":@"]) };
-  const { space, local } = resolved(name, scope, true);
-  const isEditors = editorNamespaces.some((known) => known.test(space));
-  if (!isEditors && !(space === svg && drawingElements.has(local)))
-    report(node, `<${name}>${space === svg ? "" : ` of the namespace ${JSON.stringify(space)}`}`);
-  for (const [key, value] of attributes) {
-    const flaw = isEditors ? undefined : attributeFlaw(resolved(key, scope, false), value, local);
-    if (flaw !== undefined) report(node, `${flaw} in <${name}>`);
-  }
-  const children = node[name] as Parsed[];
-  if (local === "style" && !isEditors) {
-    const flaw = styleFlaw(textOf(children));
-    if (flaw !== undefined) report(node, `${flaw} in <${name}>`);
-  }
-  for (const child of children) checkNode(child, scope, report);
+function checkProlog(parser: Parser, text: string, report: Report): void {
+  parser.on("error", ({ message }) => {
+    const at = Math.min(parser.position, text.length) - 1;
+    report(at, `is not well-formed XML: ${message.replace(/\.$/, "")}`, corrected);
+    throw stopped;
+  });
+  parser.on("xmldecl", ({ version, encoding = "utf-8" }) => {
+    if (version !== "1.0") report(0, forbidden(`the XML version ${version}`), cleaned);
+    if (!/^(?:utf-8|us-ascii|iso-8859-1)$/i.test(encoding))
+      report(0, forbidden(`the encoding ${encoding}`), cleaned);
+  });
+  parser.on("doctype", (doctype) => {
+    if (plainDoctype.test(doctype)) return;
+    report(
+      lastStart(parser, text, "<!DOCTYPE"),
+      "has a DOCTYPE that declares entities or is of another format, expected none or that of SVG 1.0 or 1.1",
+      simplified,
+    );
+    throw stopped;
+  });
+  parser.on("processinginstruction", ({ target }) => {
+    if (target !== "xpacket")
+      report(lastStart(parser, text, `<?${target}`), forbidden(`<?${target}>`), cleaned);
+  });
 }
 
-/** The namespaces that attributes declare, by prefix. */
-const declared = (attributes: Readonly<Record<string, string>> = {}): Scope =>
-  Object.fromEntries(
-    Object.entries(attributes).flatMap(([key, value]) =>
-      /^xmlns(:|$)/.test(key) ? [[key.slice("xmlns:".length), decoded(value)]] : [],
-    ),
-  );
-
-interface Name {
-  space: string;
-  local: string;
+/** Like a browser, reads only the text that is directly in <style>. */
+function checkStyles(parser: Parser, text: string, report: Report): void {
+  const open: { at: number; css: string }[] = [];
+  const add = (part: string) => {
+    const parent = open.at(-1);
+    if (parent) parent.css += part;
+  };
+  parser.on("opentagstart", () => {
+    open.push({ at: lastStart(parser, text, "<"), css: "" });
+  });
+  parser.on("text", add);
+  parser.on("cdata", add);
+  parser.on("closetag", (tag) => {
+    const { at = 0, css = "" } = open.pop() ?? {};
+    const flaw = isSvg(tag, "style") ? styleFlaw(css) : undefined;
+    if (flaw !== undefined) report(at, forbidden(`${flaw} in <${tag.name}>`), cleaned);
+  });
 }
 
-/** A name without prefix has the default namespace if it is an element, and none if it is an attribute. */
-function resolved(name: string, scope: Scope, isElement: boolean): Name {
-  const [, prefix = "", local = ""] = /^(?:(.*?):)?(.*)$/.exec(name) ?? [];
-  if (name === "xmlns" || prefix === "xmlns") return { space: "xmlns", local };
-  return { space: (prefix !== "" || isElement ? scope[prefix] : "") ?? "", local };
+const stopped = new Error("the rest of the drawing is not read");
+
+/** An internal subset declares entities. For the identifiers of XHTML, browsers have entities of their own. */
+const plainDoctype =
+  /^[\t\n ]+svg(?:[\t\n ]+PUBLIC[\t\n ]+(["'])-\/\/W3C\/\/DTD SVG (?:1\.[01]|1\.1 (?:Basic|Tiny)|20010904)\/\/EN\1[\t\n ]+(?:"[^"]*"|'[^']*'))?[\t\n ]*$/;
+
+const forbidden = (found: string) => `has ${found}, expected only shapes, text and styles that load nothing`;
+const cleaned =
+  "Remove it, or export the drawing again: Inkscape as Plain SVG, Illustrator with Export As. Turn texts in special fonts into paths.";
+const withoutEffects =
+  "Remove the background blur in Figma, or save in Illustrator without Preserve Illustrator Editing Capabilities. Then export the drawing again.";
+const simplified =
+  "Remove the DOCTYPE, or save in Illustrator without Preserve Illustrator Editing Capabilities.";
+const corrected = "Correct the file, or export the drawing again as SVG.";
+
+const isSvg = ({ uri, local }: SaxesTagNS, name: string) => uri === svg && local === name;
+
+const isEditors = (uri: string) => editorNamespaces.some((known) => known.test(uri));
+
+const named = ({ name, uri }: SaxesTagNS) =>
+  `<${name}>${uri === svg || uri === "" ? "" : ` of the namespace ${JSON.stringify(uri)}`}`;
+
+/** Editors' elements have any attributes without a namespace. */
+function tagFlaws(tag: SaxesTagNS): string[] {
+  const isFree = isEditors(tag.uri);
+  const isKnown = isFree || (tag.uri === svg && drawingElements.has(tag.local));
+  const flaws = Object.values(tag.attributes).flatMap((attribute) => {
+    const flaw = isFree && attribute.uri === "" ? undefined : attributeFlaw(attribute, tag.local);
+    return flaw === undefined ? [] : [`${flaw} in <${tag.name}>`];
+  });
+  return isKnown ? flaws : [named(tag), ...flaws];
 }
 
 /** @returns how to name what is not allowed */
-function attributeFlaw({ space, local }: Name, value: string, element: string): string | undefined {
-  if (space === "xmlns" || space === xml || editorNamespaces.some((known) => known.test(space)))
-    return local === "base" && space === xml ? "xml:base" : undefined;
-  if (local === "href" && (space === xlink || space === "")) {
+function attributeFlaw({ name, uri, local, value }: SaxesAttributeNS, element: string): string | undefined {
+  // The parser ignores the spaces, a browser does not.
+  if (uri === xmlns && value !== value.trim()) return `spaces around the namespace ${JSON.stringify(value)}`;
+  if (uri === xmlns || uri === xml || isEditors(uri)) return name === "xml:base" ? name : undefined;
+  if (local === "href" && (uri === xlink || uri === "")) {
     const isPicture =
       element === "image" && /^data:image\/(?:png|jpe?g|gif|webp);base64,/i.test(value.trim());
     return isPicture || /^\s*#/.test(value) ? undefined : `a link to ${JSON.stringify(value.slice(0, 60))}`;
   }
-  if (space === xlink && /^(?:type|title|role|show|actuate|arcrole)$/.test(local)) return undefined;
-  if (space === "" && free.test(local)) return undefined;
-  if (space === "" && drawingAttributes.has(local)) return styleFlaw(value);
-  return `the attribute ${local}`;
+  if (uri === xlink && /^(?:type|title|role|show|actuate|arcrole)$/.test(local)) return undefined;
+  if (uri === "" && free.test(local)) return undefined;
+  if (uri === "" && drawingAttributes.has(local)) return styleFlaw(value);
+  return `the attribute ${name}`;
 }
 
 /** CSS functions that load nothing. */
@@ -179,10 +203,13 @@ const functions =
 
 const atRules = words("media supports keyframes -webkit-keyframes font-face charset");
 
-/** @returns the first part of a style that is not on the lists. Comments and texts count too: skipping them could hide others. */
+/**
+ * Comments and texts count too: skipping them could hide others. An @ after a letter, as in an address, begins no rule.
+ * @returns the first part of a style that is not on the lists
+ */
 function styleFlaw(css: string): string | undefined {
   if (css.includes("\\")) return "a backslash in CSS";
-  for (const [, rule = ""] of css.matchAll(/@([\w-]*)/g))
+  for (const [, rule = ""] of css.matchAll(/(?<!\w)@([\w-]*)/g))
     if (!atRules.has(rule.toLowerCase())) return `@${rule}`;
   for (const [, name = "", argument = ""] of css.matchAll(/([\w-]*)\((?=([^)]*))/g)) {
     const isLocal =
@@ -195,21 +222,3 @@ function styleFlaw(css: string): string | undefined {
   }
   return undefined;
 }
-
-const textOf = (children: readonly Parsed[]): string =>
-  children
-    .map((child) => {
-      if (typeof child["#text"] === "string") return decoded(child["#text"]);
-      const raw = child["#cdata"] as readonly Parsed[] | undefined;
-      return raw ? String(raw[0]?.["#text"] ?? "") : textOf((child[nameOf(child)] ?? []) as Parsed[]);
-    })
-    .join("");
-
-const named: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
-
-const decoded = (value: string): string =>
-  value.replace(/&(?:#x([0-9a-f]+)|#([0-9]+)|(\w+));/gi, (whole, hex, decimal, name) =>
-    name === undefined ? character(Number.parseInt(hex ?? decimal, hex ? 16 : 10)) : (named[name] ?? whole),
-  );
-
-const character = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : "\ufffd");
