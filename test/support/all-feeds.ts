@@ -66,7 +66,7 @@ export async function allFeeds(
     async publish(version, artifacts, rest) {
       for (const [path, content] of Object.entries(release(version, artifacts, rest)))
         made.write(path, content);
-      for (const args of [["cut", "--all"], ["build", "--released"], ["sign"]]) {
+      for (const args of [["cut", "--all", "--yes"], ["build", "--released"], ["sign"]]) {
         const { exitCode, stderr } = await relcat(made.folder, args, { env });
         if (exitCode !== 0) throw new Error(`relcat ${args.join(" ")}: ${exitCode}\n${stderr}`);
       }

@@ -24,7 +24,7 @@ import type { HostSources } from "./sources.ts";
 // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of Apache
 export const site = "${RELCAT_SITE}";
 // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of Apache
-export const hosting = "${RELCAT_HOSTING}/apache";
+export const hosting = "${CATALOG_HOSTING}/apache";
 const answers = `${hosting}/answers`;
 
 export const escaped = (path: string): string => path.replace(/[.]/g, "[.]");

@@ -54,7 +54,7 @@ const usage = `# Written by relcat. With the site in /srv/catalog, a virtual hos
 #   <VirtualHost *:80>
 #     ServerName downloads.example.com
 #     Define RELCAT_SITE /srv/catalog
-#     Define RELCAT_HOSTING /srv/catalog/hosting
+#     Define CATALOG_HOSTING /srv/catalog/hosting
 #     Include /srv/catalog/hosting/apache/apache.conf
 #   </VirtualHost>
 #

@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { failure, RelcatError } from "../../errors.ts";
 
@@ -186,10 +186,15 @@ export function refused(folder: string, stderr: string) {
       ? `Another user owns it. If you trust that user: ${trust}`
       : lost !== undefined
         ? `The work tree names the repository ${lost}. Mount it here, or use a clone.`
-        : stderr.includes("GIT_DISCOVERY_ACROSS_FILESYSTEM")
+        : isOnOtherFileSystem(folder)
           ? "The repository is on another file system: set GIT_DISCOVERY_ACROSS_FILESYSTEM=1."
           : "Repair it (git status and git fsck say more), or use a new clone.";
   return failure("git-refused", `git cannot read the repository of ${folder}: ${line}`, hint);
+}
+
+function isOnOtherFileSystem(folder: string): boolean {
+  const repository = repositoryOf(folder) ?? folder;
+  return statSync(repository).dev !== statSync(folder).dev;
 }
 
 /** The nearest folder, from this one upwards, that has a `.git`; git itself is not asked. */

@@ -84,7 +84,7 @@ AddEncoding x-gzip .gz
 </Directory>
 <VirtualHost 127.0.0.1:${port}>
   Define RELCAT_SITE ${site}
-  Define RELCAT_HOSTING ${hosting}
+  Define CATALOG_HOSTING ${hosting}
   Include ${hosting}/apache/apache.conf
 </VirtualHost>
 `;
