@@ -2,7 +2,7 @@ const disk = "it needs no other file; its tables are inside the file and do not 
 
 /** The checks behind `ok`, by file type; docs/inspection.md has the same text. */
 export const checks: Readonly<Record<string, string>> = {
-  rpm: "every signature, digests of header and payload, signatures of the files inside",
+  rpm: "every signature that relcat can read, digests of header and payload, signatures of the files inside",
   deb: "every signature, over exactly debian-binary, control and data; both archives unpack",
   msi: "signature over all streams, chain to an allowed certificate, timestamp; signatures of the executables inside",
   pe: "Authenticode signature over the file, page hashes, chain to an allowed certificate, timestamp",

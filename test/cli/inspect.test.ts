@@ -191,7 +191,7 @@ test("the text output has verdict, type and file, the checks or the fault, and t
   const { stdout, stderr, status } = await run(shown.map(pathOf), false, { keys });
   expect(stdout.replaceAll(`${fixtures}/artifacts/`, "")).toMatchInlineSnapshot(`
     "ok             rpm  rpm/signed-rsa4096-ima.rpm
-      checked     every signature, digests of header and payload, signatures of the files inside
+      checked     every signature that relcat can read, digests of header and payload, signatures of the files inside
       signed by   Example Release Signing RSA <rsa@release.example>, RSA/SHA512, Sat Nov 21 00:51:12 2026, Key ID 3c87b87169042f69
       says        name acme-agent, epoch 2, version 1.2.3, release 1, architecture x86_64
       self-check  B1719822BE4DB4BBAD9C482B9DEB6328A4FD7AFA6B233A503974AC6F051F2F79

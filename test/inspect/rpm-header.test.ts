@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { Inspection } from "../../pipeline/inspect/inspection.ts";
 import { inspectRpm } from "../../pipeline/inspect/packages/rpm/rpm.ts";
@@ -105,6 +106,35 @@ describe("a header is malformed", () => {
   });
 });
 
+const sha1 = createHash("sha1").update(rpmHeader(63, named)).digest("hex");
+
+test.each([
+  [
+    "a digest twice",
+    [text(269, sha1), text(269, "0".repeat(40))],
+    "the tag 269 again. As in rpm, only the first one is checked.",
+  ],
+  [
+    "a size of another type",
+    [binary(1007, Buffer.alloc(4))],
+    "the tag 1007 with the type 7, which is not checked.",
+  ],
+])("the signature header may have %s, which a note reports", async (_, tags, note) => {
+  const { verdict, notes } = await inspect(rpmFile(rpmHeader(62, tags), rpmHeader(63, named)));
+  expect([verdict, notes]).toEqual(["unsigned", [`Its signature header has ${note}`]]);
+});
+
+test.each([1008, 999])("the reserved space %i may have any content, which a note reports", async (tag) => {
+  const header = rpmHeader(62, [binary(tag, Buffer.from("x"))]);
+  const { verdict, notes, uncovered } = await inspect(rpmFile(header, rpmHeader(63, named)));
+  expect([verdict, notes]).toEqual([
+    "unsigned",
+    ["The reserved space of its signature header is not empty, and is not checked."],
+  ]);
+  const why = "reserved space of the signature header, which rpm does not use";
+  expect(uncovered).toContainEqual({ from: 96 + 48, to: expect.any(Number), why });
+});
+
 describe("the signature header is refused", () => {
   const refused: [string, string, Buffer, string][] = [
     [
@@ -114,16 +144,34 @@ describe("the signature header is refused", () => {
       "tag 268 of the signature header has type 6, expected 7",
     ],
     [
-      "with something in the reserved space",
+      "with the SHA3-256 of rpm 6 as another type",
       "malformed",
-      rpmHeader(62, [binary(1008, Buffer.from("x"))]),
-      "the reserved space holds something",
+      rpmHeader(62, [binary(279, Buffer.alloc(32))]),
+      "tag 279 of the signature header has type 7, expected 6",
     ],
     [
-      "with something in the reserved space of rpm 6",
+      "with the signatures of rpm 6 as another type",
       "malformed",
-      rpmHeader(62, [binary(999, Buffer.from("x"))]),
-      "the reserved space holds something",
+      rpmHeader(62, [text(278, "AAAA")]),
+      "tag 278 of the signature header has type 6, expected 8",
+    ],
+    [
+      "with an empty signature of rpm 6",
+      "malformed",
+      rpmHeader(62, [texts(278, "")]),
+      "signature 278, number 1, is not an OpenPGP packet",
+    ],
+    [
+      "with a digest twice, and the first is wrong",
+      "bad-digest",
+      rpmHeader(62, [text(269, "0".repeat(40)), text(269, sha1)]),
+      `the package says ${"0".repeat(40)}`,
+    ],
+    [
+      "with more signatures than any package has",
+      "refuse",
+      rpmHeader(62, [texts(278, ...Array(65).fill("wgEG"))]),
+      "it has 65 signatures, expected 64 at most",
     ],
     [
       "with bytes between values",

@@ -115,7 +115,7 @@ describe("unsigned digests must match too:", () => {
 
   test.each([
     ["SHA-256 of the header", text(273, hash("sha256", main)), text(273, hash("sha256", payload))],
-    ["SHA-1 of the header", text(269, hash("sha1", main)), text(269, hash("sha1", main).toUpperCase())],
+    ["SHA-1 of the header", text(269, hash("sha1", main)), text(269, hash("sha1", payload))],
     [
       "MD5 of header and payload",
       binary(1004, Buffer.from(hash("md5", whole), "hex")),
@@ -131,6 +131,14 @@ describe("unsigned digests must match too:", () => {
       verdict: "bad-digest",
       reason: expect.stringMatching(/the package says/),
     });
+  });
+
+  test("in capital letters too, as in rpm", async () => {
+    const capitals = (name: string, bytes: Buffer) => hash(name, bytes).toUpperCase();
+    const good = rpmPackage([...named, texts(5092, capitals("sha256", payload))], []);
+    expect(await inspect(good)).toMatchObject({ verdict: "unsigned" });
+    for (const digest of [text(269, capitals("sha1", main)), text(279, capitals("sha3-256", main))])
+      expect(await inspect(rpmPackage(named, [digest]))).toMatchObject({ verdict: "unsigned" });
   });
 
   test.each([
@@ -194,6 +202,62 @@ describe("a package of rpm 6", () => {
   test("has no bit in its signatures that can change unnoticed, except those that are listed", async () => {
     const bytes = rpmFile(rpmHeader(62, [texts(278, await base64(key), await base64(key))]), main, payload);
     expect(await unnoticedBits(inspectRpm, bytes, optionsWith(keys), often(600, 60))).toEqual([]);
+  });
+
+  /** Another signature by the same key, with one byte of its packet changed. */
+  const foreign = async (at: number, value: number) => {
+    const bytes = Buffer.from(await base64(key), "base64");
+    bytes[at] = value;
+    return bytes.toString("base64");
+  };
+
+  test.each([
+    ["version", 6, 6, "signature 278, number 1, is a signature of version 6, expected 4."],
+    ["algorithm", 8, 30, "signature 278, number 1, cannot be read: Unknown signature algorithm."],
+    ["digest", 9, 99, "it is signed over digest 99, which is unknown."],
+  ])("may have an additional signature of an unknown %s, which a note reports", async (_, at, value, why) => {
+    const unknown = await foreign(at, value);
+    const other = await newKey();
+    const found = await withSignatures(unknown, await base64(key));
+    expect(found).toMatchObject({
+      verdict: "ok",
+      key_id: key.getKeyID().toHex(),
+      notes: [`An additional signature is not checked: ${why}`],
+    });
+    expect(found.uncovered.map((range) => range.why)).toContain(
+      "a signature of tag 278 that is not the only signature",
+    );
+    expect(await withSignatures(unknown)).toMatchObject({ verdict: "unsupported-format", key_id: null });
+    expect(await withSignatures(unknown, await base64(key, payload))).toMatchObject({
+      verdict: "bad-signature",
+    });
+    expect(await withSignatures(unknown, await base64(other))).toMatchObject({
+      verdict: "untrusted-key",
+      key_id: other.getKeyID().toHex(),
+    });
+  });
+
+  test("is not supported if a signature outside of tag 278 is unknown, because rpm refuses it", async () => {
+    const unknown = binary(267, Buffer.from(await foreign(8, 30), "base64"));
+    const bytes = rpmFile(rpmHeader(62, [unknown, texts(278, await base64(key))]), main, payload);
+    expect(await inspect(bytes)).toMatchObject({ verdict: "unsupported-format" });
+  });
+
+  test("may have line ends in its base64, which are the only bits of it that can change unnoticed", async () => {
+    const wrapped = (await base64(key)).replace(/.{64}/g, "$&\n");
+    expect(await withSignatures(wrapped)).toMatchObject({ verdict: "ok" });
+    for (const signature of [await base64(key), wrapped]) {
+      const digest = binary(1004, createHash("md5").update(main).update(payload).digest());
+      const tags = [
+        texts(278, signature),
+        text(279, hash("sha3-256", main)),
+        binary(999, Buffer.alloc(8)),
+        digest,
+        digest,
+      ];
+      const bytes = rpmFile(rpmHeader(62, tags), main, payload);
+      expect(await unnoticedBits(inspectRpm, bytes, optionsWith(keys), often(600, 60))).toEqual([]);
+    }
   });
 
   test("may have tags in its signature header that a later version adds", async () => {

@@ -13,10 +13,20 @@ export interface Armor {
   isFollowed: boolean;
 }
 
-/** As Armor.place, for base64 in one line that begins at `base`. */
+/** Characters that rpm skips in base64. */
+export const blanks = /[\0- ]+/g;
+
+/** As Armor.place, for base64 with blanks that begins at `base`. */
 export const base64Place =
-  (base: number): Armor["place"] =>
-  (from, to) => ({ from: base + Math.floor((from * 4) / 3), to: base + Math.ceil((to * 4) / 3) });
+  (base: number, text: string): Armor["place"] =>
+  (from, to) => {
+    const found = text.matchAll(/[^\0- ]+/g);
+    const lines = [...found].map(({ 0: line, index }) => ({ text: line, from: base + index }));
+    return {
+      from: at(lines, Math.floor((from * 4) / 3)),
+      to: at(lines, Math.ceil((to * 4) / 3) - 1) + 1,
+    };
+  };
 
 const title = "PGP SIGNATURE";
 

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { Fault, malformed } from "../../../documents/verdict.ts";
 import type { HashedRange } from "../../bytes/hash-ranges.ts";
-import type { InspectOptions } from "../../inspection.ts";
+import type { InspectOptions, Uncovered } from "../../inspection.ts";
 import { digestNumbered, verifierOf } from "../../signatures/openpgp.ts";
-import { type Armor, base64Place } from "../../signatures/openpgp-armor.ts";
+import { type Armor, base64Place, blanks } from "../../signatures/openpgp-armor.ts";
 import { claimedSignature, type Found } from "../../signatures/openpgp-claim.ts";
-import { integersOf, longOf, textOf, textsOf } from "./header.ts";
+import { integersOf, longOf, type RpmHeader, textOf, textsOf } from "./header.ts";
 import { type RpmLayout, signatureTags } from "./layout.ts";
 
 /** A check that finishes after its hash has read its range of the file. */
@@ -26,7 +26,11 @@ const payloadDigests = [
 /** Number of the algorithm of tags 5092 and 5097 (RFC 9580, section 9.5). */
 const payloadAlgorithm = 5093;
 
-/** @throws Fault for a problem of the signature or of its key */
+/**
+ * A package with a signature that covers it may have more in tag 278, of algorithms and versions that relcat does not
+ * know; they get a note. rpm refuses such a signature in another tag.
+ * @throws Fault for a problem of the signature or of its key
+ */
 export async function signatureChecks(
   { signatures, main, size }: RpmLayout,
   options: InspectOptions,
@@ -36,9 +40,9 @@ export async function signatureChecks(
   const add = async (
     bytes: Uint8Array,
     to: number,
-    where: { base: number; what: string; place?: Armor["place"] },
+    where: { base: number; what: string; place?: Armor["place"]; found: Found },
   ) => {
-    const signature = await claimedSignature(bytes, { ...where, style: "rpm", options, found });
+    const signature = await claimedSignature(bytes, { ...where, style: "rpm", options });
     checks.push({ from: main.from, to, ...verifierOf(signature, "binary", options) });
   };
   for (const [tag, to] of [
@@ -48,17 +52,75 @@ export async function signatureChecks(
     [signatureTags.legacyDsa, size],
   ] as const) {
     const value = signatures.tags.get(tag);
-    if (value) await add(value.bytes, to, { base: value.at, what: `signature ${tag}` });
+    if (value) await add(value.bytes, to, { base: value.at, what: `signature ${tag}`, found });
   }
-  let base = signatures.tags.get(signatureTags.openpgp)?.at ?? 0;
-  for (const [index, text] of textsOf(signatures, signatureTags.openpgp).entries()) {
-    const what = `signature ${signatureTags.openpgp}, number ${index + 1},`;
-    const bytes = Buffer.from(text, "base64");
-    if (bytes.toString("base64") !== text) throw malformed(`${what} is not base64`);
-    await add(bytes, main.to, { base, what, place: base64Place(base) });
-    base += text.length + 1;
+  const unread: Fault[] = [];
+  for (const { text, base, what } of openPgpTexts(signatures)) {
+    // The signer that is reported must be that of a signature that was read.
+    const trial = { ...found };
+    try {
+      await add(decoded(text, what), main.to, { base, what, place: base64Place(base, text), found: trial });
+    } catch (fault) {
+      if (!(fault instanceof Fault)) throw fault;
+      if (fault.verdict !== "unsupported-format") {
+        Object.assign(found, trial);
+        throw fault;
+      }
+      unread.push(fault);
+      continue;
+    }
+    Object.assign(found, trial);
   }
+  if (checks.length === 0 && unread[0]) throw unread[0];
+  found.notes = unread.map(
+    ({ message }) => `An additional signature is not checked: ${message.replace(/\.$/, "")}.`,
+  );
+  found.uncovered = [...(found.uncovered ?? []), ...openTexts(signatures, checks.length + unread.length)];
   return checks;
+}
+
+interface OpenPgpText {
+  text: string;
+  /** Offset in the file. */
+  base: number;
+  what: string;
+}
+
+/** More than any package has. */
+const mostSignatures = 64;
+
+function openPgpTexts(signatures: RpmHeader): OpenPgpText[] {
+  const value = signatures.tags.get(signatureTags.openpgp);
+  if (value && value.count > mostSignatures)
+    throw new Fault("refuse", `it has ${value.count} signatures, expected ${mostSignatures} at most`);
+  let base = value?.at ?? 0;
+  return textsOf(signatures, signatureTags.openpgp).map((text, index) => {
+    const what = `signature ${signatureTags.openpgp}, number ${index + 1},`;
+    const found = { text, base, what };
+    base += text.length + 1;
+    return found;
+  });
+}
+
+/** As rpm 6, which ignores blanks and control characters. @throws Fault malformed */
+function decoded(text: string, what: string): Buffer {
+  const plain = text.replace(blanks, "");
+  const bytes = Buffer.from(plain, "base64");
+  if (bytes.toString("base64") !== plain) throw malformed(`${what} is not base64`);
+  return bytes;
+}
+
+/** Any of several signatures can be changed to one that relcat does not know. @param count of all signatures */
+function openTexts(signatures: RpmHeader, count: number): Uncovered[] {
+  return openPgpTexts(signatures).flatMap(({ text, base }) =>
+    count > 1
+      ? [{ from: base, to: base + text.length, why: "a signature of tag 278 that is not the only signature" }]
+      : [...text.matchAll(blanks)].map(({ 0: { length }, index }) => ({
+          from: base + index,
+          to: base + index + length,
+          why: "blanks and line ends in the base64 of a signature",
+        })),
+  );
 }
 
 /**
@@ -102,7 +164,8 @@ function digestCheck(
     hash,
     async conclude() {
       const digest = hash.digest("hex");
-      if (digest !== expected && digest !== other)
+      // rpm compares digests in capital letters too.
+      if (digest !== expected.toLowerCase() && digest !== other.toLowerCase())
         throw new Fault("bad-digest", `${what} is ${digest}, the package says ${expected}`);
     },
   };

@@ -2,15 +2,17 @@ import { Fault, malformed } from "../../../documents/verdict.ts";
 import type { ByteSource } from "../../../system/byte-source.ts";
 import { areZeros } from "../../bytes/zeros.ts";
 
-/** Unique tags and their values (https://rpm-software-management.github.io/rpm/manual/format_header.html). */
+/** Tags and their values (https://rpm-software-management.github.io/rpm/manual/format_header.html). */
 export interface RpmHeader {
   /** Start offset, inclusive, and end offset, exclusive, in the file. */
   from: number;
   to: number;
   tags: ReadonlyMap<number, RpmValue>;
+  /** In the order of the header. A header that nothing signs may have a tag several times. */
+  entries: readonly (RpmValue & { tag: number })[];
 }
 
-interface RpmValue {
+export interface RpmValue {
   type: RpmType;
   count: number;
   /** Offset of the value in the file. */
@@ -77,7 +79,8 @@ export function readRpmHeader(source: ByteSource, from: number, kind: RpmHeaderK
   const index = Array.from({ length: count }, (_, place) => entryAt(bytes, place * entrySize));
   const end = refuseOtherRegion(index, bytes, kind);
   const at = from + preamble + indexSize;
-  return { from, to: at + size, tags: valuesOf(index.slice(1), bytes.subarray(indexSize, end), at, kind) };
+  const entries = entriesOf(index.slice(1), bytes.subarray(indexSize, end), at, kind);
+  return { from, to: at + size, tags: new Map(entries.map((entry) => [entry.tag, entry])), entries };
 }
 
 interface Entry {
@@ -111,19 +114,20 @@ function refuseOtherRegion(index: readonly Entry[], bytes: Buffer, { name, regio
   return end;
 }
 
-function valuesOf(
+function entriesOf(
   index: readonly Entry[],
   store: Buffer,
   at: number,
   kind: RpmHeaderKind,
-): Map<number, RpmValue> {
-  const tags = new Map<number, RpmValue>();
+): RpmHeader["entries"] {
+  const entries: (RpmValue & { tag: number })[] = [];
+  const tags = new Set<number>();
   let end = 0;
   for (const { tag, type: code, offset, count } of index) {
     const what = `tag ${tag} of the ${kind.name}`;
     const type = types.get(code);
     if (type === undefined) throw malformed(`${what} has the type ${code}, which rpm does not have`);
-    if (tags.has(tag)) throw malformed(`${what} is there twice`);
+    if (tags.has(tag) && !kind.isBare) throw malformed(`${what} is there twice`);
     const isAligned = offset % (sizes.get(type) ?? 1) === 0;
     if (offset < end || !isAligned)
       throw malformed(`${what} begins at byte ${offset} of the values, inside of another`);
@@ -135,10 +139,11 @@ function valuesOf(
     if (count === 0 || !isOne || length === undefined)
       throw malformed(`${what} has ${count} values, which do not fit in there`);
     end = offset + length;
-    tags.set(tag, { type, count, at: at + offset, bytes: store.subarray(offset, end) });
+    tags.add(tag);
+    entries.push({ tag, type, count, at: at + offset, bytes: store.subarray(offset, end) });
   }
   if (kind.isBare && end < store.length) throw malformed(`the ${kind.name} has bytes that belong to no tag`);
-  return tags;
+  return entries;
 }
 
 /** Undefined: the value does not end inside the store. */

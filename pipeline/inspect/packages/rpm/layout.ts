@@ -2,7 +2,14 @@ import { malformed } from "../../../documents/verdict.ts";
 import type { ByteSource } from "../../../system/byte-source.ts";
 import { areZeros } from "../../bytes/zeros.ts";
 import type { Uncovered } from "../../inspection.ts";
-import { type RpmHeader, type RpmType, readRpmHeader, rpmTypes, tagNumberAt } from "./header.ts";
+import {
+  type RpmHeader,
+  type RpmType,
+  type RpmValue,
+  readRpmHeader,
+  rpmTypes,
+  tagNumberAt,
+} from "./header.ts";
 
 /** Parts of a package (https://rpm-software-management.github.io/rpm/manual/format_v4.html). */
 export interface RpmLayout {
@@ -11,8 +18,8 @@ export interface RpmLayout {
   /** Size of the file; the payload ends there. */
   size: number;
   uncovered: readonly Uncovered[];
-  /** Tags of the signature header that belong to a newer rpm; rpm ignores those that it does not know. */
-  unknown: readonly number[];
+  /** Notes on values of the signature header that rpm ignores, one sentence each. */
+  notes: readonly string[];
 }
 
 /** Signature header tags that are read, by rpm's names (include/rpm/rpmtag.h), with their types. */
@@ -69,22 +76,38 @@ const translations = 100;
 /** @throws Fault malformed; refuse */
 export function readRpmLayout(source: ByteSource): RpmLayout {
   refuseOtherLead(Buffer.from(source.read(0, lead.size)));
-  const signatures = readRpmHeader(source, lead.size, { name: "signature header", region: 62, isBare: true });
-  for (const [tag, { type }] of signatures.tags) {
-    const expected = typesOfTags.get(tag);
-    if (expected !== undefined && type !== expected)
-      throw malformed(`tag ${tag} of the signature header has type ${type}, expected ${expected}`);
-  }
-  for (const tag of [signatureTags.reserved, signatureTags.space])
-    refuseNonZero(signatures.tags.get(tag)?.bytes, "the reserved space");
+  const read = readRpmHeader(source, lead.size, { name: "signature header", region: 62, isBare: true });
+  const { tags, notes } = checkedTags(read);
+  const signatures = { ...read, tags };
   const from = Math.ceil(signatures.to / 8) * 8;
   refuseNonZero(source.read(signatures.to, from - signatures.to), "the space after the signature header");
   const main = readRpmHeader(source, from, { name: "header", region: 63, isBare: false });
   for (const tag of main.tags.keys())
     if (tag < firstMainTag && tag !== translations)
       throw malformed(`the header has tag ${tag}, which belongs to the signature header`);
-  const unknown = [...signatures.tags.keys()].filter((tag) => !typesOfTags.has(tag));
-  return { signatures, main, size: source.size, uncovered: uncoveredOf(signatures), unknown };
+  return { signatures, main, size: source.size, uncovered: uncoveredOf(signatures), notes };
+}
+
+/** rpm reads the first value of a tag, and neither unknown tags nor sizes. @throws Fault malformed */
+function checkedTags({ entries }: RpmHeader): { tags: RpmHeader["tags"]; notes: string[] } {
+  const tags = new Map<number, RpmValue>();
+  const notes: string[] = [];
+  for (const { tag, ...value } of entries) {
+    const expected = typesOfTags.get(tag);
+    if (expected === undefined)
+      notes.push(`Its signature header has the unknown tag ${tag}, which is not checked.`);
+    else if (tags.has(tag))
+      notes.push(`Its signature header has the tag ${tag} again. As in rpm, only the first one is checked.`);
+    else if (value.type === expected) tags.set(tag, value);
+    else if (unchecked.has(tag))
+      notes.push(
+        `Its signature header has the tag ${tag} with the type ${value.type}, which is not checked.`,
+      );
+    else throw malformed(`tag ${tag} of the signature header has type ${value.type}, expected ${expected}`);
+    if (unchecked.get(tag) === reservedSpace && !areZeros(value.bytes))
+      notes.push("The reserved space of its signature header is not empty, and is not checked.");
+  }
+  return { tags, notes };
 }
 
 const sourceRpmTag = 1044;
@@ -109,6 +132,7 @@ function refuseNonZero(bytes: Uint8Array | undefined, what: string): void {
 
 const verity = "fs-verity signatures, which are not checked";
 const sizes = "sizes in the signature header, which rpm does not use";
+const reservedSpace = "reserved space of the signature header, which rpm does not use";
 /** Values of the signature header that no check depends on. */
 const unchecked = new Map<number, string>([
   [signatureTags.veritySignatures, verity],
@@ -118,19 +142,40 @@ const unchecked = new Map<number, string>([
   [signatureTags.longSize, sizes],
   [signatureTags.payloadSize, sizes],
   [signatureTags.longArchiveSize, sizes],
+  [signatureTags.space, reservedSpace],
+  [signatureTags.reserved, reservedSpace],
+]);
+const capitals = "whether a digest in the signature header has small or capital letters";
+const hexadecimal: ReadonlySet<number> = new Set([
+  signatureTags.sha1,
+  signatureTags.sha256,
+  signatureTags.sha3,
 ]);
 
+/** Why nothing notices another value. */
+function openness(signatures: RpmHeader, tag: number, at: number): string | undefined {
+  if (!typesOfTags.has(tag)) return "a tag that relcat does not know";
+  if (unchecked.has(tag)) return unchecked.get(tag);
+  return signatures.tags.get(tag)?.at === at ? undefined : "a tag that is repeated; rpm uses the first one";
+}
+
 function uncoveredOf(signatures: RpmHeader): Uncovered[] {
-  const { tags, to: end } = signatures;
-  const starts = [...tags.values()].map(({ at }) => at);
-  const values = [...tags].flatMap(([tag, { at }], position) => {
+  const { entries, to: end } = signatures;
+  const values = entries.flatMap(({ tag, at, bytes }, position) => {
     const number = tagNumberAt(signatures, position);
-    const why = unchecked.get(tag) ?? (typesOfTags.has(tag) ? undefined : "a tag that relcat does not know");
+    const why = openness(signatures, tag, at);
+    const numbers = "tag numbers of the signature header, which nothing signs";
+    if (why === undefined)
+      return [
+        { from: number, to: number + 4, why: numbers },
+        ...(hexadecimal.has(tag) ? [{ from: at, to: at + bytes.length - 1, why: capitals }] : []),
+      ];
     // Padding before the next value counts as part of this value, because another text may reach into it.
-    const to = Math.min(end, ...starts.filter((start) => start > at));
+    const to = entries[position + 1]?.at ?? end;
     return [
-      { from: number, to: number + 4, why: "tag numbers of the signature header, which nothing signs" },
-      ...(why === undefined ? [] : [{ from: at, to, why }]),
+      { from: number, to: number + 4, why: numbers },
+      { from: number + 4, to: number + 16, why },
+      { from: at, to, why },
     ];
   });
   return [{ from: 4, to: lead.size, why: "lead, which rpm does not use" }, ...values];

@@ -34,7 +34,7 @@ export const inspectRpm: Reader = async (source, options) => {
     });
     refuseWorst(digests, signature);
     found.facts = factsOf(layout.main);
-    const notes = notesOf(layout);
+    const notes = [...(found.notes ?? []), ...notesOf(layout)];
     found.notes = notes;
     if (signatures.length > 0 && !isPayloadCovered(layout))
       throw new Fault(
@@ -74,7 +74,7 @@ const notesOf = (layout: RpmLayout): string[] => [
   ...(isSourcePackage(layout.main)
     ? ["It is a source package, which the yum repository does not list."]
     : []),
-  ...layout.unknown.map((tag) => `Its signature header has the unknown tag ${tag}, which is not checked.`),
+  ...layout.notes,
   ...sizeNotes(layout),
   ...(layout.signatures.tags.has(signatureTags.veritySignatures)
     ? ["Its fs-verity signatures of files are not checked."]
