@@ -3,7 +3,8 @@ import type { PackageMetadata } from "../documents/feeds/package-metadata.ts";
 import { Fault } from "../documents/verdict.ts";
 import { failure, type Problem, throwErrors } from "../errors.ts";
 import type { ByteSource } from "../system/byte-source.ts";
-import { listFiles, readFiles } from "../system/files.ts";
+import { readFiles } from "../system/files.ts";
+import { listFiles } from "../system/folders.ts";
 import { pathInfo } from "../system/input-files.ts";
 import { architectureInName } from "./architecture.ts";
 import { inspectArtifact } from "./inspect.ts";
@@ -69,7 +70,7 @@ async function keysIn(folder: string): Promise<Keys> {
   if (pathInfo(folder).kind !== "folder")
     throw failure("folder-missing", `there is no folder ${folder}`, hint);
   // biome-ignore lint/plugin: the names were listed from a folder that the user named.
-  const paths = (await listFiles(folder)).map((name) => join(folder, name));
+  const paths = listFiles(folder).map((name) => join(folder, name));
   const bytes = await readFiles(paths);
   const keys = await readKeys(bytes.map((each, index) => ({ name: paths[index] ?? folder, bytes: each })));
   if (keys.openpgp.length + keys.x509.length > 0) return keys;

@@ -2,7 +2,8 @@ import { basename, dirname, resolve } from "node:path";
 import { type Manifest, manifestSchema } from "../documents/manifest.ts";
 import { failure } from "../errors.ts";
 import { readBytes } from "../project/parse.ts";
-import { listFiles, readPresent } from "../system/files.ts";
+import { readPresent } from "../system/files.ts";
+import { listFiles } from "../system/folders.ts";
 import { inProject } from "../system/project-links.ts";
 import type { Ingested } from "./ingest/ingest.ts";
 
@@ -47,7 +48,7 @@ export async function unlistedFiles(
 /** Manifests that can be read, with the files that they list. */
 async function* manifestsIn(folder: string, version: string) {
   const place = manifestsOf(folder, version);
-  for (const name of await listFiles(place, inProject(folder))) {
+  for (const name of listFiles(place, inProject(folder))) {
     if (!/\.(json|ya?ml)$/.test(name)) continue;
     const path = `${place}/${name}`;
     const read = readBytes(path, readPresent(path), manifestSchema).document;

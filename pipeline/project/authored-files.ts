@@ -1,5 +1,5 @@
-import { exists, listFiles, readIfPresent, readPresent } from "../system/files.ts";
-import { listFolders } from "../system/folders.ts";
+import { exists, readIfPresent, readPresent } from "../system/files.ts";
+import { listFiles, listFolders } from "../system/folders.ts";
 import { inProject, refuseForeignLink } from "../system/project-links.ts";
 
 /** Source of a catalog's authored files: a folder or a git tree. */

@@ -20,70 +20,10 @@ import {
 } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { failure, type Problem, throwErrors } from "../errors.ts";
-import { accessFailure, refuseSpecial, specialKind } from "./access-failure.ts";
+import { failure } from "../errors.ts";
+import { accessFailure, refuseSpecial } from "./access-failure.ts";
 import { inParallel } from "./in-parallel.ts";
-import { foreignLink, type InProject } from "./project-links.ts";
-
-/**
- * Lists files below a folder: relative, sorted by code unit, without hidden ones; [] if the folder does not
- * exist. Links are followed, because build outputs are often folders of links.
- * @param isAllowed whether a link may lead to a real path; default: to any
- * @throws RelcatError file-access for every link that is broken, circular or not allowed, and for every pipe, socket and
- * device
- */
-export async function listFiles(folder: string, isAllowed: InProject = () => true): Promise<string[]> {
-  const problems: Problem[] = [];
-  const files = await listBelow(folder, [], { problems, isAllowed });
-  throwErrors(problems.sort((a, b) => (a.message < b.message ? -1 : 1)));
-  return files.sort();
-}
-
-/** @param entered real paths of the folders entered through links so far */
-async function listBelow(
-  folder: string,
-  entered: readonly string[],
-  listing: { problems: Problem[]; isAllowed: InProject },
-): Promise<string[]> {
-  const { problems, isAllowed } = listing;
-  const { default: glob } = await import("fast-glob"); // Imported lazily, because few commands list a folder.
-  const entries = await glob("**", {
-    cwd: folder,
-    onlyFiles: false,
-    followSymbolicLinks: false,
-    objectMode: true,
-    unique: false, // A single pattern cannot give duplicates.
-  });
-  const files: string[] = [];
-  for (const { path, dirent } of entries) {
-    const whole = join(folder, path);
-    const target = dirent.isSymbolicLink() ? statSync(whole, { throwIfNoEntry: false }) : dirent;
-    const special = target && specialKind(target);
-    if (special) problems.push(...accessFailure(`cannot read ${whole}`, { code: special }).problems);
-    else if (target === dirent) {
-      if (!dirent.isDirectory()) files.push(path);
-    } else if (!target) problems.push(badLink(whole, "is a link to something that is not there"));
-    else if (!isAllowed(realpathSync(whole))) problems.push(foreignLink(whole));
-    else if (!target.isDirectory()) files.push(path);
-    else {
-      const place = realpathSync(whole);
-      const above = [...entered, realpathSync(dirname(whole))];
-      if (above.some((other) => `${other}/`.startsWith(`${place}/`))) {
-        problems.push(badLink(whole, "is a link into its own path"));
-        continue;
-      }
-      for (const name of await listBelow(whole, above, listing)) files.push(`${path}/${name}`);
-    }
-  }
-  return files;
-}
-
-const badLink = (path: string, message: string): Problem => ({
-  code: "file-access",
-  severity: "error",
-  message: `${path} ${message}`,
-  hint: "Repair or remove the link.",
-});
+import type { InProject } from "./project-links.ts";
 
 const concurrency = 32;
 

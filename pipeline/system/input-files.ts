@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { accessFailure, isDescriptor, refuseSpecial, specialKind } from "./access-failure.ts";
 import { isMissing } from "./files.ts";
+import { undecodable, undecodableName } from "./folders.ts";
 
 export interface PathInfo {
   /** A stream is open already, such as standard input, and can be read only once. Special files are never read. */
@@ -21,6 +22,8 @@ export function pathInfo(path: string): PathInfo {
     if (!special) return { kind, realPath: realpathSync(path), size: stats.size };
     return { kind: isDescriptor(path) ? "stream" : specialKinds[special], realPath: path, size: stats.size };
   } catch (error) {
+    const undecoded = undecodable(path);
+    if (undecoded !== undefined) throw undecodableName(undecoded);
     // A name that is too long for its folder cannot be that of a file there.
     if (isMissing(error) || (error as NodeJS.ErrnoException).code === "ENAMETOOLONG")
       return { kind: "missing", realPath: path, size: 0 };

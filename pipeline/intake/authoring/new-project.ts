@@ -1,14 +1,7 @@
 import { join } from "node:path";
 import { failure } from "../../errors.ts";
-import {
-  createFile,
-  exists,
-  isBelow,
-  listFiles,
-  readPresent,
-  refuseLinkedPlace,
-} from "../../system/files.ts";
-import { isFolder } from "../../system/folders.ts";
+import { createFile, exists, isBelow, readPresent, refuseLinkedPlace } from "../../system/files.ts";
+import { isFolder, listFiles } from "../../system/folders.ts";
 import { withLock } from "../../system/lock.ts";
 import { type Locked, lockDependencies } from "../../system/npm.ts";
 import type { InProject } from "../../system/project-links.ts";
@@ -91,7 +84,7 @@ export async function init(
 /** The packages of the sample project, which are part of relcat's package. */
 async function sampleFiles(relcat: string): Promise<StarterFile[]> {
   const folder = `${relcat}/starters/sample`;
-  const paths = await listFiles(folder);
+  const paths = listFiles(folder);
   // biome-ignore lint/plugin: names listed from relcat's own folder.
   return paths.map((path) => ({ path, content: readPresent(`${folder}/${path}`) }));
 }

@@ -14,7 +14,8 @@ import { type ParsedRelease, parseRelease } from "../../project/parse.ts";
 import { checkRelease } from "../../records/check.ts";
 import { isSame, mergeArtifacts } from "../../records/merge.ts";
 import { normalizeRelease, type Release } from "../../records/normalize.ts";
-import { exists, listFiles, readIfPresent } from "../../system/files.ts";
+import { exists, readIfPresent } from "../../system/files.ts";
+import { listFiles } from "../../system/folders.ts";
 import { inProject } from "../../system/project-links.ts";
 import { inOrderOf } from "../ingest/check-manifest.ts";
 import { manifestFileName, manifestText } from "../ingest/manifest-text.ts";
@@ -134,7 +135,7 @@ const shownFolder = "releases";
 
 async function readRelease(folder: string, version: string): Promise<ParsedRelease> {
   const list = async () =>
-    (await listFiles(`${folder}/${version}`, inProject(folder))).map((path) => `${version}/${path}`);
+    listFiles(`${folder}/${version}`, inProject(folder)).map((path) => `${version}/${path}`);
   const source: AuthoredFiles = { ...filesIn(folder), list };
   const found = await discover(shownFolder, source);
   const files = found.releases[0] ?? { version, release: undefined, manifests: [] };

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { exists, listFiles } from "../../system/files.ts";
+import { exists } from "../../system/files.ts";
+import { listFiles } from "../../system/folders.ts";
 
 /** Installation folder: the nearest parent with a package.json, for source and compiled code alike. */
 export function packageFolder(): string {
@@ -17,6 +18,6 @@ export const readSchemas = () => readFolder("schemas");
 
 async function readFolder(name: string): Promise<Map<string, string>> {
   const folder = join(packageFolder(), name);
-  const files = await listFiles(folder);
+  const files = listFiles(folder);
   return new Map(files.map((file) => [file, readFileSync(join(folder, file), "utf8")]));
 }

@@ -1,4 +1,4 @@
-import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";
 import { expect, test } from "vitest";
@@ -98,11 +98,43 @@ test("text of another encoding is recognized by its name, and a binary file that
   `);
 });
 
-test("files of a folder are separate inputs, and dot files are ignored", async () => {
+test("files of a folder are separate inputs, and those that are left out because of a dot are named", async () => {
   const folder = temporaryFolder();
-  copyFileSync(file("plain/client-x86_64.rpm"), join(folder, "client-x86_64.rpm"));
-  copyFileSync(file("plain/client-x86_64.rpm"), join(folder, ".hidden.rpm"));
-  expect((await ingest([folder])).manifest.artifacts.map(({ name }) => name)).toEqual(["client-x86_64.rpm"]);
+  mkdirSync(join(folder, ".git"));
+  for (const name of [
+    "client-x86_64.rpm",
+    "sep\u2028arated.rpm",
+    ".DS_Store",
+    "._client-x86_64.rpm",
+    ".git/x.rpm",
+  ])
+    copyFileSync(file("plain/client-x86_64.rpm"), join(folder, name));
+  const { manifest, leftOut } = await ingest([folder]);
+  expect(manifest.artifacts.map(({ name }) => name)).toEqual(["client-x86_64.rpm", "sep\u2028arated.rpm"]);
+  const names = [".DS_Store", "._client-x86_64.rpm", ".git/"];
+  expect(leftOut).toEqual(names.map((name) => `${name} (its name begins with a dot)`));
+});
+
+test.each([".hidden.rpm", "..a.rpm", "line\nfeed.rpm", "tool\u202egpj.rpm"])(
+  "the package %j in a folder is refused as if it were named itself",
+  async (name) => {
+    const folder = temporaryFolder();
+    for (const each of ["client.rpm", name]) writeFileSync(join(folder, each), each);
+    const found = await problemsOf([folder]);
+    expect(found.join()).toContain(" name-format: ");
+    expect(found).toEqual(await problemsOf([join(folder, name)]));
+  },
+);
+
+test("a name that is not UTF-8 is reported, in a folder and alone", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(Buffer.concat([Buffer.from(`${folder}/a`), Buffer.from([0xff]), Buffer.from("b.rpm")]), "x");
+  const expected = [
+    `file-access: cannot read ${folder}/a\ufffdb.rpm: its name is not UTF-8\n→ Rename it. A pattern of the shell finds it, such as mv a*b.rpm NEW_NAME.`,
+  ];
+  expect(await problemsOf([folder])).toEqual(expected);
+  expect(await problemsOf([`${folder}/a\ufffdb.rpm`])).toEqual(expected);
+  expect((await problemsOf([`${folder}/c\ufffdd.rpm`])).join()).toContain("input-missing: there is no file");
 });
 
 test("a finished manifest, JSON or YAML, is checked, ordered and written again", async () => {

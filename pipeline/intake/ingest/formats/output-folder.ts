@@ -1,6 +1,8 @@
-import { join, relative } from "node:path/posix";
+import { basename, join, relative } from "node:path/posix";
 import { decode } from "../../../project/source.ts";
-import { listFiles, readFiles } from "../../../system/files.ts";
+import { readFiles } from "../../../system/files.ts";
+import { listFiles } from "../../../system/folders.ts";
+import { usualType } from "../built-in-rules.ts";
 import { type Evidence, type FoundFile, gather, problem, wholeFile } from "../evidence.ts";
 import { fileOf, isDownload, leftOutProduct, readProducts } from "./hydra-products.ts";
 import { recognise } from "./recognise.ts";
@@ -19,9 +21,8 @@ export async function readFolder(
   realPath: string,
   readInput: (path: string) => Promise<Partial<Evidence>>,
 ): Promise<Evidence> {
-  const names = (await listFiles(folder)).filter(
-    (name) => !name.split("/").some((part) => part.startsWith(".")),
-  );
+  const hidden: string[] = [];
+  const names = listFiles(folder, undefined, (path) => hidden.push(path));
   if (names.includes("nix-support/failed")) {
     const message = `${folder} is the output of a build that failed (nix-support/failed)`;
     const hint = "Only a build that succeeded can be released.";
@@ -36,12 +37,17 @@ export async function readFolder(
   const goreleaser = names.includes("artifacts.json") && (await isGoreleaser(join(folder, "artifacts.json")));
   const inputs = goreleaser
     ? ["artifacts.json", "metadata.json"].filter((name) => names.includes(name))
-    : names;
+    : [...names, ...hidden.filter(isNamedAsPackage)];
   const parts: Partial<Evidence>[] = [];
   for (const name of inputs)
     if (!name.startsWith("nix-support/")) parts.push(await readInput(join(folder, name)));
-  return gather(parts);
+  const leftOut = goreleaser ? [] : hidden.filter((name) => !isNamedAsPackage(name));
+  return gather([...parts, { leftOut: leftOut.map((name) => `${name} (its name begins with a dot)`) }]);
 }
+
+/** Its name is then an error, as if it were named itself. macOS writes `._NAME` next to a file NAME. */
+const isNamedAsPackage = (path: string): boolean =>
+  !path.endsWith("/") && !/(?:^|\/)\._[^/]*$/.test(path) && usualType(basename(path)) !== undefined;
 
 async function readProductList(folder: string, names: readonly string[]): Promise<Partial<Evidence>> {
   if (!names.includes(productsFile)) return {};
