@@ -28,6 +28,11 @@ export function worstOf(parts: readonly Judged[]): Judged {
   return parts.reduce((worst, part) => (severity(part) < severity(worst) ? part : worst), well);
 }
 
+const broken: readonly Verdict[] = ["malformed", "bad-signature", "bad-digest"];
+
+/** Whether the signature makes the content worthless. Policies can accept some of the other verdicts, so it is read. */
+export const isBroken = ({ verdict }: Judged): boolean => broken.includes(verdict);
+
 /** @throws Fault the worst of them, unless all are ok */
 export function refuseWorst(...parts: readonly Judged[]): Verdict {
   const { verdict, reason } = worstOf(parts);

@@ -225,6 +225,7 @@ test("packages that rpm accepts are not called damaged or unreadable", async () 
     untrusted-key  rpm  empty-signed-v6-multiple-0-0.x86_64.rpm
       reason  it is signed by d888bf9469701ec37d429716183f6899719ce7a5, which is not an allowed key
       claims  d888bf9469701ec37d429716183f6899719ce7a5, RSA/SHA512, Sat Mar  7 21:05:02 2026, Key ID 183f6899719ce7a5
+      says    name empty, version 0, release 0, architecture x86_64
     "
   `);
 });

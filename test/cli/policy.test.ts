@@ -49,6 +49,18 @@ describe("ingest refuses and writes nothing:", () => {
     expect(made.list("releases/26.11.001/manifests")).toEqual([]);
   });
 
+  test.each([
+    ["deb", "deb/signed-rsa4096-xz.deb", "2:1.2.3-1"],
+    ["rpm", "rpm/signed-rsa4096.rpm", "1.2.3"],
+    ["helm", "helm/acme-1.2.3.tgz", "1.2.3"],
+  ])("a %s of another version, also if the policy accepts its signer", async (type, file, inside) => {
+    const config = { version_map: {}, policy: { [type]: { verdict: ["ok", "untrusted-key"] } } };
+    const made = inspectedProject([file, ...(type === "helm" ? [`${file}.prov`] : [])], config);
+    expect((await made.ingest()).stderr).toContain(
+      ` is refused by the policy of ${type}: it says version ${inside}, expected 26.11.1 or 26.11.001 in 26.11.001`,
+    );
+  });
+
   test("a file whose content has another format than its package type", async () => {
     const made = inspectedProject([]);
     cpSync(pathOf("msi/signed.msi"), join(made.folder, "out/client.deb"));

@@ -62,8 +62,9 @@ describe("the signatures of files are those of", () => {
   });
 });
 
-test("a damaged or foreign package has no report about its content", async () => {
-  for (const { file, read } of cases.filter((artifact) => !isRead(artifact))) {
+test("a damaged package has no report about its content", async () => {
+  const damaged = ["malformed", "bad-signature", "bad-digest"];
+  for (const { file, read } of cases.filter((artifact) => damaged.includes(verdictOf(artifact)))) {
     const { cryptolib_post, file_signatures } = await inspectArtifact(read, file, keys);
     expect([file, cryptolib_post, file_signatures]).toEqual([file, null, []]);
   }

@@ -10,6 +10,7 @@ import { verifierOf } from "../../signatures/openpgp.ts";
 import { claimedSignature, type Found } from "../../signatures/openpgp-claim.ts";
 import { isCleartext } from "../../signatures/openpgp-cleartext.ts";
 import type { OpenPgpSignature } from "../../signatures/openpgp-signature.ts";
+import { isBroken, refuseWorst } from "../../verdicts.ts";
 import { type Member, readArchive } from "./archive.ts";
 import { contentsOf, ignoredMembers, readControl, signatureName, upToData } from "./contents.ts";
 
@@ -26,21 +27,29 @@ export const inspectDeb: Reader = async (source, options) => {
     found.uncovered = members.flatMap((member) =>
       ignored.has(member) ? uncoveredMember(member) : uncoveredOf(member, early.has(member)),
     );
-    const signatures = await signaturesOf(source, members, options, found);
-    const { control, data, joined } = contentsOf(source, members);
-    const verifiers = signatures.map((signature) => verifierOf(signature, "binary", options));
-    await hashRanges(
-      source,
-      verifiers.flatMap(({ hash }) => joined.map(({ at, size }) => ({ from: at, to: at + size, hash }))),
-    );
-    for (const { conclude } of verifiers) await conclude();
-    found.facts = await readControl(control);
-    await readPackedTar(data, options.limit, ({ path, type }) =>
-      type === "file" ? finder.file(path) : undefined,
-    );
-    isRead = true;
-    if (signatures.length === 0) throw new Fault("unsigned", "it has no signature");
-    return "ok";
+    const signature = await settled("deb", found, async (): Promise<Verdict> => {
+      const signatures = await signaturesOf(source, members, options, found);
+      const { joined } = contentsOf(source, members);
+      const verifiers = signatures.map((signature) => verifierOf(signature, "binary", options));
+      await hashRanges(
+        source,
+        verifiers.flatMap(({ hash }) => joined.map(({ at, size }) => ({ from: at, to: at + size, hash }))),
+      );
+      for (const { conclude } of verifiers) await conclude();
+      if (signatures.length === 0) throw new Fault("unsigned", "it has no signature");
+      return "ok";
+    });
+    if (isBroken(signature)) return refuseWorst(signature);
+    const contents = await settled("deb", found, async (): Promise<Verdict> => {
+      const { control, data } = contentsOf(source, members);
+      found.facts = await readControl(control);
+      await readPackedTar(data, options.limit, ({ path, type }) =>
+        type === "file" ? finder.file(path) : undefined,
+      );
+      isRead = true;
+      return "ok";
+    });
+    return refuseWorst(signature, contents);
   });
   return isRead ? withSelfCheck(inspection, finder) : inspection;
 };

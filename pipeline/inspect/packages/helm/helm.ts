@@ -6,6 +6,7 @@ import { readSmall } from "../../bytes/small-file.ts";
 import { type InspectOptions, type Reader, settled } from "../../inspection.ts";
 import type { Found } from "../../signatures/openpgp-claim.ts";
 import { verifiedText } from "../../signatures/openpgp-cleartext.ts";
+import { isBroken, refuseWorst } from "../../verdicts.ts";
 import { chartTexts } from "./chart.ts";
 import { type Chart, type Provenance, readChartFile, readProvenance } from "./provenance.ts";
 
@@ -34,11 +35,20 @@ export const inspectChart: Reader = (source, options) => {
       found.facts = { ...(await chartInside(source, options)) };
       throw new Fault("unsigned", `${source.name}.prov is not next to it, expected its signature there`);
     }
-    const signed = await signedProvenance(provenance, options, found);
+    let signed: Provenance | undefined;
+    const signature = await settled("helm", found, async (): Promise<Verdict> => {
+      signed = await signedProvenance(provenance, options, found);
+      return "ok";
+    });
     // Uncovered ranges refer to the provenance file; the chart itself is covered by its digest.
-    found.uncovered = [];
-    found.facts = await provenChart(source, signed, options);
-    return "ok";
+    if (signed) found.uncovered = [];
+    if (isBroken(signature)) return refuseWorst(signature);
+    const contents = await settled("helm", found, async (): Promise<Verdict> => {
+      if (signed) found.facts = await provenChart(source, signed, options);
+      else found.facts = { ...(await chartInside(source, options)) };
+      return "ok";
+    });
+    return refuseWorst(signature, contents);
   });
 };
 

@@ -8,7 +8,7 @@ import { selfCheckFinder } from "../../self-check.ts";
 import { withSelfCheck } from "../../self-checked.ts";
 import { signatureOf } from "../../signatures/cms-trust.ts";
 import { commonNameOf } from "../../signatures/x509.ts";
-import { refuseWorst } from "../../verdicts.ts";
+import { isBroken, refuseWorst } from "../../verdicts.ts";
 import { readPkgContents } from "./contents.ts";
 import { pkgFacts } from "./facts.ts";
 import { digestsOf, verifyXar, xarSigners } from "./xar-signature.ts";
@@ -16,7 +16,6 @@ import { digestsOf, verifyXar, xarSigners } from "./xar-signature.ts";
 const scheme = "Apple installer signature";
 
 /** After these verdicts the content cannot be trusted, so it is not read. */
-const broken: readonly Verdict[] = ["malformed", "bad-signature", "bad-digest"];
 
 /** Inspects the signature of a macOS installer, and the programs in its payloads. */
 export async function inspectPkg(source: ByteSource, options: InspectOptions): Promise<Inspection> {
@@ -25,7 +24,7 @@ export async function inspectPkg(source: ByteSource, options: InspectOptions): P
   const inspected = await settled("pkg", found, async (): Promise<Verdict> => {
     const xar = await openXar(source);
     const signature = await settled("pkg", found, () => verdictOf(xar, options, found));
-    if (broken.includes(signature.verdict)) return refuseWorst(signature);
+    if (isBroken(signature)) return refuseWorst(signature);
     await refuseOtherFiles(xar);
     found.facts = { ...found.facts, ...(await pkgFacts(xar)) };
     const contents = await settled("pkg", found, () => readPkgContents(xar, { options, finder, found }));

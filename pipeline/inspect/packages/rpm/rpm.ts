@@ -3,11 +3,11 @@ import { type ByteSource, partOf } from "../../../system/byte-source.ts";
 import { type CpioEntry, cpioReader } from "../../archives/cpio.ts";
 import { compressionOf, decompress } from "../../archives/decompress.ts";
 import { hashRanges } from "../../bytes/hash-ranges.ts";
-import { type FileSignature, type Reader, settled } from "../../inspection.ts";
+import { type FileSignature, type InspectOptions, type Reader, settled } from "../../inspection.ts";
 import { type SelfCheckFinder, selfCheckFinder } from "../../self-check.ts";
 import { withSelfCheck } from "../../self-checked.ts";
 import type { Found } from "../../signatures/openpgp-claim.ts";
-import { refuseWorst } from "../../verdicts.ts";
+import { isBroken, refuseWorst } from "../../verdicts.ts";
 import { digestChecks, isPayloadCovered, type RpmCheck, signatureChecks, sizeNotes } from "./checks.ts";
 import { fileSignaturesOf, namesOf } from "./file-signatures.ts";
 import { integersOf, longOf, longsOf, type RpmHeader, shortsOf, textOf, textsOf } from "./header.ts";
@@ -32,24 +32,41 @@ export const inspectRpm: Reader = async (source, options) => {
       for (const { conclude } of checks) await conclude();
       return "ok";
     });
-    refuseWorst(digests, signature);
-    found.facts = factsOf(layout.main);
-    const notes = [...(found.notes ?? []), ...notesOf(layout)];
-    found.notes = notes;
-    if (signatures.length > 0 && !isPayloadCovered(layout))
-      throw new Fault(
-        "payload-not-covered",
-        "the signed header has no digest of the payload, which may have been replaced",
-      );
-    found.file_signatures = fileSignaturesOf(layout, options);
-    refuseFileSignature(found.file_signatures);
-    notes.push(...(await readRpmPayload(source, layout, options.limit, finder)));
-    isRead = true;
-    if (signatures.length === 0) throw new Fault("unsigned", "it has no signature");
-    return "ok";
+    if (isBroken(digests) || isBroken(signature)) return refuseWorst(digests, signature);
+    const contents = await settled("rpm", found, async (): Promise<Verdict> => {
+      await readContents(source, layout, { options, finder, found, isSigned: signatures.length > 0 });
+      isRead = true;
+      if (signatures.length === 0) throw new Fault("unsigned", "it has no signature");
+      return "ok";
+    });
+    return refuseWorst(digests, signature, contents);
   });
   return isRead ? withSelfCheck(inspection, finder) : inspection;
 };
+
+/** @throws Fault payload-not-covered, and those of file signatures and of the payload */
+async function readContents(
+  source: ByteSource,
+  layout: RpmLayout,
+  {
+    options,
+    finder,
+    found,
+    isSigned,
+  }: { options: InspectOptions; finder: SelfCheckFinder; found: Found; isSigned: boolean },
+): Promise<void> {
+  found.facts = factsOf(layout.main);
+  const notes = [...(found.notes ?? []), ...notesOf(layout)];
+  found.notes = notes;
+  if (isSigned && !isPayloadCovered(layout))
+    throw new Fault(
+      "payload-not-covered",
+      "the signed header has no digest of the payload, which may have been replaced",
+    );
+  found.file_signatures = fileSignaturesOf(layout, options);
+  refuseFileSignature(found.file_signatures);
+  notes.push(...(await readRpmPayload(source, layout, options.limit, finder)));
+}
 
 /** Header tags with the package's identity. */
 const nameTags = { name: 1000, version: 1001, release: 1002, epoch: 1003, architecture: 1022 };
