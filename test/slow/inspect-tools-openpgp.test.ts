@@ -15,7 +15,7 @@ import { bytesSource } from "../../pipeline/system/byte-source.ts";
 import { cases } from "../inspect/openpgp-readers.ts";
 import { allowedKeys, inspectArtifact, inspectBytes, optionsWith, pathOf } from "../support/artifacts.ts";
 import { allowDebsig, debsigFolders } from "../support/debsig.ts";
-import { integers, type RpmTag, rpmFile, rpmHeader, text } from "../support/rpm.ts";
+import { binary, integers, type RpmTag, rpmFile, rpmHeader, text } from "../support/rpm.ts";
 import { dpkgDeb, gpg, newSigner, rpmbuild, rpmsign, type Signer } from "../support/stock-packages.ts";
 
 /** Compares relcat with rpm, debsig-verify and gpgv of Debian. */
@@ -120,6 +120,9 @@ describe("rpm accepts, and relcat does not call damaged,", () => {
     ["the SHA3-256 of rpm 6", () => [text(279, digest("sha3-256"))], (bytes) => bytes, true],
     ["an unknown tag", () => [text(280, "later")], (bytes) => bytes, true],
     ["other sizes", () => [integers(1000, 1), integers(1007, 1)], (bytes) => bytes, true],
+    ["a digest twice", () => [text(273, "0".repeat(64))], (bytes) => bytes, true],
+    ["something in reserved space", () => [binary(1008, Buffer.from("x"))], (bytes) => bytes, true],
+    ["a size of another type", () => [binary(1007, Buffer.alloc(4))], (bytes) => bytes, true],
     ["an unpacked payload", () => [], (bytes) => gunzipSync(bytes), true],
     ["but not a payload that was packed again", () => [], (bytes) => gzipSync(gunzipSync(bytes)), false],
   ])("%s", async (name, more, change, isAccepted) => {
