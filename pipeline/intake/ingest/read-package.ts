@@ -10,11 +10,13 @@ import { type FeedName, feedOf } from "../../documents/feeds/settings.ts";
 import type { Kind } from "../../documents/package-types.ts";
 import { Fault } from "../../documents/verdict.ts";
 import type { Problem } from "../../errors.ts";
+import { walkXz } from "../../inspect/archives/xz-walk.ts";
 import { readSmall } from "../../inspect/bytes/small-file.ts";
 import type { Inspection } from "../../inspect/inspection.ts";
 import { metadataFormat, readMetadata } from "../../inspect/metadata.ts";
 import { signsDigest } from "../../inspect/prove-document.ts";
 import type { FileWithNeighbours } from "../../inspect/sibling-files.ts";
+import type { ByteSource } from "../../system/byte-source.ts";
 import { type At, problem } from "./evidence.ts";
 import type { IncusReading } from "./incus-reading.ts";
 
@@ -52,7 +54,7 @@ export async function readPackage(
   const { packageType, kind, config, inspection } = request;
   const { file } = opened;
   const format = metadataFormat(file, kind);
-  if (!format) return { problems: [] };
+  if (!format) return { problems: request.name.endsWith(".tar.xz") ? damagedArchive(file, request) : [] };
   try {
     const expected = expectedFormats(packageType, kind);
     if (!expected.includes(format))
@@ -89,6 +91,19 @@ async function provenanceOf(
     throw new Fault("bad-digest", `${source.name} next to it does not contain its SHA-256`);
   const sha256 = hash("sha256", bytes);
   return [{ kind: "signature", format: "helm-prov", file: `${name}.prov`, sha256, size: source.size }];
+}
+
+/** Reads only the lengths that an archive states, because unpacking a large one takes minutes. */
+function damagedArchive(file: ByteSource, { name, at }: PackageRequest): Problem[] {
+  try {
+    walkXz(file);
+    return [];
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    const hint = `It can be released. If xz --test ${name} finds it damaged, build or download it again.`;
+    const message = `${name} cannot be read as an xz archive: ${error.message}`;
+    return [{ ...problem("package-metadata", at, message, hint), severity: "warning" }];
+  }
 }
 
 /** The name decides what `check` says later, because a manifest does not state that a package is a source package. */

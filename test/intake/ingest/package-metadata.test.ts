@@ -1,5 +1,6 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { xz as compressor } from "@napi-rs/lzma";
 import { describe, expect, test } from "vitest";
 import { pathOf } from "../../support/artifacts.ts";
 import { debPackage } from "../../support/deb.ts";
@@ -144,6 +145,23 @@ describe("a source rpm", () => {
 });
 
 const xz = { ingest: [{ match: "*.tar.xz", package_type: "xz" }] };
+
+test("an archive that is damaged or no archive gets a warning, and can be released", async () => {
+  const whole = compressor.compressSync("a program");
+  const files = {
+    "whole.tar.xz": whole,
+    "cut.tar.xz": whole.subarray(0, 30),
+    "page.tar.xz": "<html>Not found",
+  };
+  const { exitCode, stderr } = await made(files).run(...release, "out");
+  expect(exitCode).toBe(0);
+  const warning = (name: string, reason: string) =>
+    `out/${name} warning[package-metadata] ${name} cannot be read as an xz archive: ${name} is damaged at byte ${reason}\n` +
+    `  hint: It can be released. If xz --test ${name} finds it damaged, build or download it again.\n`;
+  const cut = warning("cut.tar.xz", "27: it ends too early");
+  const page = warning("page.tar.xz", "12: a stream does not begin where one should");
+  expect(stderr.slice(stderr.indexOf("out/"))).toContain(cut + page);
+});
 
 test("check reads the written metadata, and no record depends on it", async () => {
   const project = made(packages);
