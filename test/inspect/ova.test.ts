@@ -138,7 +138,7 @@ test.each<[string, readonly TarEntry[], string]>([
   [
     "a description that is no XML",
     withOvf("hello"),
-    "malformed: the OVA's description is not XML: char 'h' is not expected.:1:1",
+    "malformed: the OVA's description is not XML: 1:5: text data outside of root node",
   ],
   [
     "a description that is another XML",

@@ -149,6 +149,16 @@ describe("an installer has an invalid signature", () => {
     expect(await verdict(bytes)).toMatch(expected);
   });
 
+  test.each([
+    ["a signature", '<signature style="CMS"><offset>32</offset><size>256</size></signature>'],
+    ["data", "<file><name>Payload</name><data><offset>0</offset><length>32</length></data></file>"],
+  ])("if two processing instructions with a quote enclose %s", async (_, hidden) => {
+    const toc = (xml: string) => xml.replace("</toc>", `<?x " ?>${hidden}<?x " ?></toc>`);
+    const found =
+      "malformed: the table of contents has the processing instruction x, expected only elements and text";
+    expect(await verdict(made({ toc }))).toBe(found);
+  });
+
   test("if a file, the table of contents, or its hash was changed", async () => {
     const bytes = made();
     const flipped = (at: number) => {
@@ -234,6 +244,15 @@ describe("the version of an installer is", () => {
       "2",
     ],
     ["the one of all components", [info("a", "1"), info("b", "1")], "1"],
+    [
+      "the one of the first product, also between processing instructions with a quote",
+      [
+        distribution(
+          '<installer-script><?x " ?><product version="2"/><?x " ?><product version="3"/></installer-script>',
+        ),
+      ],
+      "2",
+    ],
     ["missing if components have several", [info("a", "1"), info("b", "2")], null],
     ["missing if no document has it", [], null],
   ])("%s", async (_, files, version) => {

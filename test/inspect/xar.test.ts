@@ -65,6 +65,23 @@ describe("an installer is malformed if", () => {
       "malformed: the table of contents has a document type, expected none",
     ],
     [
+      "its table has a control character",
+      toc("<toc>", "<toc>\u0001"),
+      "malformed: the table of contents is not XML: 1:49: disallowed character",
+    ],
+    [
+      "a name is encoded",
+      toc("<name>Payload</name>", '<name enctype="base64">UGF5bG9hZA==</name>'),
+      'malformed: the table of contents has a name with the encoding "base64", expected text',
+    ],
+    ...["toc", "checksum", "name", "data", "offset", "size", "length", "archived-checksum", "encoding"].map(
+      (name): [string, Buffer, string] => [
+        `an element has two elements ${name}`,
+        toc(new RegExp(`<${name}(?: [^>]*)?(?:/>|(?<!/)>.*?</${name}>)`), "$&$&"),
+        `malformed: the table of contents has an element with several ${name}, expected one at most`,
+      ],
+    ),
+    [
       "its table is nested without end",
       toc("</toc>", `${"<a>".repeat(5000)}${"</a>".repeat(5000)}</toc>`),
       /^malformed: the table of contents is not XML/,

@@ -173,23 +173,23 @@ describe("rpms", () => {
 /** The parts of primary.xml that a package decides. */
 function fieldsOf(element: XmlElement) {
   const format = element.first("format");
-  const text = (parent: XmlElement | undefined, name: string) => plain(parent?.first(name)?.text ?? "");
+  const text = (parent: XmlElement | undefined, name: string) => parent?.first(name)?.text ?? "";
   const version = element.first("version")?.attributes ?? {};
   const entries = (name: string) =>
     format
       ?.first(`rpm:${name}`)
       ?.all("rpm:entry")
-      .map(({ attributes }) => mapped(attributes)) ?? [];
+      .map(({ attributes }) => attributes) ?? [];
   return {
-    ...{ name: text(element, "name"), arch: text(element, "arch"), version: mapped(version) },
+    ...{ name: text(element, "name"), arch: text(element, "arch"), version },
     ...{ summary: text(element, "summary"), description: text(element, "description") },
     ...{ packager: text(element, "packager"), url: text(element, "url") },
     build: element.first("time")?.attributes.build,
     size: [element.first("size")?.attributes.installed, element.first("size")?.attributes.archive],
     ...Object.fromEntries(headerTexts.map((name) => [name, text(format, `rpm:${name}`)])),
-    range: mapped(format?.first("rpm:header-range")?.attributes ?? {}),
+    range: format?.first("rpm:header-range")?.attributes ?? {},
     lists: Object.fromEntries(lists.map((name) => [name, entries(name)])),
-    files: format?.all("file").map(({ attributes, text }) => [plain(text), attributes.type ?? "file"]),
+    files: format?.all("file").map(({ attributes, text }) => [text, attributes.type ?? "file"]),
   };
 }
 
@@ -198,11 +198,6 @@ const lists = [
   ...(["provides", "requires", "conflicts", "obsoletes"] as const),
   ...(["recommends", "suggests", "supplements", "enhances"] as const),
 ];
-
-const entities: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', "#13": "\r" };
-const plain = (text: string) => text.replace(/&([a-z]+|#13);/g, (_, name: string) => entities[name] ?? "?");
-const mapped = (attributes: Readonly<Record<string, string>>) =>
-  Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, plain(value)]));
 
 /** The same from what relcat reads. */
 function asPrimary(found: RpmMetadata): ReturnType<typeof fieldsOf> {

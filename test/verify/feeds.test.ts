@@ -317,6 +317,45 @@ describe("a site that was signed but contradicts itself is refused if", () => {
       ],
     ],
     [
+      "primary.xml has a package between processing instructions with a quote",
+      (files) =>
+        changeYum(files, "primary", primaryPath(), (xml) =>
+          xml.replace(
+            "</metadata>",
+            `<?x " ?><package><location xml:base="${baseUrl}/" href="other.rpm"/></package><?x " ?></metadata>`,
+          ),
+        ),
+      [
+        /-primary\.xml\.gz says 2 packages, expected 3;/,
+        /-primary\.xml\.gz lists other\.rpm, expected only files of live records/,
+      ],
+    ],
+    [
+      "primary.xml has a package with two locations, and repomd.xml an index with two digests",
+      (files) => {
+        changeYum(files, "primary", primaryPath(), (xml) =>
+          xml.replace(/<location [^>]*agent &amp; co-2[^>]*>/, '$&<location href="other.rpm"/>'),
+        );
+        files.edit("yum/stable/repodata/repomd.xml", (text) =>
+          text.replace(/(<data type="other">[\s\S]*?)(<checksum.*?<\/checksum>)/, "$1$2$2"),
+        );
+      },
+      [
+        /-primary\.xml\.gz has several elements location for files\/26\.09\.001\/agent & co-2\.0\.rpm, expected one;/,
+        /^yum\/stable\/repodata\/repomd\.xml has several elements checksum for repodata\/\S+-other\.xml\.gz, expected one;/,
+        /^api\/v1\/feeds\.json gives no reason for package \d \(agent & co-2\.0\.rpm\)/,
+      ],
+    ],
+    [
+      "primary.xml has a control character",
+      (files) => changeYum(files, "primary", primaryPath(), (xml) => xml.replace("</metadata>", "\u0001$&")),
+      [
+        /-primary\.xml\.gz is not an XML document with the root metadata;/,
+        /^api\/v1\/feeds\.json gives no reason for package \d \(agent & co-.*\.rpm\)/,
+        /^api\/v1\/feeds\.json gives no reason for package \d \(agent & co-.*\.rpm\)/,
+      ],
+    ],
+    [
       "index.yaml has another digest, and a URL that no live record has",
       ({ edit }) =>
         edit("charts/index.yaml", (text) =>

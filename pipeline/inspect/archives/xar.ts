@@ -3,6 +3,7 @@ import { inflateSync } from "node:zlib";
 import { Fault, malformed } from "../../documents/verdict.ts";
 import { type ByteSource, partOf } from "../../system/byte-source.ts";
 import { gaps, overlap, shifted } from "../bytes/ranges.ts";
+import { utf8 } from "../bytes/small-file.ts";
 import { readXml, type XmlElement } from "../bytes/xml.ts";
 import type { Uncovered } from "../inspection.ts";
 import { type Digest, digests } from "../signatures/digest.ts";
@@ -77,7 +78,8 @@ export async function openXar(source: ByteSource): Promise<Xar> {
   if (packed > longestTable || unpacked > longestTable)
     throw malformed(`${what} has ${Math.max(packed, unpacked)} bytes, expected ${longestTable} at most`);
   const table = Buffer.from(source.read(headerSize, packed));
-  const xml = await readXml(inflated(table, unpacked), ["xar"], what);
+  // The readers of macOS ignore prefixes, and use parts of a text that CDATA or a comment splits.
+  const xml = await readXml(utf8(inflated(table, unpacked), what), ["xar"], what, { isPlain: true });
   const heapAt = headerSize + packed;
   const heap = partOf(source, heapAt, source.size - heapAt, source.name);
   const { open, ...contents } = contentsOf(xml, digest, heap);
@@ -85,10 +87,10 @@ export async function openXar(source: ByteSource): Promise<Xar> {
   return { ...contents, digest, hash, heap, uncovered: open.map(shifted(heapAt)), heapAt };
 }
 
-function inflated(table: Buffer, size: number): string {
+function inflated(table: Buffer, size: number): Buffer {
   try {
     const xml = inflateSync(table, { maxOutputLength: Math.max(1, size) });
-    if (xml.length === size) return xml.toString("utf8");
+    if (xml.length === size) return xml;
   } catch (error) {
     throw new Fault("bad-digest", `${what} cannot be unpacked: ${(error as Error).message}`);
   }
@@ -96,8 +98,8 @@ function inflated(table: Buffer, size: number): string {
 }
 
 function contentsOf(xml: XmlElement, digest: Digest, heap: ByteSource) {
-  const toc = xml.first("toc");
-  const checksum = toc?.first("checksum");
+  const toc = sole(xml, "toc");
+  const checksum = toc && sole(toc, "checksum");
   const stored = partOfHeap(checksum, "size");
   // A hash at another offset or of another kind has let unsigned archives pass as signed.
   if (
@@ -122,8 +124,15 @@ function contentsOf(xml: XmlElement, digest: Digest, heap: ByteSource) {
   return { stored: Buffer.from(heap.read(0, digest.size)), signatures, files, open };
 }
 
+/** Readers differ in which of several elements they use. */
+function sole(parent: XmlElement, name: string): XmlElement | undefined {
+  const [found, ...others] = parent.all(name);
+  if (others.length > 0) throw malformed(`${what} has an element with several ${name}, expected one at most`);
+  return found;
+}
+
 const numberIn = (parent: XmlElement | undefined, name: string): number => {
-  const text = parent?.first(name)?.text ?? "";
+  const text = (parent && sole(parent, name)?.text) ?? "";
   if (!/^\d{1,15}$/.test(text))
     throw malformed(`${what} has ${JSON.stringify(text)} for ${name}, expected a number`);
   return Number(text);
@@ -143,22 +152,28 @@ function signatureOf(found: XmlElement): XarSignature {
 /** Files of a folder are child elements of the folder's element. */
 function filesIn(parent: XmlElement, folder: string): XarFile[] {
   return parent.all("file").flatMap((file) => {
-    const name = file.first("name")?.text ?? "";
+    const named = sole(file, "name");
+    if (named?.attributes.enctype !== undefined)
+      throw malformed(
+        `${what} has a name with the encoding ${JSON.stringify(named.attributes.enctype)}, expected text`,
+      );
+    const name = named?.text ?? "";
     if (name === "" || name === ".." || name.includes("/"))
       throw malformed(`${what} has a file called ${JSON.stringify(name)}`);
     const path = `${folder}${name}`;
-    const parts = [...file.all("data"), ...file.all("ea")].map(contentOf);
+    const data = sole(file, "data");
+    const parts = [...(data ? [data] : []), ...file.all("ea")].map(contentOf);
     return [{ path, parts }, ...filesIn(file, `${path}/`)];
   });
 }
 
 function contentOf(data: XmlElement): XarContent {
-  const checksum = data.first("archived-checksum");
+  const checksum = sole(data, "archived-checksum");
   const style = checksum?.attributes.style?.toLowerCase() ?? "";
   const digest = Object.values(digests).find(({ name }) => name === style);
   if (!checksum || !digest)
     throw malformed(`${what} has a file without a checksum, or with ${JSON.stringify(style)}`);
-  const encoding = data.first("encoding")?.attributes.style ?? "application/octet-stream";
+  const encoding = sole(data, "encoding")?.attributes.style ?? "application/octet-stream";
   return {
     ...partOfHeap(data, "length"),
     encoding,

@@ -1,5 +1,6 @@
 import { gunzipSync } from "node:zlib";
 import { repomdPath } from "../../documents/feeds/signing.ts";
+import { utf8 } from "../../inspect/bytes/small-file.ts";
 import { readXml, type XmlElement } from "../../inspect/bytes/xml.ts";
 import { sha256 } from "../../trust/metadata.ts";
 import {
@@ -32,6 +33,8 @@ async function readRepository(repo: string, site: FeedSite, report: FeedReport):
   for (const data of repomd.all("data")) {
     const type = data.attributes.type ?? "";
     types.add(type);
+    if (hasSeveral(path, data, ["location", "checksum", "size", "open-checksum", "open-size"], report))
+      continue;
     const index = `yum/${repo}/${data.first("location")?.attributes.href ?? ""}`;
     const named = { sha256: textIn(data, "checksum"), size: Number(textIn(data, "size")) };
     report.findings.push(...chainFindings(path, index, named, site));
@@ -103,8 +106,8 @@ const updatedIn = (update: XmlElement): string[] =>
     .map((entry) => textIn(entry, "sum"));
 
 function notePackage(path: string, entry: XmlElement, site: FeedSite, report: FeedReport): void {
-  const location = entry.first("location")?.attributes;
-  const [base, href] = [location?.["xml:base"], location?.href].map((text) => unescaped(text ?? ""));
+  if (hasSeveral(path, entry, ["location", "checksum", "size"], report)) return;
+  const { "xml:base": base = "", href = "" } = entry.first("location")?.attributes ?? {};
   const file = packagePath(base, href, site.baseUrl);
   if (file === undefined) {
     const what = `has the location ${JSON.stringify(href)} with the base ${JSON.stringify(base)}, expected a path below ${site.baseUrl}/${rebuild}`;
@@ -124,8 +127,24 @@ function notePackage(path: string, entry: XmlElement, site: FeedSite, report: Fe
   );
 }
 
+/** Clients differ in which of several elements they use. */
+function hasSeveral(
+  path: string,
+  parent: XmlElement,
+  names: readonly string[],
+  { findings }: FeedReport,
+): boolean {
+  const found = names.filter((name) => parent.all(name).length > 1);
+  for (const name of found) {
+    const href = parent.first("location")?.attributes.href;
+    const what = `has several elements ${name} for ${href}, expected one${rebuild}`;
+    findings.push({ path, what });
+  }
+  return found.length > 0;
+}
+
 /** Indexes of earlier versions have no base, and paths that are relative to the folder of the repository. */
-function packagePath(base = "", href = "", baseUrl: string): string | undefined {
+function packagePath(base: string, href: string, baseUrl: string): string | undefined {
   if (base === `${baseUrl}/`) return href;
   return base === "" ? /^\.\.\/\.\.\/(.+)$/.exec(href)?.[1] : undefined;
 }
@@ -138,7 +157,7 @@ async function parsed(
   { findings }: FeedReport,
 ): Promise<XmlElement | undefined> {
   try {
-    return await readXml(new TextDecoder().decode(bytes), [root], path);
+    return await readXml(utf8(bytes, path), [root], path);
   } catch {
     findings.push({ path, what: `is not an XML document with the root ${root}${rebuild}` });
     return undefined;
@@ -146,14 +165,3 @@ async function parsed(
 }
 
 const textIn = (parent: XmlElement, name: string): string => parent.first(name)?.text ?? "";
-
-const entities: Readonly<Record<string, string>> = {
-  "&amp;": "&",
-  "&lt;": "<",
-  "&gt;": ">",
-  "&quot;": '"',
-};
-
-/** The reader of XML expands no entities. */
-const unescaped = (text: string): string =>
-  text.replace(/&(?:amp|lt|gt|quot);/g, (found) => entities[found] ?? "");
