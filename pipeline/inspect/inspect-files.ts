@@ -70,7 +70,7 @@ async function keysIn(folder: string): Promise<Keys> {
   if (pathInfo(folder).kind !== "folder")
     throw failure("folder-missing", `there is no folder ${folder}`, hint);
   // biome-ignore lint/plugin: the names were listed from a folder that the user named.
-  const paths = listFiles(folder).map((name) => join(folder, name));
+  const paths = (await listFiles(folder)).map((name) => join(folder, name));
   const bytes = await readFiles(paths);
   const keys = await readKeys(bytes.map((each, index) => ({ name: paths[index] ?? folder, bytes: each })));
   if (keys.openpgp.length + keys.x509.length > 0) return keys;

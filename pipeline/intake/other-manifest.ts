@@ -48,7 +48,7 @@ export async function unlistedFiles(
 /** Manifests that can be read, with the files that they list. */
 async function* manifestsIn(folder: string, version: string) {
   const place = manifestsOf(folder, version);
-  for (const name of listFiles(place, inProject(folder))) {
+  for (const name of await listFiles(place, inProject(folder))) {
     if (!/\.(json|ya?ml)$/.test(name)) continue;
     const path = `${place}/${name}`;
     const read = readBytes(path, readPresent(path), manifestSchema).document;

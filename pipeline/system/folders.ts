@@ -1,7 +1,6 @@
 import {
   accessSync,
   constants,
-  type Dirent,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -24,18 +23,20 @@ import { foreignLink, type InProject } from "./project-links.ts";
  * @throws RelcatError file-access for every link that is broken, circular or not allowed, for every pipe, socket and
  * device, and for every name that is not UTF-8
  */
-export function listFiles(
+export async function listFiles(
   folder: string,
   isAllowed: InProject = () => true,
   onHidden: (path: string) => void = () => {},
-): string[] {
-  const listing: Listing = { files: [], problems: [], isAllowed, onHidden };
+): Promise<string[]> {
+  const { default: glob } = await import("fast-glob"); // Imported lazily, because few commands list a folder.
+  const listing: Listing = { glob, files: [], problems: [], isAllowed, onHidden };
   if (exists(folder)) listBelow(folder, "", [], listing);
   throwErrors(listing.problems.sort((a, b) => (a.message < b.message ? -1 : 1)));
   return listing.files.sort();
 }
 
 interface Listing {
+  glob: typeof import("fast-glob");
   files: string[];
   problems: Problem[];
   isAllowed: InProject;
@@ -47,8 +48,8 @@ interface Listing {
  * @param entered real paths of the folders entered through links so far
  */
 function listBelow(folder: string, below: string, entered: readonly string[], listing: Listing): void {
-  const { files, problems, isAllowed, onHidden } = listing;
-  for (const entry of entriesOf(folder)) {
+  const { glob, files, problems, isAllowed, onHidden } = listing;
+  for (const { dirent: entry } of entriesOf(glob, folder)) {
     const path = below + entry.name;
     // biome-ignore lint/plugin: the name was listed from the folder.
     const whole = join(folder, entry.name);
@@ -71,9 +72,17 @@ function listBelow(folder: string, below: string, entered: readonly string[], li
   }
 }
 
-function entriesOf(folder: string): Dirent[] {
+/** One folder at a time: the pattern for all levels does not match names with a line break. */
+function entriesOf(glob: Listing["glob"], folder: string) {
+  const options = {
+    dot: true,
+    onlyFiles: false,
+    followSymbolicLinks: false,
+    objectMode: true,
+    unique: false,
+  };
   try {
-    return readdirSync(folder, { withFileTypes: true });
+    return glob.sync("*", { ...options, objectMode: true, cwd: folder });
   } catch (error) {
     throw accessFailure(`cannot read ${folder}`, error);
   }
@@ -104,7 +113,12 @@ const badLink = (path: string, message: string): Problem => ({
 
 /** Names of direct subfolders, including empty ones. */
 export function listFolders(folder: string): string[] {
-  return entriesOf(folder).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+  } catch (error) {
+    throw accessFailure(`cannot read ${folder}`, error);
+  }
 }
 
 /** Renames a file and creates its target folder. */

@@ -84,7 +84,7 @@ export async function init(
 /** The packages of the sample project, which are part of relcat's package. */
 async function sampleFiles(relcat: string): Promise<StarterFile[]> {
   const folder = `${relcat}/starters/sample`;
-  const paths = listFiles(folder);
+  const paths = await listFiles(folder);
   // biome-ignore lint/plugin: names listed from relcat's own folder.
   return paths.map((path) => ({ path, content: readPresent(`${folder}/${path}`) }));
 }

@@ -135,7 +135,7 @@ const shownFolder = "releases";
 
 async function readRelease(folder: string, version: string): Promise<ParsedRelease> {
   const list = async () =>
-    listFiles(`${folder}/${version}`, inProject(folder)).map((path) => `${version}/${path}`);
+    (await listFiles(`${folder}/${version}`, inProject(folder))).map((path) => `${version}/${path}`);
   const source: AuthoredFiles = { ...filesIn(folder), list };
   const found = await discover(shownFolder, source);
   const files = found.releases[0] ?? { version, release: undefined, manifests: [] };

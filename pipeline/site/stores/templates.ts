@@ -18,6 +18,6 @@ export const readSchemas = () => readFolder("schemas");
 
 async function readFolder(name: string): Promise<Map<string, string>> {
   const folder = join(packageFolder(), name);
-  const files = listFiles(folder);
+  const files = await listFiles(folder);
   return new Map(files.map((file) => [file, readFileSync(join(folder, file), "utf8")]));
 }

@@ -22,7 +22,7 @@ export async function readFolder(
   readInput: (path: string) => Promise<Partial<Evidence>>,
 ): Promise<Evidence> {
   const hidden: string[] = [];
-  const names = listFiles(folder, undefined, (path) => hidden.push(path));
+  const names = await listFiles(folder, undefined, (path) => hidden.push(path));
   if (names.includes("nix-support/failed")) {
     const message = `${folder} is the output of a build that failed (nix-support/failed)`;
     const hint = "Only a build that succeeded can be released.";
