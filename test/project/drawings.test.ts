@@ -190,6 +190,7 @@ test.each([
   ["no end", `${root}\n<g>`, "2:3", "unclosed tag: g"],
   ["an unknown entity", `${root}\n &commat;`, "2:9", "undefined entity"],
   ["a key of JavaScript as entity", `${root}\n&constructor;`, "2:13", "undefined entity"],
+  ["another key of JavaScript as entity", `${root}\n&toString;`, "2:10", "undefined entity"],
   ["two hyphens in a comment", `${root}\r\n<!-- a -- b -->`, "2:10", "malformed comment"],
   ["a control character", `${root}\n  \x01`, "2:3", "disallowed character"],
   ["a reference to a control character", `${root}\n&#1;`, "2:4", "malformed character entity"],
