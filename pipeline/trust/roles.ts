@@ -36,7 +36,7 @@ export const rolesOfRelease = (version: string): { year: string; month: string }
   month: `releases-${version.slice(0, 5)}`,
 });
 
-/** Hint for a release of a year that nobody may sign yet. */
+/** Hint for a release whose year is delegated to no role. */
 export const moreYears =
   "Ask the holder of the targets key to sign for more years: relcat trust sign --keys KEYS";
 
