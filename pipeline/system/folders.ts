@@ -74,15 +74,9 @@ function listBelow(folder: string, below: string, entered: readonly string[], li
 
 /** One folder at a time: the pattern for all levels does not match names with a line break. */
 function entriesOf(glob: Listing["glob"], folder: string) {
-  const options = {
-    dot: true,
-    onlyFiles: false,
-    followSymbolicLinks: false,
-    objectMode: true,
-    unique: false,
-  };
+  const everything = { dot: true, onlyFiles: false, followSymbolicLinks: false, unique: false };
   try {
-    return glob.sync("*", { ...options, objectMode: true, cwd: folder });
+    return glob.sync("*", { ...everything, objectMode: true, cwd: folder });
   } catch (error) {
     throw accessFailure(`cannot read ${folder}`, error);
   }
