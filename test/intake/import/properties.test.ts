@@ -46,7 +46,11 @@ const names = fc.oneof(
   fc.constantFrom("tool.bin", "TOOL.BIN", "id-3", "Tool, a label", "tööl 日本.bin"),
   fc
     .string({ unit: "grapheme", minLength: 1, maxLength: 12 })
-    .filter((text) => /^(?!\.{1,2}$)[^/\\\p{Cc}\p{Cs}]+$/u.test(text) && !/\d\d\.\d\d\.\d{3}/.test(text)),
+    .filter(
+      (text) =>
+        /^(?!\.)[^/\\\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]+$/u.test(text) &&
+        !/\d\d\.\d\d\.\d{3}/.test(text),
+    ),
 );
 
 const wire = { vendor: "acme", cryptolib_post: "acme_post" };
