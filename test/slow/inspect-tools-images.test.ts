@@ -232,6 +232,7 @@ describe("archives from tar and its compressors", () => {
     const { stdout } = await execa(command, [...options, "-c", "client.tar"], {
       cwd: folder,
       encoding: "buffer",
+      stripFinalNewline: false,
     });
     writeFileSync(join(folder, "client.tar.packed"), stdout);
     const inner = createHash("sha256")

@@ -64,7 +64,9 @@ export async function newSigner(home: string, algorithm: string): Promise<Signer
   await gpg({ home }, "--passphrase", "", "--quick-gen-key", user, algorithm, "sign", "1y");
   const { stdout } = await gpg({ home }, "--list-keys", "--with-colons");
   const id = /^fpr:+([0-9A-F]+):/m.exec(stdout)?.[1] ?? "";
-  const exported = await execa("gpg", ["--homedir", home, "--export", id], { encoding: "buffer" });
+  // The last byte of a signature can be that of a newline.
+  const binary = { encoding: "buffer", stripFinalNewline: false } as const;
+  const exported = await execa("gpg", ["--homedir", home, "--export", id], binary);
   return { id, home, certificate: Buffer.from(exported.stdout) };
 }
 
