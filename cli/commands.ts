@@ -7,8 +7,9 @@ import { addDevices } from "./devices/commands-devices.ts";
 import { addImport, addIngest, addInspect } from "./intake/commands-intake.ts";
 import { addPublishing } from "./sites/commands-publish.ts";
 import { addServing } from "./sites/commands-serve.ts";
-import { addExitStatuses, exitStatuses } from "./terminal/exit-codes.ts";
+import { addExitStatuses } from "./terminal/exit-codes.ts";
 import type { Host, OwnPackage } from "./terminal/host.ts";
+import { addProgramHelp } from "./terminal/program-help.ts";
 import { helpOfRequired } from "./terminal/required.ts";
 import { example, type Run, row } from "./terminal/rows.ts";
 import { topicNames } from "./terminal/topic-names.ts";
@@ -18,7 +19,7 @@ import { topicNames } from "./terminal/topic-names.ts";
  */
 export function createProgram(
   own: OwnPackage,
-  { data, messages }: Pick<Host, "data" | "messages">,
+  { data, messages, words }: Pick<Host, "data" | "messages" | "words">,
   run: Run,
 ) {
   const program = new Command("relcat")
@@ -31,8 +32,6 @@ export function createProgram(
     .option("--no-color", "print without colours")
     .option("-q, --quiet", "print no progress, no Next lines and no log of requests")
     .option("-v, --verbose", "also print the commands that are run, requests and causes of errors")
-    .addHelpText("after", exitStatuses)
-    .addHelpText("after", example("relcat init demo && relcat -C demo build"))
     .configureHelp({ showGlobalOptions: true, ...helpOfRequired })
     .configureOutput({
       writeOut: (text) => data.write(text),
@@ -59,13 +58,18 @@ export function createProgram(
   ])
     add(program, run);
   addExitStatuses(program);
+  addProgramHelp(program, words.includes("--all"));
+  program.addHelpText("after", example("relcat init demo && relcat -C demo build"));
   return program;
 }
 
 function addTools(program: CommandUnknownOpts, run: Run): void {
   program
     .commandsGroup("Other:")
-    .helpCommand("help [command]", `Show help for a command, or for ${topicNames.join(", ")}.`);
+    .helpCommand(
+      "help [command]",
+      `Show help for a command, or for ${topicNames.join(", ")}; --all: for all commands.`,
+    );
   addTemplates(program, run);
   row(program, "schema", "Print the JSON Schema of a document.", "relcat schema manifest")
     .argument("[name]", "name of the schema; for example manifest")

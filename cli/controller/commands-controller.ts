@@ -15,7 +15,7 @@ export const atUrl = () =>
   );
 
 export function addController(program: CommandUnknownOpts, run: Run): void {
-  program.commandsGroup("Manage devices:");
+  program.commandsGroup("Controller:");
   const controller = row(
     program,
     "controller",

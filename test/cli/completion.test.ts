@@ -49,8 +49,8 @@ describe("in bash", () => {
     expect(await offered(...words)).toEqual(expected);
   });
 
-  test("offers every command of --help, and options only after a dash", async () => {
-    const { stdout } = await relcat(repository, ["--help"]);
+  test("offers every command of help --all, and options only after a dash", async () => {
+    const { stdout } = await relcat(repository, ["help", "--all"]);
     const commands = [...stdout.matchAll(/^ {2}([a-z]+)(?: [[<]| {2})/gm)].map(([, name]) => name ?? "");
     const words = await offered("relcat", "");
     expect(words.sort()).toEqual([...new Set(commands)].sort());

@@ -99,11 +99,30 @@ test.each(commands.map((path) => [path]))("%j --help is short and has an example
   expect(stdout.split("\n").length).toBeLessThan(42);
 });
 
-test("--help names every command, and every exit status", async () => {
-  const { stdout } = await relcat(repository, ["--help"]);
+const frequent = ["new", "ingest", "upload", "release", "status", "retract", "rollback"];
+
+test.each([["help"], ["--help"], []])(
+  "%j describes the seven frequent commands and only names the others",
+  async (...words) => {
+    const { stdout, stderr } = await relcat(repository, words);
+    const help = stdout || stderr;
+    const described = [...help.matchAll(/^ {2}([a-z]+) .* {2}[A-Z].*\.$/gm)].map(([, name]) => name);
+    expect(described).toEqual(frequent);
+    expect(help).toContain("\n  Controller:         controller, login, logout, devices\n");
+    for (const [name] of commands) expect(help).toMatch(new RegExp(`\\b${name}\\b`));
+    expect(help.split("\n").length).toBeLessThan(35);
+  },
+);
+
+test("help --all describes every command, the frequent ones first, and every exit status", async () => {
+  const { stdout, exitCode } = await relcat(repository, ["help", "--all"]);
+  expect(exitCode).toBe(0);
   const explained = [...stdout.matchAll(/^ {2}(\d+) +\w/gm)].map(([, status]) => Number(status));
   expect(explained).toEqual([...Object.values(exitStatus), 10].sort((a, b) => a - b));
-  for (const [name] of commands) expect(stdout).toMatch(new RegExp(`^  ${name}\\b`, "m"));
+  const described = [...stdout.matchAll(/^ {2}([a-z]+) .* {2}[A-Z].*\.$/gm)].map(([, name]) => name);
+  expect(described.slice(0, 7)).toEqual(frequent);
+  for (const [name] of commands) expect(described).toContain(name);
+  expect((await relcat(repository, ["--help", "--all"])).stdout).toBe(stdout);
 });
 
 test.each([[[]], [["notes"]]])(

@@ -9,7 +9,7 @@ const silent = { write: () => true, columns: 80, isTerminal: false };
 export const commandTable = () =>
   createProgram(
     { version: "0.0.0" } as Parameters<typeof createProgram>[0],
-    { data: silent, messages: silent } as unknown as Parameters<typeof createProgram>[1],
+    { data: silent, messages: silent, words: [] } as unknown as Parameters<typeof createProgram>[1],
     async () => {},
   );
 

@@ -12,7 +12,7 @@ export interface NamedCommand {
 
 /** The commands that can be run, without those that only group others. */
 export function* runnable(parent: CommandUnknownOpts = program, words = "relcat"): Generator<NamedCommand> {
-  for (const command of new Help().visibleCommands(parent)) {
+  for (const command of parent.createHelp().visibleCommands(parent)) {
     if (command.name() === "help") continue;
     const named = { words: `${words} ${command.name()}`, command };
     if (command.commands.length === 0) yield named;
