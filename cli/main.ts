@@ -68,9 +68,11 @@ function givenTo(action: CommandUnknownOpts): Given {
   const { site, out } = action.opts() as { site?: string; out?: string };
   // Options from the environment are not repeated, because the next command reads them there too.
   const isGiven = (option: string) => action.getOptionValueSource(option) === "cli";
-  const argument = action.registeredArguments[0]?.name() === "site" ? action.args[0] : undefined;
+  const [argument = ""] = action.registeredArguments[0]?.name() === "site" ? action.args : [];
+  // release also accepts versions without a site.
+  const named = /^(\d{2}\.\d{2}\.\d{3})?$/.test(argument) ? undefined : argument;
   return {
-    site: isGiven("site") ? site : argument,
+    site: isGiven("site") ? site : named,
     out: name !== "rollback" && isGiven("out") ? out : undefined,
   };
 }

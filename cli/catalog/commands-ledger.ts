@@ -9,7 +9,7 @@ export function addCutting(program: CommandUnknownOpts, run: Run): void {
   row(program, "cut", cut, "relcat cut 26.09.001 --commit")
     .argument("[version...]", "YY.MM.NNN", asVersions)
     .option("--all", "cut every release that has something to cut, without asking")
-    .option("-y, --yes", "do not ask about packages that a feed leaves out")
+    .option(...yes)
     .option("--allow-incomplete", "cut even if expected artifacts are missing")
     .option("--allow-revise <count>", "allow this many changed records; default: 50", asCount)
     .option("--plan <file>", "write exactly the ledger lines of this plan, or fail")

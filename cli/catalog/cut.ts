@@ -77,7 +77,7 @@ export async function cutReleases(
   }
   const isChosen = chosen !== undefined || plan !== undefined || options.all === true || dryRun === true;
   const confirmCut =
-    options.confirm ?? (isChosen ? undefined : confirmAll(commit ? " and commit" : "", host));
+    options.confirm ?? (isChosen ? undefined : confirmAll(commit ? " and commit" : "", options.yes, host));
   const confirm: CutRequest["confirm"] = async (due, catalog) => {
     await confirmGaps(due, catalog, options, host);
     await confirmCut?.(due, catalog);
@@ -116,11 +116,12 @@ export async function cutReleases(
 }
 
 /**
- * Without versions, all open releases become permanent, so an accidental Enter must not suffice.
+ * Without versions, all open releases become permanent, so an accidental Enter must not suffice. In a script, --yes
+ * means one release, so that another one that was opened since is not cut.
  * @param andThen continues the question
  */
 export const confirmAll =
-  (andThen: string, host: Host) =>
+  (andThen: string, yes: true | undefined, host: Host) =>
   async ({ events }: Cut, { ledger }: Catalog): Promise<void> => {
     const versions = events.map((event) =>
       event.event === "add" ? event.version : (ledger.byId.get(event.id)?.add.version ?? ""),
@@ -129,10 +130,11 @@ export const confirmAll =
       const records = versions.filter((each) => each === version).length;
       return { version, records: count(records, "record") };
     });
-    if (!host.confirm) {
+    const isClear = yes && due.length === 1 && !host.environment.CI;
+    if (!host.confirm && !isClear) {
       const named = due.map(({ version, records }) => `${version} (${records})`);
       throw new UsageError(
-        "no versions were given, and there is no terminal to ask on; nothing was cut",
+        `${yes ? "--yes alone does not choose versions" : "no versions were given"}, and there is no terminal to ask on; nothing was cut`,
         named.length === 0
           ? "Name versions, or give --all. There is nothing to cut now."
           : `Name versions, or give --all to cut all of these: ${listed(named, 10)}.`,
@@ -144,7 +146,7 @@ export const confirmAll =
       host,
       `To be made permanent:\n${table(due.map(({ version, records }) => [`  ${version}`, records]))}`,
     );
-    await confirmOrRefuse(`Cut ${due.length === 1 ? "it" : "them"}${andThen}?`, undefined, host);
+    await confirmOrRefuse(`Cut ${due.length === 1 ? "it" : "them"}${andThen}?`, yes, host);
   };
 
 /** A cut is permanent, so people decide whether a package may be missing from a feed. A plan lists these packages. */

@@ -6,7 +6,11 @@ export function addIngest(program: CommandUnknownOpts, run: Run): void {
   const what = "Write a manifest from build output: JSON of Nix, Hydra or GoReleaser, folders, files.";
   row(program, "ingest", what, "relcat ingest --release 26.09.001 --job clients out/")
     .argument("[input...]", "build output of one job, in any order")
-    .option("--release <version>", "release of the artifacts, YY.MM.NNN", asVersion)
+    .option(
+      "--release <version>",
+      "release of the artifacts, YY.MM.NNN; default: the only open release",
+      asVersion,
+    )
     .option("--job <name>", "name of the manifest; default: build")
     .option(
       "--rev <sha>",

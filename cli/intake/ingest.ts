@@ -4,6 +4,7 @@ import { exitStatus } from "../../pipeline/errors.ts";
 import { ingest, suggestForInputs } from "../../pipeline/intake/ingest/store-manifest.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, type Host, say, sayNext, sayNextAfterDryRun, surroundings } from "../terminal/host.ts";
+import { openRelease } from "../terminal/only-one.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count, fileSize } from "../terminal/words.ts";
@@ -58,7 +59,8 @@ export async function ingestOutputs(
     );
   }
   const reading = showReading(host, () => performance.now());
-  const request = { inputs, release, job, settings: set, sums, revision: rev, artifacts, config };
+  const chosen = { release, openRelease: openRelease(host) };
+  const request = { inputs, ...chosen, job, settings: set, sums, revision: rev, artifacts, config };
   const destination =
     out === undefined
       ? ({ kind: "release" } as const)

@@ -6,8 +6,10 @@ import {
   asVersion,
   asVersions,
   collected,
+  isVersion,
 } from "../terminal/arguments.ts";
-import { dryRun, noBase, type Run, row, siteArgument, siteOf, siteOption, yes } from "../terminal/rows.ts";
+import { siteOf } from "../terminal/only-one.ts";
+import { dryRun, noBase, type Run, row, siteArgument, siteOption, yes } from "../terminal/rows.ts";
 
 const keysFolder = "folder with the private keys";
 const certificateOption = [
@@ -57,7 +59,7 @@ function addRelease(program: CommandUnknownOpts, run: Run): void {
     .argument(...siteArgument)
     .argument("[version...]", "releases to cut, YY.MM.NNN; default: all, after a question", asVersions)
     .option("--all", "cut every release that has something to cut, without asking")
-    .option("-y, --yes", "do not ask for confirmation; needs versions or --all")
+    .option("-y, --yes", "do not ask for confirmation")
     .option("--allow-incomplete", "cut even if expected artifacts are missing")
     .option(
       "--allow-unpushed <reason>",
@@ -67,10 +69,11 @@ function addRelease(program: CommandUnknownOpts, run: Run): void {
     .option("--verify-at <place>", "verify this URL or folder instead of the address of the site")
     .option("--wait <time>", "wait this long for the new build at that address; default: 1m", asDuration)
     .option(...dryRun)
-    .action((site, versions, options) =>
-      run(async (host) =>
-        (await import("./release.ts")).release(siteOf(site, host), versions, options, host),
-      ),
+    .action((first, rest, options) =>
+      run(async (host) => {
+        const [site, versions] = first && isVersion(first) ? [undefined, [first, ...rest]] : [first, rest];
+        return (await import("./release.ts")).release(await siteOf(site, host), versions, options, host);
+      }),
     );
 }
 
@@ -135,10 +138,10 @@ function addUpload(program: CommandUnknownOpts, run: Run): void {
     "relcat upload --site prod --manifest releases/26.09.001/manifests/clients.json out/*",
   )
     .argument("<file...>", "artifacts, under their published names")
-    .addOption(siteOption("name of a site in catalog.yaml").makeOptionMandatory())
+    .addOption(siteOption("name of a site in catalog.yaml; default: the only site"))
     .option(
       "--release <version>",
-      "release of the artifacts, YY.MM.NNN; default: that of the manifest",
+      "release of the artifacts, YY.MM.NNN; default: that of the manifest, or the only open release",
       asVersion,
     )
     .option("--manifest <file>", "manifest of the artifacts; url, size and sha256 are added to it")
@@ -227,11 +230,13 @@ function addPublish(program: CommandUnknownOpts, run: Run): void {
       "publish suites of apt under another Origin or Label than the live ones",
     )
     .action((site, options) =>
-      run(async (host) => (await import("./publish.ts")).publish(siteOf(site, host), options, host)),
+      run(async (host) => (await import("./publish.ts")).publish(await siteOf(site, host), options, host)),
     );
   row(program, "history", "Show what was published to a site, when and by whom.", "relcat history prod")
     .argument(...siteArgument)
-    .action((site) => run(async (host) => (await import("./history.ts")).history(siteOf(site, host), host)));
+    .action((site) =>
+      run(async (host) => (await import("./history.ts")).history(await siteOf(site, host), host)),
+    );
   row(
     program,
     "rollback",
@@ -245,6 +250,6 @@ function addPublish(program: CommandUnknownOpts, run: Run): void {
     .option("-n, --dry-run", "show what would change, and change nothing")
     .option(...yes)
     .action((site, options) =>
-      run(async (host) => (await import("./rollback.ts")).rollback(siteOf(site, host), options, host)),
+      run(async (host) => (await import("./rollback.ts")).rollback(await siteOf(site, host), options, host)),
     );
 }

@@ -39,7 +39,7 @@ export async function release(
   const surroundings = { environment: host.environment, pid: host.pid };
   const way = await releaseSteps(host.releases, site, surroundings);
   const again = repeated(site, versions, options, host);
-  // --yes confirms only releases that are named, and packages that a feed leaves out.
+  // Without a terminal, --yes confirms several releases only if they are named.
   const confirming: ReleaseOptions = versions.length > 0 || options.all ? { yes: true } : { all: true };
   const { yes: _, ...others } = options;
   const confirmed = repeated(site, versions, { ...others, ...confirming }, host);
@@ -113,16 +113,14 @@ function realSteps(
   ];
 }
 
-/** A cut is permanent, so it needs --all, --yes with versions, or an answer at a terminal. */
+/** A cut is permanent, so it needs --all, --yes or an answer at a terminal. */
 const confirmRelease =
   (site: string, versions: readonly string[], { all, yes }: ReleaseOptions, host: Host) =>
   async (...[due, catalog]: Parameters<NonNullable<CutRequest["confirm"]>>): Promise<void> => {
     const isNamed = versions.length > 0;
     if (due.events.length === 0 || all || (yes && isNamed)) return;
     if (isNamed && !host.confirm) await confirmOrRefuse("", undefined, host);
-    // --yes alone would confirm releases that were not named.
-    const asked: Host = yes ? Object.create(host, { confirm: { value: undefined } }) : host;
-    await confirmAll(` and publish to ${site}`, asked)(due, catalog);
+    await confirmAll(` and publish to ${site}`, yes, host)(due, catalog);
   };
 
 /** The command that continues, with the options that it needs again. */

@@ -6,11 +6,12 @@ import { handOver, isInReleases } from "../intake/manifest-place.ts";
 import { showReading } from "../intake/reading-progress.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
+import { openRelease, siteOf } from "../terminal/only-one.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
 import { count, fileSize, listed, shellWord } from "../terminal/words.ts";
 
 export interface UploadOptions {
-  site: string;
+  site?: string | undefined;
   release?: string;
   manifest?: string;
   config?: string;
@@ -21,13 +22,15 @@ export interface UploadOptions {
 /** `relcat upload`: uploads the artifacts of a build job to the site. */
 export async function uploadArtifacts(
   files: readonly string[],
-  { site, release, manifest, config, withPrivate, dryRun = false }: UploadOptions,
+  { release, manifest, config, withPrivate, dryRun = false, ...options }: UploadOptions,
   host: Host,
 ): Promise<number> {
+  const site = await siteOf(options.site, host, "--site ", config);
   const clock = () => performance.now();
   const reading = showReading(host, clock);
   const sending = showReading(host, clock, "Uploading");
-  const request = { files, site, version: release, manifest, config, withPrivate, dryRun };
+  const version = { version: release, openRelease: openRelease(host) };
+  const request = { files, site, ...version, manifest, config, withPrivate, dryRun };
   const delivered = await upload(host.releases, request, {
     ...surroundings(host),
     environment: host.environment,

@@ -9,8 +9,10 @@ export const adviceOn = (value: string, advice: string): string =>
 
 const unfit = (value: string, advice: string) => new InvalidArgumentError(adviceOn(value, advice));
 
+export const isVersion = (value: string): boolean => /^\d{2}\.(0[1-9]|1[0-2])\.\d{3}$/.test(value);
+
 export function asVersion(value: string): string {
-  if (/^\d{2}\.(0[1-9]|1[0-2])\.\d{3}$/.test(value)) return value;
+  if (isVersion(value)) return value;
   throw unfit(value, "Give a version such as 26.08.002.");
 }
 

@@ -1,6 +1,5 @@
 import { type CommandUnknownOpts, Option } from "@commander-js/extra-typings";
 import type { Host } from "./host.ts";
-import { UsageError } from "./usage.ts";
 
 /** Options that may come before or after any command. */
 export interface Globals {
@@ -24,14 +23,10 @@ export const siteOption = (about: string) => new Option("--site <name>", about).
 export const formatOption = <const T extends readonly string[]>(preset: T[number], choices: T) =>
   new Option("--format <format>", "how to print").choices(choices).default(preset);
 
-export const siteArgument = ["[site]", "name of the site in catalog.yaml; default: $RELCAT_SITE"] as const;
-
-/** The site of a command that takes it as its argument. */
-export function siteOf(given: string | undefined, { environment }: Host): string {
-  const site = given ?? environment.RELCAT_SITE;
-  if (site !== undefined) return site;
-  throw new UsageError("the argument site is missing", "Name a site of catalog.yaml, or set RELCAT_SITE.");
-}
+export const siteArgument = [
+  "[site]",
+  "name of the site in catalog.yaml; default: $RELCAT_SITE, or the only site",
+] as const;
 
 export const dryRun = ["-n, --dry-run", "show what would be done, and write nothing"] as const;
 

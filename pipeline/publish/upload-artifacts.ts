@@ -36,6 +36,8 @@ export interface UploadRequest {
   site: string;
   /** Optional if a manifest names it. */
   version?: string | undefined;
+  /** Chooses the release if neither `version` nor the manifest names one. */
+  openRelease?: (() => Promise<string>) | undefined;
   /** Manifest of the files, to which new facts are added. */
   manifest?: string | undefined;
   /** Include files of private records. */
@@ -79,7 +81,7 @@ export async function upload(
   const config = await loadConfiguration(folder, request.config);
   const site = siteNamed(config, request.site);
   const manifest = request.manifest === undefined ? undefined : readManifest(request.manifest);
-  const version = versionOf(request, manifest);
+  const version = await versionOf(request, manifest);
   const signed = (path: string) => manifest && signedBy(path, config, manifest);
   const signatures = request.files.filter((path) => signed(path) !== undefined);
   const files = nameFiles(
@@ -147,8 +149,11 @@ function readManifest(file: string): Located<Manifest> {
   throw failure("input-missing", `${file} is empty`, "Give what relcat ingest wrote.");
 }
 
-function versionOf({ version, manifest: file }: UploadRequest, manifest: Located<Manifest> | undefined) {
-  const found = manifest?.value.release ?? version;
+async function versionOf(
+  { version, openRelease, manifest: file }: UploadRequest,
+  manifest: Located<Manifest> | undefined,
+) {
+  const found = manifest?.value.release ?? version ?? (await openRelease?.());
   if (found === undefined)
     throw failure(
       "usage",

@@ -50,6 +50,16 @@ test.each(leaves.map((path) => [path.join(" "), path] as const))(
   },
 );
 
+test("each command that asks a question has --yes", () => {
+  const isAsking = ([, path]: readonly [unknown, readonly string[]]) =>
+    moduleOf(path).some((file) => !/devices/.test(file) && read(file).includes("await confirmOrRefuse("));
+  const asking = [...leavesOf(commandTable())].filter(isAsking);
+  // test/cli/yes.test.ts has these, and the commands of devices.
+  const names = asking.map(([, path]) => path.join(" "));
+  expect(names).toEqual(["release", "retract", "rollback", "cut", "reinstate"]);
+  for (const [command] of asking) expect(command.options.map(({ long }) => long)).toContain("--yes");
+});
+
 test.each(["exit-codes", "environment", "configuration", "json"])(
   "relcat help %s explains it",
   async (topic) => {

@@ -13,7 +13,6 @@ const place = "--database <place>";
 const required: readonly (readonly [args: readonly string[], ...options: string[]])[] = [
   [["notes", "add", "Faster."], "--component <key>", "--kind <key>"],
   [["retract", "1"], "--reason <text>"],
-  [["upload", "tool.deb"], "--site <name>"],
   [["trust", "sign"], "--keys <folder>"],
   [["download", "latest", "deb"], "--from <place>"],
   [["rollback", "prod"], "--reason <text>"],

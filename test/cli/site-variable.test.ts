@@ -40,8 +40,7 @@ test("an empty RELCAT_SITE names no site", async () => {
   expect(await address(made, "")).toBe("http://127.0.0.1:8080");
   expect(await at(made, "", "publish")).toMatchObject({
     exitCode: 2,
-    stderr:
-      "error[usage] the argument site is missing\n  hint: Name a site of catalog.yaml, or set RELCAT_SITE.",
+    stderr: "error[usage] no site is named, and there is more than one\n  hint: Name one: prod or trial",
   });
 });
 

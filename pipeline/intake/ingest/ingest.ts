@@ -38,6 +38,8 @@ export interface IngestRequest {
   inputs: readonly string[];
   /** Optional if a finished manifest contains it. */
   release?: string | undefined;
+  /** Chooses the release if neither `release` nor an input names one. */
+  openRelease?: (() => Promise<string>) | undefined;
   /** Part of the manifest's file name; default "build". */
   job?: string | undefined;
   /** `key=value`. */
@@ -224,7 +226,7 @@ async function readForIncus(opened: FileWithNeighbours, statement: IncusStatemen
 
 /** Reads all inputs except downloadable files, which may be large. */
 async function read(folder: string, request: IngestRequest, { environment }: IngestSurroundings) {
-  const { revision: named, release } = request;
+  const { revision: named, release, openRelease } = request;
   const revision =
     named === undefined
       ? undefined
@@ -232,7 +234,12 @@ async function read(folder: string, request: IngestRequest, { environment }: Ing
   const config = await loadConfiguration(folder, request.config);
   const sums = await readSumFiles(request.sums ?? []);
   const evidence = await readEvidence(request.inputs, config, sums);
-  return { config, sums, evidence, merged: await mergeEvidence(evidence, { release, revision }, config) };
+  return {
+    config,
+    sums,
+    evidence,
+    merged: await mergeEvidence(evidence, { release, openRelease, revision }, config),
+  };
 }
 
 /** Excludes ingest's own output: a second call for the same build finds the first manifest. */

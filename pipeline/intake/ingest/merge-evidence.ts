@@ -9,6 +9,8 @@ import { type Job, join } from "./join.ts";
 /** Values from the command line. */
 export interface Stated {
   release: string | undefined;
+  /** Chooses the release if nothing names one. */
+  openRelease?: (() => Promise<string>) | undefined;
   revision: string | undefined;
 }
 
@@ -38,7 +40,7 @@ export async function mergeEvidence(
     "ingest-conflict",
     problems,
   );
-  const version = settle(
+  const named = settle(
     "the release",
     evidence.releases,
     stated.release,
@@ -47,6 +49,7 @@ export async function mergeEvidence(
     problems,
   );
   throwErrors(problems);
+  const version = named ?? (await stated.openRelease?.());
   if (version === undefined) {
     const hint = "Say which one these artifacts belong to: --release 26.08.002.";
     throw failure("usage", "the release is not given", hint);

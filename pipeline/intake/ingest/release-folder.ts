@@ -5,7 +5,6 @@ import { filesIn } from "../../project/authored-files.ts";
 import type { Located } from "../../project/document.ts";
 import { readBytes } from "../../project/parse.ts";
 import { exists } from "../../system/files.ts";
-import { listFolders } from "../../system/folders.ts";
 import { nextVersion } from "../authoring/open-release.ts";
 
 /** release.yaml of a version, if readable; `check` reports its problems. */
@@ -19,7 +18,7 @@ export function readRelease(folder: string, version: string): Located<WrittenRel
 export function requireRelease(folder: string, version: string): void {
   // biome-ignore lint/plugin: the version is checked.
   if (exists(`${folder}/${version}`)) return;
-  const known = exists(folder) ? versionsIn(folder) : [];
+  const known = versionsIn(folder);
   const month = version.slice(0, 5);
   const next = nextVersion(month, known);
   const opens = `relcat new ${month}${next === version ? "" : ` opens ${next}`}`;
@@ -29,11 +28,24 @@ export function requireRelease(folder: string, version: string): void {
 }
 
 /** Open and cut versions, because numbers are never reused. */
-function versionsIn(folder: string): string[] {
+const versionsIn = (folder: string): string[] =>
+  [...new Set([...versionFolders(folder), ...cutVersions(folder)])].sort();
+
+/** Releases that are not cut, the newest last. */
+export function openVersions(folder: string): string[] {
+  const cut = cutVersions(folder);
+  return versionFolders(folder).filter((version) => !cut.has(version));
+}
+
+const versionFolders = (folder: string): string[] =>
+  filesIn(folder)
+    .folders()
+    .filter((name) => /^\d{2}\.\d{2}\.\d{3}$/.test(name))
+    .sort();
+
+function cutVersions(folder: string): ReadonlySet<string> {
   const bytes = filesIn(folder).read("ledger.jsonl");
-  const { versions } = readLedger({ file: "ledger.jsonl", text: new TextDecoder().decode(bytes) }).ledger;
-  const names = listFolders(folder).filter((name) => /^\d{2}\.\d{2}\.\d{3}$/.test(name));
-  return [...new Set([...names, ...versions])].sort();
+  return readLedger({ file: "ledger.jsonl", text: new TextDecoder().decode(bytes) }).ledger.versions;
 }
 
 const shown = (versions: readonly string[]) =>

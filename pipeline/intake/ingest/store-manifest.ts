@@ -7,6 +7,7 @@ import { type Ingested, type IngestRequest, type IngestSurroundings, ingestBuild
 import { requireRelease } from "./release-folder.ts";
 
 export { suggestForInputs } from "./ingest.ts";
+export { openVersions } from "./release-folder.ts";
 
 export interface Delivered {
   ingested: Ingested;
