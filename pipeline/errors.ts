@@ -55,6 +55,8 @@ export const codes = {
   "release-date": 1,
   "release-empty": 1,
   "artifact-conflict": 1,
+  "release-cut": 1,
+  "same-bytes": 1,
   "duplicate-file": 1,
   "foreign-version": 1,
   "revision-unlisted": 1,

@@ -28,6 +28,7 @@ export function addIngest(program: CommandUnknownOpts, run: Run): void {
     )
     .option("--config <file>", "path or https URL of catalog.yaml")
     .option("-o, --out <file>", "file for the manifest, - for standard output")
+    .option("--add-to-cut", "allow files that a cut release does not have yet")
     .option(
       "--fill <version...>",
       "add package metadata to the manifests of releases, cut ones too; with --artifacts or --from",

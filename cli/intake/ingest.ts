@@ -23,6 +23,7 @@ export interface IngestOptions {
   from?: string;
   dryRun?: true;
   out?: string;
+  addToCut?: true;
   suggest?: true;
 }
 
@@ -34,7 +35,7 @@ export async function ingestOutputs(
   options: IngestOptions,
   host: Host,
 ): Promise<number> {
-  const { release, job, rev, set, sums, artifacts, config, dryRun, out } = options;
+  const { rev, set, sums, artifacts, config, dryRun, out } = options;
   if (options.from !== undefined) {
     throw new UsageError(
       "--from is the site that serves the artifacts of --fill, which is missing",
@@ -59,8 +60,7 @@ export async function ingestOutputs(
     );
   }
   const reading = showReading(host, () => performance.now());
-  const chosen = { release, openRelease: openRelease(host) };
-  const request = { inputs, ...chosen, job, settings: set, sums, revision: rev, artifacts, config };
+  const request = { ...options, openRelease: openRelease(host), inputs, settings: set, revision: rev };
   const destination =
     out === undefined
       ? ({ kind: "release" } as const)

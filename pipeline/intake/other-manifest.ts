@@ -1,21 +1,27 @@
 import { basename, dirname, resolve } from "node:path";
 import { type Manifest, manifestSchema } from "../documents/manifest.ts";
-import { failure } from "../errors.ts";
+import { failure, type Problem } from "../errors.ts";
 import { readBytes } from "../project/parse.ts";
 import { readPresent } from "../system/files.ts";
 import { listFiles } from "../system/folders.ts";
 import { inProject } from "../system/project-links.ts";
-import type { Ingested } from "./ingest/ingest.ts";
+import type { Ingested, IngestRequest } from "./ingest/ingest.ts";
+import { ledgerIn, openVersions, refuseLateFiles } from "./ingest/release-folder.ts";
 
 /**
  * A job that runs once with --out and once without leaves two manifests of the same files. They agree until
  * `upload` adds an address to only one of them.
  * @param file about to be written
- * @throws RelcatError artifact-conflict
+ * @throws RelcatError artifact-conflict, release-cut
  */
-export async function refuseSecondManifest(folder: string, file: string, ingested: Ingested): Promise<void> {
-  const { version, manifest } = ingested;
+export async function refuseMisplaced(
+  folder: string,
+  file: string,
+  { version, manifest }: Ingested,
+  { addToCut }: IngestRequest,
+): Promise<void> {
   if (dirname(resolve(file)) !== resolve(manifestsOf(folder, version))) return;
+  if (!addToCut) refuseLateFiles(folder, manifest);
   const isOther = (name: string) => name !== basename(file) && !(isOfJob(name) && isOfJob(file));
   const other = await findManifest(folder, version, filesOf(manifest), isOther);
   if (other !== undefined) throw second(other);
@@ -29,8 +35,8 @@ async function findManifest(
   isWanted: (name: string) => boolean,
 ): Promise<string | undefined> {
   const sorted = files.toSorted().join("\n");
-  for await (const { name, path, listed } of manifestsIn(folder, version))
-    if (isWanted(name) && listed.toSorted().join("\n") === sorted) return path;
+  for await (const { name, path, manifest } of manifestsIn(folder, version))
+    if (isWanted(name) && filesOf(manifest).toSorted().join("\n") === sorted) return path;
   return undefined;
 }
 
@@ -41,18 +47,39 @@ export async function unlistedFiles(
   files: readonly string[],
 ): Promise<string[]> {
   const known = new Set<string>();
-  for await (const { listed } of manifestsIn(folder, version)) for (const file of listed) known.add(file);
+  for await (const { manifest } of manifestsIn(folder, version))
+    for (const file of filesOf(manifest)) known.add(file);
   return files.filter((file) => !known.has(file));
 }
 
-/** Manifests that can be read, with the files that they list. */
+/** Warns about files that another release has, under any name. */
+export async function sameBytes(folder: string, { release, artifacts }: Manifest): Promise<Problem[]> {
+  const ledger = ledgerIn(folder);
+  const known = new Map<string, string>();
+  for (const version of openVersions(folder).filter((version) => version !== release))
+    for await (const { manifest } of manifestsIn(folder, version))
+      for (const { file, name, sha256 } of manifest.artifacts)
+        known.set(sha256, `${file ?? name} of ${version}`);
+  for (const { add, retraction } of ledger.byId.values()) {
+    const withdrawn = retraction ? ", which was withdrawn" : "";
+    if (add.version !== release) known.set(add.checksum, `${add.file} of ${add.version}${withdrawn}`);
+  }
+  return artifacts.flatMap(({ file, name, sha256 }) => {
+    const other = known.get(sha256);
+    const message = `${file ?? name} of ${release} has the same bytes as ${other}`;
+    const hint = "Was it built again? Nothing needs to change if both releases have this file.";
+    return other === undefined ? [] : [{ code: "same-bytes", severity: "warning", message, hint }];
+  });
+}
+
+/** Manifests that can be read. */
 async function* manifestsIn(folder: string, version: string) {
   const place = manifestsOf(folder, version);
   for (const name of await listFiles(place, inProject(folder))) {
     if (!/\.(json|ya?ml)$/.test(name)) continue;
     const path = `${place}/${name}`;
     const read = readBytes(path, readPresent(path), manifestSchema).document;
-    if (read) yield { name, path, listed: filesOf(read.value) };
+    if (read) yield { name, path, manifest: read.value };
   }
 }
 

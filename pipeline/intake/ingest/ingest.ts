@@ -27,7 +27,7 @@ import {
   type Progress,
 } from "./measure.ts";
 import { mergeEvidence } from "./merge-evidence.ts";
-import { readRelease, requireRelease } from "./release-folder.ts";
+import { readRelease, refuseLateFiles, requireRelease } from "./release-folder.ts";
 import { type Environment, statedRevision } from "./revision.ts";
 import { ruleFor } from "./rules.ts";
 import { parseSettings } from "./settings.ts";
@@ -54,6 +54,8 @@ export interface IngestRequest {
   config?: string | undefined;
   /** The manifest is not written into the release, so the release need not exist here. */
   elsewhere?: boolean | undefined;
+  /** Allow files that a cut release does not have yet. */
+  addToCut?: boolean | undefined;
 }
 
 /** Environment of the process. */
@@ -112,6 +114,7 @@ export async function ingestBuild(
   const unused = unusedSums(request.sums ?? [], sums, names);
   const stated = check(new Map(), false);
   throwErrors([...unused, ...missing, ...stated.problems]);
+  if (!request.elsewhere && !request.addToCut) refuseLateFiles(folder, stated.manifest);
   const inspect = await inspectorFor(folder, request, config, stated.manifest, surroundings.clock);
   const readFacts = factReader(stated, config, inspect);
   const { measured, problems: found } = await measure(present, surroundings.onProgress, readFacts);

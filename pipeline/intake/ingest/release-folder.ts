@@ -1,6 +1,8 @@
+import type { Manifest } from "../../documents/manifest.ts";
 import { releaseSchema, type WrittenRelease } from "../../documents/release.ts";
 import { failure } from "../../errors.ts";
-import { readLedger } from "../../ledger/ledger.ts";
+import { type Ledger, readLedger } from "../../ledger/ledger.ts";
+import { identity } from "../../ledger/ledger-records.ts";
 import { filesIn } from "../../project/authored-files.ts";
 import type { Located } from "../../project/document.ts";
 import { readBytes } from "../../project/parse.ts";
@@ -27,13 +29,32 @@ export function requireRelease(folder: string, version: string): void {
   throw failure("version-unknown", `there is no release ${version} in ${folder}/`, hint);
 }
 
+/**
+ * A mistyped month would add files to an old release that is public.
+ * @throws RelcatError release-cut if the manifest has files that its cut release lacks
+ */
+export function refuseLateFiles(folder: string, { release, artifacts }: Manifest): void {
+  const ledger = ledgerIn(folder);
+  if (!ledger.versions.has(release)) return;
+  const files = artifacts.map(({ file, name }) => file ?? name);
+  const late = files.filter((file) => !ledger.byIdentity.has(identity(release, file)));
+  if (late.length === 0) return;
+  const open = openVersions(folder).slice(-5).join(" or ");
+  const hint = open === "" ? "relcat new opens the next release." : `Is it for ${open}?`;
+  throw failure(
+    "release-cut",
+    `${release} is cut and may be public, and this would add to it: ${late.join(", ")}`,
+    `${hint} To add to ${release} on purpose: --add-to-cut`,
+  );
+}
+
 /** Open and cut versions, because numbers are never reused. */
 const versionsIn = (folder: string): string[] =>
-  [...new Set([...versionFolders(folder), ...cutVersions(folder)])].sort();
+  [...new Set([...versionFolders(folder), ...ledgerIn(folder).versions])].sort();
 
 /** Releases that are not cut, the newest last. */
 export function openVersions(folder: string): string[] {
-  const cut = cutVersions(folder);
+  const cut = ledgerIn(folder).versions;
   return versionFolders(folder).filter((version) => !cut.has(version));
 }
 
@@ -43,9 +64,10 @@ const versionFolders = (folder: string): string[] =>
     .filter((name) => /^\d{2}\.\d{2}\.\d{3}$/.test(name))
     .sort();
 
-function cutVersions(folder: string): ReadonlySet<string> {
+/** As far as it can be read; `check` reports its problems. */
+export function ledgerIn(folder: string): Ledger {
   const bytes = filesIn(folder).read("ledger.jsonl");
-  return readLedger({ file: "ledger.jsonl", text: new TextDecoder().decode(bytes) }).ledger.versions;
+  return readLedger({ file: "ledger.jsonl", text: new TextDecoder().decode(bytes) }).ledger;
 }
 
 const shown = (versions: readonly string[]) =>

@@ -2,7 +2,7 @@ import { failure } from "../../errors.ts";
 import { readIfPresent, replaceDurably } from "../../system/files.ts";
 import { withWriteLock } from "../../system/lock.ts";
 import type { Surroundings } from "../../system/surroundings.ts";
-import { refuseSecondManifest } from "../other-manifest.ts";
+import { refuseMisplaced, sameBytes } from "../other-manifest.ts";
 import { type Ingested, type IngestRequest, type IngestSurroundings, ingestBuild } from "./ingest.ts";
 import { requireRelease } from "./release-folder.ts";
 
@@ -32,15 +32,16 @@ export async function ingest(
 ): Promise<Delivered> {
   const elsewhere = destination.kind !== "release";
   const ingested = await ingestBuild(folder, { ...request, elsewhere }, surroundings);
+  ingested.warnings.push(...(await sameBytes(folder, ingested.manifest)));
   if (destination.kind === "caller") return { ingested, file: undefined, result: "written" };
   if (destination.kind === "file") {
-    await refuseSecondManifest(folder, destination.path, ingested);
+    await refuseMisplaced(folder, destination.path, ingested, request);
     return { ingested, file: destination.path, result: put(destination.path, ingested, surroundings.dryRun) };
   }
   return withWriteLock(folder, surroundings, async () => {
     requireRelease(folder, ingested.version); // The release may have been renamed in the meantime.
     const file = `${folder}/${ingested.version}/manifests/${ingested.fileName}`;
-    await refuseSecondManifest(folder, file, ingested);
+    await refuseMisplaced(folder, file, ingested, request);
     return { ingested, file, result: put(file, ingested, surroundings.dryRun) };
   });
 }
