@@ -40,6 +40,7 @@ export interface CutOptions extends LedgerGuardOptions {
   yes?: true | undefined;
   dryRun?: true | undefined;
   now?: string;
+  requireCommitted?: boolean;
   /** Asks in place of the usual question. */
   confirm?: CutRequest["confirm"];
 }
@@ -62,7 +63,7 @@ export async function cutReleases(
   options: CutOptions,
   host: Host,
 ): Promise<number> {
-  const { allowIncomplete = false, allowRevise = 50, commit = false, artifacts, body, dryRun, now } = options;
+  const { commit = false, body, dryRun, now } = options;
   if (body !== undefined && dryRun)
     throw new UsageError(
       "--body writes a file, but --dry-run writes nothing",
@@ -79,21 +80,13 @@ export async function cutReleases(
   const confirmCut =
     options.confirm ?? (isChosen ? undefined : confirmAll(commit ? " and commit" : "", options.yes, host));
   const confirm: CutRequest["confirm"] = async (due, catalog) => {
+    if (!chosen && !plan && (options.all || options.yes)) refuseLate(due, catalog);
     await confirmGaps(due, catalog, options, host);
     await confirmCut?.(due, catalog);
   };
   const compare = body !== undefined;
   const guard = new LedgerGuard(options, host);
-  const request = {
-    versions: chosen,
-    allowIncomplete,
-    allowRevise,
-    commit,
-    artifacts,
-    plan,
-    compare,
-    confirm,
-  };
+  const request = { ...options, versions: chosen, plan, compare, confirm };
   const process = { ...surroundings(host, now), proveLedger: guard.proveRelease, dryRun };
   const done = await cut(host.releases, request, process);
   const summary = summarize(done.cut, done.catalog, done.commit?.id);
@@ -113,6 +106,18 @@ export async function cutReleases(
   if (dryRun) sayNextAfterDryRun(host);
   else sayNext(host, nextAfter(done.cut, summary, host));
   return exitStatus.done;
+}
+
+/** A manifest in the wrong folder would add to an old release. @throws UsageError */
+function refuseLate({ events }: Cut, { ledger: { versions } }: Catalog): void {
+  const late = events.flatMap((event) =>
+    event.event === "add" && versions.has(event.version) ? `${event.file} to ${event.version}` : [],
+  );
+  if (late.length === 0) return;
+  throw new UsageError(
+    `without a version only open releases are cut, and this would be added to a cut one: ${listed(late, 5)}`,
+    "Is the manifest in the wrong folder? To add it on purpose, name its release.",
+  );
 }
 
 /**

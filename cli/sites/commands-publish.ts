@@ -9,12 +9,24 @@ import {
   isVersion,
 } from "../terminal/arguments.ts";
 import { siteOf } from "../terminal/only-one.ts";
+import { asReason } from "../terminal/reason.ts";
 import { dryRun, noBase, type Run, row, siteArgument, siteOption, yes } from "../terminal/rows.ts";
 
 const keysFolder = "folder with the private keys";
 const certificateOption = [
   "--certificate <file>",
   "for openpgp: certificate of a key that a program holds; no key is created",
+] as const;
+
+const allowUnpushed = [
+  "--allow-unpushed <reason>",
+  "publish ledger lines that ledger.base lacks; the history keeps the reason",
+  asReason,
+] as const;
+const allowUncommitted = [
+  "--allow-uncommitted <reason>",
+  "publish files that are not committed; the history keeps the reason",
+  asReason,
 ] as const;
 
 /** Commands for signing, publishing and withdrawing a site, in the order of their help. */
@@ -61,10 +73,8 @@ function addRelease(program: CommandUnknownOpts, run: Run): void {
     .option("--all", "cut every release that has something to cut, without asking")
     .option("-y, --yes", "do not ask for confirmation")
     .option("--allow-incomplete", "cut even if expected artifacts are missing")
-    .option(
-      "--allow-unpushed <reason>",
-      "publish ledger lines that ledger.base lacks; the history keeps the reason",
-    )
+    .option(...allowUnpushed)
+    .option(...allowUncommitted)
     .option("-o, --out <folder>", "folder of the built site; default: dist of the project")
     .option("--verify-at <place>", "verify this URL or folder instead of the address of the site")
     .option("--wait <time>", "wait this long for the new build at that address; default: 1m", asDuration)
@@ -221,10 +231,8 @@ function addPublish(program: CommandUnknownOpts, run: Run): void {
     .option("--refresh", "renew the signatures of the live build; ignores the build in --out")
     .option("--repair", "read every file of the site, and restore files that differ from what was published")
     .option("--artifacts-known", "do not check that artifacts of imported records can be downloaded")
-    .option(
-      "--allow-unpushed <reason>",
-      "publish ledger lines that ledger.base lacks; the history keeps the reason",
-    )
+    .option(...allowUnpushed)
+    .option(...allowUncommitted)
     .option(
       "--allow-changed-origin",
       "publish suites of apt under another Origin or Label than the live ones",

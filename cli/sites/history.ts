@@ -33,5 +33,11 @@ export async function history(site: string, host: Host): Promise<number> {
 
 type Entry = Awaited<ReturnType<typeof readSiteState>>["history"][number];
 
-const reasonOf = ({ reason, unpushed }: Entry): string =>
-  reason ?? (unpushed === undefined ? "" : `published before it was pushed: ${unpushed}`);
+const reasonOf = ({ reason, unpushed, uncommitted }: Entry): string =>
+  [
+    reason,
+    unpushed && `published before it was pushed: ${unpushed}`,
+    uncommitted && `published without a commit: ${uncommitted}`,
+  ]
+    .filter(Boolean)
+    .join("; ");

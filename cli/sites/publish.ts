@@ -2,70 +2,41 @@ import {
   exitStatus,
   type PublishDelivery,
   type PublishNotes,
+  type PublishOptions,
   publishSite,
   refreshSite,
 } from "../../pipeline/index.ts";
 import { answer, type Host, say, sayCommand, sayNext, surroundings } from "../terminal/host.ts";
 import { showCount } from "../terminal/progress.ts";
-import { reasonOf } from "../terminal/reason.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count, listed } from "../terminal/words.ts";
 
-export interface PublishCommandOptions {
+export interface PublishCommandOptions extends Omit<PublishOptions, "environment" | "now"> {
   out?: string;
-  dryRun?: boolean;
-  releaseHold?: true;
-  repair?: true;
-  artifactsKnown?: true;
-  allowUnpushed?: string;
-  allowChangedOrigin?: true;
   refresh?: true;
 }
 
 /** `relcat publish`: makes the built site live. */
 export async function publish(site: string, options: PublishCommandOptions, host: Host): Promise<number> {
-  const {
-    out = host.dist,
-    dryRun = false,
-    releaseHold = false,
-    repair = false,
-    artifactsKnown = false,
-    allowChangedOrigin = false,
-  } = options;
-  if (options.refresh && releaseHold)
+  const { out = host.dist, dryRun = false, repair = false } = options;
+  if (options.refresh && options.releaseHold)
     throw new UsageError("--refresh keeps a hold, and --release-hold ends it", "Leave one of them out.");
   if (options.refresh && options.allowUnpushed !== undefined)
     throw new UsageError("--refresh publishes no ledger lines", "Leave --allow-unpushed out.");
-  if (options.refresh && allowChangedOrigin)
+  if (options.refresh && options.allowUncommitted !== undefined)
+    throw new UsageError("--refresh publishes no files from here", "Leave --allow-uncommitted out.");
+  if (options.refresh && options.allowChangedOrigin)
     throw new UsageError("--refresh changes no Origin and no Label", "Leave --allow-changed-origin out.");
-  const allowUnpushed =
-    options.allowUnpushed === undefined
-      ? undefined
-      : reasonOf(options.allowUnpushed, "Say in one line why: relcat history shows it.");
   const progress = showPublishing(host);
-  const request = {
-    dryRun,
-    releaseHold,
-    repair,
-    artifactsKnown,
-    allowUnpushed,
-    allowChangedOrigin,
-    environment: host.environment,
-    now: passing(host),
-    onFile: progress.onFile,
-  };
+  const { environment } = host;
+  const request = { ...options, environment, now: passing(host), onFile: progress.onFile };
   const publishing = options.refresh
     ? refreshSite(host.releases, site, request, surroundings(host))
     : publishSite(host.releases, out, site, request, surroundings(host));
   const done: PublishDelivery & Partial<PublishNotes> = await publishing.finally(progress.end);
-  const { trust, isSigned = true, isCommitted = true, unproved, ...delivery } = done;
+  const { trust, isSigned = true, unproved, ...delivery } = done;
   if (trust === "none")
     sayCommand(host, "This site is not signed: users cannot verify what they download. relcat trust init");
-  if (!isCommitted && delivery.result !== "unchanged")
-    say(
-      host,
-      `${host.releases}/ has changes that are not committed: the site's history names no commit for this build.`,
-    );
   if (unproved !== undefined && delivery.result !== "unchanged") say(host, unproved);
   for (const path of delivery.unverified)
     say(

@@ -10,16 +10,16 @@ import {
   signSite,
   tryOpenRelease,
 } from "../../pipeline/index.ts";
-import { type CutSummary, cutReleases } from "../catalog/cut.ts";
+import { type CutOptions, type CutSummary, cutReleases } from "../catalog/cut.ts";
 import { LedgerGuard } from "../catalog/ledger-guard.ts";
 import { type Host, print, say, surroundings } from "../terminal/host.ts";
 import { count, folderName } from "../terminal/words.ts";
 import { describe, listChanges, passing } from "./publish.ts";
 import type { Step } from "./release-steps.ts";
 
-export interface RehearsalOptions {
-  allowIncomplete?: true;
+export interface RehearsalOptions extends Pick<CutOptions, "all" | "yes" | "allowIncomplete"> {
   allowUnpushed?: string | undefined;
+  allowUncommitted?: string | undefined;
   out?: string;
   verifyAt?: string;
 }
@@ -54,7 +54,11 @@ export function rehearse(
     {
       name: "cut",
       async run(to) {
-        due = await rehearseCut(versions, options, to);
+        due = await rehearseCut(
+          versions,
+          { ...options, requireCommitted: requiresCommits(way, options) },
+          to,
+        );
         if (!due.isDue) await requirePushed(host.releases, site, guarded);
         else if (allowUnpushed === undefined && (await needsPush(host.releases, site)))
           say(host, "The release would stop here until the new ledger lines are pushed.");
@@ -103,9 +107,10 @@ export function rehearse(
           plan(to, { dry_run: true, site, hold }, () => `Would publish ${folderName(out)} to ${site}.`);
           return exitStatus.done;
         }
-        const request = { ...guarded, dryRun: true };
+        // The cut was compared with git already, and a release commits what it cuts.
+        const request = { ...guarded, allowUncommitted: "dry run", dryRun: true };
         const done = await publishSite(host.releases, built, site, request, surroundings(host));
-        const { trust: _, isSigned: __, isCommitted: ___, unproved: ____, ...delivery } = done;
+        const { trust: _, isSigned: __, unproved: ___, ...delivery } = done;
         plan(to, { dry_run: true, ...delivery }, () => describe(delivery, folderName(out)));
         listChanges(delivery, true, host);
         return exitStatus.done;
@@ -123,17 +128,17 @@ export function rehearse(
   ];
 }
 
+/** A site that settles shows only what git has, unless someone allows more. */
+export const requiresCommits = ({ settles }: ReleaseSteps, { allowUncommitted }: RehearsalOptions): boolean =>
+  settles && allowUncommitted === undefined;
+
 /** Reports what a step would do. */
 function plan(host: Host, document: Record<string, unknown>, text: () => string): void {
   host.step?.answered(document);
   if (!host.json) print(host, text());
 }
 
-async function rehearseCut(
-  versions: readonly string[],
-  { allowIncomplete }: RehearsalOptions,
-  host: Host,
-): Promise<Due> {
+async function rehearseCut(versions: readonly string[], options: CutOptions, host: Host): Promise<Due> {
   let due: Due = { isDue: false, versions: [...versions] };
   const answered = (document: Record<string, unknown>) => {
     const { added, revised, private: hidden } = document as unknown as CutSummary;
@@ -145,6 +150,6 @@ async function rehearseCut(
     host.step?.answered(document);
   };
   const to: Host = Object.create(host, { step: { value: { answered } } });
-  await cutReleases(versions, { dryRun: true, ...(allowIncomplete && { allowIncomplete }) }, to);
+  await cutReleases(versions, { ...options, dryRun: true }, to);
   return due;
 }

@@ -9,21 +9,14 @@ import { buildSite } from "../catalog/build.ts";
 import { confirmAll, cutReleases } from "../catalog/cut.ts";
 import { confirmOrRefuse } from "../terminal/confirm.ts";
 import type { Host } from "../terminal/host.ts";
-import { reasonOf } from "../terminal/reason.ts";
 import { shellWord } from "../terminal/words.ts";
 import { passing, publish } from "./publish.ts";
-import { rehearse } from "./release-rehearsal.ts";
+import { type RehearsalOptions, rehearse, requiresCommits } from "./release-rehearsal.ts";
 import { type Document, runSteps, type Step, withStep } from "./release-steps.ts";
 import { signBuild } from "./sign.ts";
 import { verify } from "./verify.ts";
 
-export interface ReleaseOptions {
-  all?: true;
-  yes?: true;
-  allowIncomplete?: true;
-  allowUnpushed?: string | undefined;
-  out?: string;
-  verifyAt?: string;
+export interface ReleaseOptions extends RehearsalOptions {
   wait?: number;
   dryRun?: true;
 }
@@ -35,7 +28,6 @@ export async function release(
   options: ReleaseOptions,
   host: Host,
 ): Promise<number> {
-  const chosen = { ...options, allowUnpushed: unpushedReason(options) };
   const surroundings = { environment: host.environment, pid: host.pid };
   const way = await releaseSteps(host.releases, site, surroundings);
   const again = repeated(site, versions, options, host);
@@ -44,17 +36,12 @@ export async function release(
   const { yes: _, ...others } = options;
   const confirmed = repeated(site, versions, { ...others, ...confirming }, host);
   if (!options.dryRun)
-    return runSteps(site, realSteps(site, versions, chosen, way, host), { again, confirmed }, host);
+    return runSteps(site, realSteps(site, versions, options, way, host), { again, confirmed }, host);
   const dry = `${again} --dry-run`;
   return withWorkFolder((work) =>
-    runSteps(site, rehearse(site, versions, chosen, way, work, host), { again: dry, confirmed: dry }, host),
+    runSteps(site, rehearse(site, versions, options, way, work, host), { again: dry, confirmed: dry }, host),
   );
 }
-
-const unpushedReason = ({ allowUnpushed }: ReleaseOptions) =>
-  allowUnpushed === undefined
-    ? undefined
-    : reasonOf(allowUnpushed, "Say in one line why: relcat history shows it.");
 
 function realSteps(
   site: string,
@@ -63,16 +50,15 @@ function realSteps(
   way: ReleaseSteps,
   host: Host,
 ): Step[] {
-  const { out = host.dist, allowIncomplete, allowUnpushed, wait = 60_000, verifyAt = site } = options;
+  const { out = host.dist, allowUnpushed, allowUncommitted, wait = 60_000, verifyAt = site } = options;
   let build: string | undefined;
   const cut = async (to: Host) => {
     const status = await cutReleases(
       versions,
       {
-        ...(allowIncomplete && { allowIncomplete }),
+        ...options,
         ...(way.isCommitted && { commit: true as const }),
-        ...(options.all && { all: true as const }),
-        ...(options.yes && { yes: true as const }),
+        requireCommitted: requiresCommits(way, options),
         confirm: confirmRelease(site, versions, options, to),
       },
       to,
@@ -95,7 +81,7 @@ function realSteps(
     { name: "sign", skipped: way.unsigned, run: (to) => signBuild({ site, out }, to) },
     {
       name: "publish",
-      run: (to) => publish(site, { out, ...(allowUnpushed && { allowUnpushed }) }, published(to)),
+      run: (to) => publish(site, { out, allowUnpushed, allowUncommitted }, published(to)),
     },
     {
       name: "verify",
@@ -127,7 +113,7 @@ const confirmRelease =
 function repeated(
   site: string,
   versions: readonly string[],
-  { all, yes, allowIncomplete, allowUnpushed, verifyAt }: ReleaseOptions,
+  { all, yes, allowIncomplete, allowUnpushed, allowUncommitted, verifyAt }: ReleaseOptions,
   { given }: Host,
 ): string {
   const words = [
@@ -137,6 +123,7 @@ function repeated(
     ...(yes ? ["--yes"] : []),
     ...(allowIncomplete ? ["--allow-incomplete"] : []),
     ...(allowUnpushed === undefined ? [] : ["--allow-unpushed", allowUnpushed]),
+    ...(allowUncommitted === undefined ? [] : ["--allow-uncommitted", allowUncommitted]),
     ...(verifyAt === undefined ? [] : ["--verify-at", verifyAt]),
   ];
   return ["relcat release", ...words.map(shellWord)].join(" ");

@@ -3,6 +3,10 @@ import { UsageError } from "./usage.ts";
 /** Line breaks, control characters and bidirectional marks would mislead readers of the reason. */
 const misleading = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
 
+/** Value of an option that allows an exception. @throws UsageError */
+export const asReason = (text: string): string =>
+  reasonOf(text, "Say in one line why: relcat history shows it.");
+
 /** Value of --reason. @param hint purpose of the reason @throws UsageError */
 export function reasonOf(text: string, hint: string): string {
   const reason = text.trim();

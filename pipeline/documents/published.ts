@@ -53,6 +53,8 @@ interface StoredFeedPart {
 export interface PublishedRelease {
   version: string;
   date: string;
+  /** Day of the last correction of its notes. */
+  corrected?: string | undefined;
   summary: string | null;
   notes: Note[];
   /** True if any id, date or content is not yet permanent. */

@@ -6,6 +6,9 @@ import { inlineNoteSchema } from "./note.ts";
 export const releaseSchema = object({
   version: version.meta({ description: "Must equal the folder's name." }),
   date: date.meta({ description: "Release date." }),
+  corrected: date.optional().meta({
+    description: "Day on which the notes were last corrected after they were published; the page shows it.",
+  }),
   opened: timestamp.optional().meta({
     description: "Written by `relcat new`; makes two branches that open the same version conflict.",
   }),

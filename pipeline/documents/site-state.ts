@@ -45,6 +45,7 @@ const historyEntry = object({
   unpushed: line.optional().meta({
     description: "Why its ledger lines were published before the base of the ledger had them.",
   }),
+  uncommitted: line.optional().meta({ description: "Why it was published from files without a commit." }),
 });
 
 /** current.json: live build, current publisher, and pending work. */

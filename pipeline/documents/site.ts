@@ -94,6 +94,7 @@ export const notesDocumentSchema = opened(
     product: line,
     version,
     date,
+    corrected: date.optional().meta({ description: "Day on which these notes were last corrected." }),
     summary: freeText.nullable(),
     sections: list(
       object({

@@ -14,6 +14,7 @@ export function publishRelease(release: IdentifiedRelease, ledger: Ledger, confi
   const address = addressing(config);
   return {
     ...headOf(release, ledger),
+    corrected: release.release.corrected,
     notes: release.release.notes,
     replacements: replacements(publicOf(release), ledger),
     histories: new Map(publicOf(release).map((entry) => [entry.id, recordHistory(entry, ledger)])),

@@ -2,6 +2,7 @@ import type { Plan } from "../documents/plan.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import { type Cut, type CutOptions, refuseCut } from "../ledger/cut.ts";
 import { deliverLedger, type LedgerSurroundings, readLedgerNow } from "../ledger/ledger-file.ts";
+import { refuseUncommitted, uncommittedSources } from "../ledger/uncommitted.ts";
 import { exists, requireFolder } from "../system/files.ts";
 import { commit, movedAway, requireRepository, uncommitted } from "../system/git/git.ts";
 import { withWriteLock } from "../system/lock.ts";
@@ -12,6 +13,8 @@ import { refuseOtherLedger, refuseStale } from "./stale.ts";
 /** Options of a cut. With a plan, the versions and the date come from the plan. */
 export interface CutRequest extends CutOptions {
   commit?: boolean;
+  /** Refuse uncommitted files that a site would show after the cut and its commit. */
+  requireCommitted?: boolean;
   /** Folder with the artifacts to inspect again; default: the results recorded at ingest. */
   artifacts?: string | undefined;
   /** An earlier plan: exactly its lines are written, or nothing. */
@@ -49,11 +52,22 @@ export async function cut(
     await surroundings.proveLedger?.(catalog.ledger);
     refuseCut(catalog, due, { ...request, versions: plan.versions ?? undefined });
     throwRefused(decided.refused);
+    const lines = [...due.events, ...plan.lines];
+    const folders = foldersOf(lines, plan.versions ?? [], catalog);
+    if (request.requireCommitted) {
+      const sources = await uncommittedSources(
+        folder,
+        new Set([...catalog.ledger.versions].filter((version) => !folders.has(version))),
+      );
+      refuseUncommitted(
+        folder,
+        sources.filter((path) => path !== "ledger.jsonl"),
+      );
+    }
     await request.confirm?.(due, catalog);
     deliverLedger(folder, due, surroundings.dryRun);
-    const lines = [...due.events, ...plan.lines];
     const isCommitted = request.commit && !surroundings.dryRun;
-    const done = isCommitted ? await commitCut(folder, lines, plan.versions ?? [], catalog) : undefined;
+    const done = isCommitted ? await commitCut(folder, lines, folders) : undefined;
     return { ...decided, commit: done };
   });
 }
@@ -82,22 +96,27 @@ async function decideAgain(
   return { ...fresh, plan: { ...plan, refused: fresh.plan.refused } };
 }
 
+/** Versions whose folders a cut commits. */
+function foldersOf(lines: Cut["events"], chosen: readonly string[], { ledger }: Catalog): Set<string> {
+  const cut = lines.flatMap(
+    (line) => ("version" in line ? line.version : ledger.byId.get(line.id)?.add.version) ?? [],
+  );
+  return new Set([...cut, ...chosen].sort());
+}
+
 /** Commits only the ledger, the folders of cut releases, and the notes moved into them. */
 async function commitCut(
   folder: string,
   lines: Cut["events"],
-  chosen: readonly string[],
-  { ledger }: Catalog,
+  folders: ReadonlySet<string>,
 ): Promise<CutCommit> {
   const versions = new Set(lines.flatMap((event) => (event.event === "add" ? [event.version] : [])));
   const subject = versions.size > 0 ? `Cut ${[...versions].join(", ")}` : "Cut revisions";
-  const revised = lines.flatMap((event) => ledger.byId.get(event.id)?.add.version ?? []);
-  const folders = [...new Set([...versions, ...revised, ...chosen])].sort();
   const undone =
     lines.length > 0 ? "The ledger was written; commit it by hand once git works." : "Nothing was cut.";
   const moved = await movedAway(folder, "next/notes", (name) =>
     // biome-ignore lint/plugin: validated versions, and note names listed from the folder.
-    folders.some((version) => exists(`${folder}/${version}/notes/${name}`)),
+    [...folders].some((version) => exists(`${folder}/${version}/notes/${name}`)),
   );
   // biome-ignore lint/plugin: validated versions.
   const present = ["ledger.jsonl", ...folders].filter((path) => exists(`${folder}/${path}`));
@@ -106,5 +125,5 @@ async function commitCut(
     present.length === 0
       ? undefined
       : await commit(folder, [...present, ":(exclude).relcat-*"], subject, undone, moved);
-  return { id, left: await uncommitted(folder) };
+  return { id, left: await uncommitted(folder, "new") };
 }

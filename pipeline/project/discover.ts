@@ -67,7 +67,7 @@ const ownFiles = new Set(["signers", brandFolder]);
 const fileNames = ["catalog.yaml", "exceptions.yaml", "ledger.jsonl"];
 
 /** Dot files and readmes are allowed anywhere, for people and their tools. */
-const isIgnored = (path: string) => /(?:^|\/)(?:\.|README\.md$)/.test(path);
+export const isIgnored = (path: string) => /(?:^|\/)(?:\.|README\.md$)/.test(path);
 
 function releaseOf(releases: Map<string, ReleaseFiles>, version: string): ReleaseFiles {
   const release = releases.get(version) ?? { version, release: undefined, notes: [], manifests: [] };

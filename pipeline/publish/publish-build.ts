@@ -15,6 +15,7 @@ import type { SignedRoot } from "../trust/metadata.ts";
 import { announced } from "./announcements.ts";
 import { requireSameOrigins } from "./apt-origins.ts";
 import { changesBetween, endsAfter, leavingFiles } from "./changes.ts";
+import { requireCorrections } from "./corrections.ts";
 import {
   refuseEndedSignatures,
   refuseHeld,
@@ -43,6 +44,8 @@ export interface PublishOptions {
   artifactsKnown?: boolean;
   /** Reason for publishing ledger lines that the base lacks; stored in the site's history. */
   allowUnpushed?: string | undefined;
+  /** Reason for publishing files that are not committed; stored in the site's history. */
+  allowUncommitted?: string | undefined;
   /** Publish suites of apt under another Origin or Label than the live ones. */
   allowChangedOrigin?: boolean;
   environment: Readonly<Record<string, string | undefined>>;
@@ -127,6 +130,8 @@ export async function publishBuild(
   }
   if (site.settles && occasion.action === "publish" && !options.allowChangedOrigin)
     await requireSameOrigins(store, live.index?.files ?? {}, local, site.name);
+  if (site.settles && occasion.action === "publish" && local.document.at === undefined)
+    await requireCorrections(store, live.published ?? live.index, local, { site: site.name, now: now() });
   if (local.signed === null && stored?.state.signed) throw unsigned(local.folder, site.name);
   if (local.signed !== null) {
     refuseEndedSignatures(local, site.name, now());

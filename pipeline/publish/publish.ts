@@ -4,6 +4,7 @@ import { RelcatError, throwErrors } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { findLedgerBase, refuseUnpushed } from "../ledger/ledger-base.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
+import { refuseUncommitted, uncommittedSources } from "../ledger/uncommitted.ts";
 import { unmergedMetadata } from "../ledger/unmerged-metadata.ts";
 import { loadConfiguration } from "../project/configuration.ts";
 import { siteNamed } from "../project/site-named.ts";
@@ -26,8 +27,6 @@ export interface PublishNotes {
   trust: TrustProfile;
   /** Whether readers can check what was published. */
   isSigned: boolean;
-  /** false: uncommitted changes reach a settling site. */
-  isCommitted: boolean;
   /** Reason why git cannot tell whether the base has the ledger lines, in one line. */
   unproved: string | undefined;
 }
@@ -54,6 +53,8 @@ export async function publishSite(
   return withOutputLock(out, surroundings.pid, surroundings.onWait, async () => {
     const local = readLocal(out, site);
     refuseUnfitBuild(local.document, site);
+    const { at, provisional } = local.document;
+    const sources = await uncommittedSources(releases, new Set([...ledger.versions, ...provisional]));
     if (config.trust.profile !== "none" && site.settles) {
       refuseUnsigned(local, name);
       await refuseForged(local, requireRoot(releases), name);
@@ -63,12 +64,18 @@ export async function publishSite(
     // sign compared a signed build; an older commit and a stated exception are not compared.
     if (site.settles && local.signed === null && local.document.at === undefined && !options.allowUnpushed)
       await refuseUnmerged(releases, config);
+    // A build of an earlier commit takes only the ledger from the checkout.
+    const uncommitted = sources.filter((path) =>
+      path === "ledger.jsonl" ? pushed.allowed === undefined : at === undefined,
+    );
+    if (site.settles && options.allowUncommitted === undefined) refuseUncommitted(releases, uncommitted);
     const publisher = thisPublisher(options.environment, surroundings.pid);
     const settlingSites = site.settles ? [] : settlingSitesOf(config, options.environment, surroundings.pid);
     const occasion: Occasion = {
       action: "publish",
-      commit: head?.isClean ? head.commit : null,
+      commit: (uncommitted.length === 0 && head) || null,
       unpushed: pushed.allowed,
+      uncommitted: site.settles && uncommitted.length > 0 ? options.allowUncommitted : undefined,
       isOvertaken: async (commit) => head !== undefined && isBefore(releases, head, commit),
     };
     const done = await publishBuild(
@@ -76,12 +83,10 @@ export async function publishSite(
       occasion,
       options,
     );
-    const isCommitted = !site.settles || head?.isClean !== false || local.document.at !== undefined;
     return {
       ...done,
       trust: config.trust.profile,
       isSigned: local.signed !== null,
-      isCommitted,
       unproved: pushed.unproved,
     };
   });

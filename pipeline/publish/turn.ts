@@ -18,6 +18,8 @@ export interface Occasion {
   chosenBy?: string;
   /** Reason for publishing ledger lines that the base lacks. */
   unpushed?: string | undefined;
+  /** Reason for publishing files that are not committed. */
+  uncommitted?: string | undefined;
   /** True if the commit descends from the local one; false also if git cannot tell. */
   isOvertaken?: (commit: string) => Promise<boolean>;
 }
@@ -133,6 +135,7 @@ export class Turn implements PublishTurn {
       action,
       ...(occasion.hold && { reason: occasion.hold.reason }),
       ...(occasion.unpushed !== undefined && { unpushed: occasion.unpushed }),
+      ...(occasion.uncommitted !== undefined && { uncommitted: occasion.uncommitted }),
     } as const;
     // Renewals happen for years and must not push builds for rollback out of the history.
     const earlier = isSame && history[0]?.action === "refresh" ? history.slice(1) : history;

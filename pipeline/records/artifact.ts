@@ -56,5 +56,7 @@ export interface OutlinedRelease<A extends ArtifactOutline = ArtifactOutline> {
 
 /** A release with merged manifests. */
 export interface Release extends OutlinedRelease<Artifact> {
+  /** Day of the last correction of its published notes. */
+  corrected?: string | undefined;
   notes: Note[];
 }

@@ -6,6 +6,7 @@ import type { WrittenArtifact } from "../documents/manifest.ts";
 import type { RecordContent, RecordData } from "../documents/package-record.ts";
 import type { PackageType } from "../documents/package-types.ts";
 import { inOrder } from "../documents/record-fields.ts";
+import type { WrittenRelease } from "../documents/release.ts";
 import type { Problem } from "../errors.ts";
 import type { ParsedRelease } from "../project/parse.ts";
 import type { Artifact, ArtifactOutline, Release } from "./artifact.ts";
@@ -31,11 +32,12 @@ export function normalizeRelease(
     }),
   );
   const { artifacts, problems } = mergeArtifacts(claims);
-  const written = parsed.release?.value ?? { version: parsed.version, date: "1970-01-01" };
+  const written: WrittenRelease = parsed.release?.value ?? { version: parsed.version, date: "1970-01-01" };
   const release: Release = {
     version: parsed.version,
     folder: parsed.folder,
     date: written.date,
+    corrected: written.corrected,
     summary: written.summary?.trim() || null,
     notes: normalizeNotes(
       written,

@@ -23,6 +23,7 @@ export function notesDocument(release: PublishedRelease, config: SiteConfig): No
     product: config.product,
     version: release.version,
     date: release.date,
+    ...(release.corrected !== undefined && { corrected: release.corrected }),
     summary: release.summary,
     sections: noteSections(release.notes, config).map(({ component, title, kinds }) => ({
       component,
@@ -36,7 +37,9 @@ const publishedNote = ({ text, refs, security }: Note) => ({ text, refs, securit
 
 /** Notes as a Markdown document. User text is Markdown already; no text affects another one. */
 export function notesMarkdown(release: PublishedRelease, config: SiteConfig): string {
-  const blocks = [`# ${escapeMarkdown(config.product)} ${release.version}`, `Released ${release.date}`];
+  const { version, date, corrected } = release;
+  const days = `Released ${date}${corrected === undefined ? "" : `, notes corrected ${corrected}`}`;
+  const blocks = [`# ${escapeMarkdown(config.product)} ${version}`, days];
   if (release.summary) blocks.push(containedMarkdown(expanded(release.summary).trim(), "summary-"));
   let number = 0;
   for (const section of noteSections(release.notes, config)) {

@@ -62,18 +62,14 @@ test("the history names a commit only for its own content", async () => {
   expect(project.state().commit).toBe(await headCommit());
   change("Not committed.");
   await project.make();
-  const said =
-    "releases/ has changes that are not committed: the site's history names no commit for this build.";
-  expect((await project.succeed("publish", "prod", "--dry-run")).stderr).toContain(said);
-  expect((await project.succeed("publish", "prod")).stderr).toContain(said);
+  await project.succeed("publish", "prod", "--allow-uncommitted", "The forge is down.");
   expect(project.state()).toMatchObject({ commit: null, history: [{ commit: null }, {}] });
-  expect((await project.succeed("publish", "prod")).stderr).not.toContain(said);
 
   await commitAll(project.folder);
   writeFileSync(join(project.folder, "notes.txt"), "not below releases/");
   change("Again.");
   await commitAll(project.folder);
   await project.make();
-  expect((await project.succeed("publish", "prod")).stderr).not.toContain(said);
+  await project.succeed("publish", "prod");
   expect(project.state().commit).toBe(await headCommit());
 });

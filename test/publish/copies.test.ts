@@ -71,7 +71,13 @@ describe("in a folder", () => {
     };
     expectCopies();
     expect((await run("publish", "folder")).stdout).toContain("already");
-    write("releases/26.08.001/release.yaml", { version: "26.08.001", date: "2026-08-19", summary: "Other" });
+    const corrected = new Date().toISOString().slice(0, 10);
+    write("releases/26.08.001/release.yaml", {
+      version: "26.08.001",
+      date: "2026-08-19",
+      summary: "Other",
+      corrected,
+    });
     await build("folder");
     await succeed("publish", "folder");
     expectCopies();

@@ -27,6 +27,9 @@ const deb = (version: string, digit: string) =>
     },
   });
 
+/** The day on which a test corrects published notes. */
+const corrected = new Date().toISOString().slice(0, 10);
+
 let fake: S3Fake;
 let template: string;
 let folder: string;
@@ -175,7 +178,7 @@ describe("a folder with a package feed", () => {
     );
     expect(sha256(repomd(before))).toBe(before.slice("yum/".length));
     configure(undefined, 0);
-    const other = { version: "26.08.001", date: "2026-08-15", summary: "One." };
+    const other = { version: "26.08.001", date: "2026-08-15", summary: "One.", corrected };
     write({ "releases/26.08.001/release.yaml": other });
     await make();
     await publish("folder");
@@ -278,7 +281,12 @@ describe("a bucket with a package feed", () => {
     await publish("bucket");
     ageObjects(fake);
     write({
-      "releases/26.08.001/release.yaml": { version: "26.08.001", date: "2026-08-15", summary: "One." },
+      "releases/26.08.001/release.yaml": {
+        version: "26.08.001",
+        date: "2026-08-15",
+        summary: "One.",
+        corrected,
+      },
     });
     await make();
     await publish("bucket");

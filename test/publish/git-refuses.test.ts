@@ -144,5 +144,5 @@ test("a user's status.showUntrackedFiles=no hides no uncommitted file from publi
   await git("config", "status.showUntrackedFiles", "no");
   writeFileSync(join(project.folder, "releases/26.09.001/notes.md"), "");
   const { stderr } = await project.run("publish", "prod");
-  expect(stderr).toContain("releases/ has changes that are not committed");
+  expect(stderr).toContain("not committed: releases/26.09.001/notes.md");
 });

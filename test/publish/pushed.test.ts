@@ -53,6 +53,7 @@ test("publish refuses unpushed ledger lines at a settling site", async () => {
 
 test("--allow-unpushed publishes them, and the history keeps the reason", async () => {
   const reason = "The forge is down.";
+  await commitAll(project.folder);
   await project.succeed("publish", "prod", "--allow-unpushed", reason);
   expect(project.state().history[0]).toMatchObject({ action: "publish", unpushed: reason });
   expect((await project.succeed("history", "prod")).stdout).toContain(
@@ -77,6 +78,7 @@ test("publish reports if origin/main has other lines instead", async () => {
 });
 
 test("publish reports if git cannot compare", async () => {
+  await commitAll(project.folder);
   await git("update-ref", "-d", "refs/remotes/origin/main");
   const unknown = await project.succeed("publish", "prod", "--dry-run");
   expect(unknown.stderr).toContain(

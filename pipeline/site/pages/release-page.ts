@@ -75,6 +75,7 @@ function releaseModel(
     layout: pageLayout(path, head, config, templates),
     version,
     date,
+    corrected: release.corrected ?? null,
     provisional,
     summaryHtml: release.summary === null ? "" : renderMarkdown(release.summary),
     notesHtml: notesHtml(release, config),

@@ -52,12 +52,15 @@ export async function movedAway(
   return paths.filter((path) => isWanted(path.slice(part.length + 1)));
 }
 
-/** Changed and untracked files of a folder, relative to it. */
-export async function uncommitted(folder: string): Promise<string[]> {
-  const changed = await git(folder, ["diff", "--name-only", "--relative", "-z", "HEAD", "--", "."]);
-  const added = await git(folder, ["ls-files", "--others", "--exclude-standard", "-z", "--", "."]);
-  const paths = [changed, added].flatMap(({ stdout }) => stdout.split("\0"));
-  return [...new Set(paths)].filter((path) => path !== "" && !path.startsWith(".relcat-")).sort();
+/** Files of a folder that differ from HEAD, relative to the folder. @param untracked other files to list */
+export async function uncommitted(folder: string, untracked: "new" | "ignored too"): Promise<string[]> {
+  const ignored = untracked === "new" ? "no" : "traditional";
+  const options = ["--porcelain", "-z", "--no-renames", "--untracked-files=all", `--ignored=${ignored}`];
+  const status = ["--no-optional-locks", "status", ...options, "--ignore-submodules=none", "--", "."];
+  const [listed, above] = [await git(folder, status), await git(folder, ["rev-parse", "--show-prefix"])];
+  if (listed.exitCode !== 0) throw refused(folder, listed.stderr);
+  const paths = listed.stdout.split("\0").map((entry) => entry.slice(3 + above.stdout.length));
+  return paths.filter((path) => path !== "" && !path.startsWith(".relcat-")).sort();
 }
 
 /**

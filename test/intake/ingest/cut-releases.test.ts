@@ -46,8 +46,8 @@ test("cut --all adds nothing to a cut release, and its version does", async () =
   const { exitCode, stderr } = await made.run("cut", "--all");
   expect([exitCode, stderr]).toEqual([
     2,
-    "error[usage] --all cuts open releases, and this would be added to a cut one: late-26.08.001.msi to 26.08.001\n" +
-      "  hint: Is the manifest in the wrong folder? To add on purpose, name the release in place of --all.",
+    "error[usage] without a version only open releases are cut, and this would be added to a cut one: late-26.08.001.msi to 26.08.001\n" +
+      "  hint: Is the manifest in the wrong folder? To add it on purpose, name its release.",
   ]);
   expect(made.read("releases/ledger.jsonl")).toBe(before);
   await made.succeed("cut", "26.08.001");

@@ -8,6 +8,8 @@ export const release = z.strictObject({
   layout,
   version,
   date,
+  /** Day of the last correction of the published notes; null: there was none. */
+  corrected: date.nullable(),
   provisional: flag,
   summaryHtml: html,
   notesHtml: html,
