@@ -5,7 +5,7 @@ said.className = "vh";
 document.querySelector("main").append(said);
 
 function addCopyButton(code) {
-  const of = code.closest("tr, .file, .install, section")?.querySelector("bdi")?.textContent;
+  const of = code.closest("tr, .file, .install, .repository, section")?.querySelector("bdi")?.textContent;
   const button = document.createElement("button");
   button.type = "button";
   button.className = "copy";
@@ -36,6 +36,19 @@ async function copied(code) {
 
 document.querySelectorAll("[data-copy]").forEach(addCopyButton);
 
+/** Names that browsers give to machines, by architecture. */
+const machines = { amd64: /x86_64/, arm64: /aarch64|arm_64/, armhf: /armv7/, i386: /i686|x86_32/ };
+
+/** Shows the files for the visitor's architecture first, where the browser states it. */
+async function showOwnArchitecture(group) {
+  const { userAgentData, platform } = navigator;
+  const hints = await userAgentData?.getHighEntropyValues(["architecture", "bitness"]);
+  const machine = hints ? `${hints.architecture}_${hints.bitness}` : platform;
+  const rows = [...group.querySelectorAll("tr[data-arch]")];
+  const own = rows.filter(({ dataset }) => machines[dataset.arch]?.test(machine));
+  group.querySelector("tbody").prepend(...own);
+}
+
 /** Shows the files for the visitor's system first. */
 function showOwnSystem() {
   const groups = [...document.querySelectorAll("[data-system]:not(tr)")];
@@ -52,6 +65,7 @@ function showOwnSystem() {
   own.querySelector("h2").append(" ", tag);
   own.classList.add("own");
   groups[0].before(own);
+  showOwnArchitecture(own);
 }
 
 showOwnSystem();

@@ -39,6 +39,16 @@ export interface PublishedPackage {
   documents?: readonly ArtifactDocument[];
 }
 
+/** An artifact in a package repository of the site. Words of commands are quoted for a shell. */
+export interface RepositoryOffer {
+  /** Name of the repository. */
+  repository: string;
+  /** Command that installs this artifact; absent if its pages do not show it. */
+  exact?: string | undefined;
+  /** Command that installs the newest version. */
+  newest: string;
+}
+
 /** A release's part of each feed that is on. */
 export type FeedParts = Partial<Record<FeedName, StoredFeedPart>>;
 
@@ -94,8 +104,8 @@ export interface ReleaseSlices {
   records(): readonly string[];
   /** A row of a page's table for each record. */
   rows(): readonly string[];
-  /** Lines that install each record from a feed, as HTML; empty if no feed lists it. */
-  installs(): readonly string[];
+  /** The repositories that list each record. */
+  offers(): readonly (readonly RepositoryOffer[])[];
   /** Release notes as HTML, for a page two folders deep. */
   notes(): string;
   /** Each record as browsable JSON. */

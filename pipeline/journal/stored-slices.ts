@@ -1,4 +1,4 @@
-import type { FeedParts, ReleaseFacts, ReleaseSlices } from "../documents/published.ts";
+import type { FeedParts, ReleaseFacts, ReleaseSlices, RepositoryOffer } from "../documents/published.ts";
 
 /** Stores slices of releases until the end of the build, so that they use no memory. */
 export interface SliceStore {
@@ -22,7 +22,7 @@ export function storeSlices(store: SliceStore, key: string, slices: ReleaseSlice
     slices.rows(),
     slices.browsable(),
     slices.feeds(),
-    slices.installs(),
+    slices.offers(),
     slices.notes(),
   ];
   store.put(recordsEntry(key), encoder.encode(slices.records().join("\n")));
@@ -48,7 +48,7 @@ export function storedSlices(store: SliceStore, key: string, count: number): Rel
     browsable: () => whole(page<string[]>(2)),
     facts: () => page<ReleaseFacts>(0),
     feeds: () => page<FeedParts>(3),
-    installs: () => whole(page<string[]>(4)),
+    offers: () => whole(page<RepositoryOffer[][]>(4)),
     notes: () => page<string>(5),
     search: () => JSON.parse(linesOf(searchEntry(key))[0] ?? ""),
   };

@@ -16,7 +16,6 @@ import { latestFiles, type NewestPackage } from "./latest.ts";
 import { feedFiles, feedLength } from "./news-feeds.ts";
 import { jsonFile } from "./output.ts";
 import { assetFiles } from "./pages/assets.ts";
-import { feedsPage } from "./pages/feeds-page.ts";
 import { pageGroups, releasePieces } from "./pages/list-pages.ts";
 import { projectTemplates } from "./pages/project-templates.ts";
 import { referencePage } from "./pages/reference-page.ts";
@@ -126,7 +125,6 @@ function* constantFiles(config: Config, templates: Templates, { schemas }: Sourc
   const api = openApiDocument(schemas, config);
   yield jsonFile("openapi.json", api);
   yield referencePage(api, config, templates);
-  yield feedsPage(config, templates);
 }
 
 /**

@@ -11,7 +11,7 @@ import { feedParts } from "./feeds/feeds.ts";
 import { feedEntry } from "./news-feeds.ts";
 import { rowView } from "./pages/artifact-view.ts";
 import { browsableRecord } from "./pages/browsable-json.ts";
-import { feedLines } from "./pages/install-view.ts";
+import { offersOf } from "./pages/repositories.ts";
 import type { Templates } from "./pages/templates.ts";
 import { notesHtml } from "./release-notes.ts";
 import { searchSlice } from "./search-index.ts";
@@ -33,7 +33,7 @@ export function slicesOf(
     records: () => packages.map(({ json }) => json),
     rows: () => packages.map((entry) => templates.render("row", { artifact: rowView(entry, path, config) })),
     notes: () => notesHtml(release, config, { base: path }),
-    installs: () => packages.map((entry) => installLines(entry, config, templates)),
+    offers: () => packages.map((entry) => offersOf(entry, config)),
     // The browsable list of a month is five folders deep, two below the newest one.
     browsable: () =>
       packages.map(({ record, published }) =>
@@ -46,12 +46,6 @@ export function slicesOf(
     feeds: () => feedParts(release, config),
     search: () => searchSlice(release),
   };
-}
-
-function installLines(entry: PublishedPackage, config: SiteConfig, templates: Templates): string {
-  const { name, id } = entry.record;
-  const install = feedLines(entry, config);
-  return install === null ? "" : templates.render("install-lines", { name, id, install });
 }
 
 function listedPackage(entry: PublishedPackage): ListedPackage {

@@ -123,8 +123,8 @@ describe.each(visitors)("%s", (_, options) => {
   test("a visitor gets the lines for apt", () =>
     task(async (visitor) => {
       await visitor.click("Linux", ".chips");
-      await visitor.click(/Install .*2204_amd64\.deb/);
-      const lines = visitor.page.locator("code[data-copy='apt lines']:visible").first();
-      expect(await lines.textContent()).toContain("sudo apt-get install 'northgate-client-");
+      await visitor.click("Install on Ubuntu 22.04");
+      const lines = visitor.page.locator("code[data-copy^='lines for Ubuntu']:visible").first();
+      expect(await lines.textContent()).toContain("sudo apt-get install northgate-client-");
     }, served));
 });

@@ -141,8 +141,8 @@ export function complaintsOf(page: Page, url: string): string[] {
 
 const output = join(repository, "test/output");
 
-/** Stores a screenshot in test/output/. */
-export async function picture(page: Page, name: string): Promise<void> {
+/** Stores a screenshot in test/output/. @param fullPage also what has to be scrolled to */
+export async function picture(page: Page, name: string, fullPage = false): Promise<void> {
   mkdirSync(output, { recursive: true });
-  await page.screenshot({ path: join(output, `${name.replace(/\W+/g, "-")}.png`) });
+  await page.screenshot({ path: join(output, `${name.replace(/\W+/g, "-")}.png`), fullPage });
 }

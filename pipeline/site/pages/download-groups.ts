@@ -1,3 +1,4 @@
+import { type Architecture, architectureNames } from "../../documents/feeds/package-metadata.ts";
 import type { SiteConfig } from "../../documents/published.ts";
 
 /** Files that one kind of visitor looks for. */
@@ -22,11 +23,12 @@ const groups = [...clients, others, charts, images];
 interface Grouped {
   platform: number;
   packageType: string;
+  arch?: Architecture | undefined;
 }
 
 /**
  * Groups files for visitors: clients by operating system, then charts, then images; without empty groups. In a
- * group, they are ordered by platform and package type as configured, then as given.
+ * group, they are ordered by platform and package type as configured, then by architecture, then as given.
  */
 export function downloadGroups<File extends Grouped>(
   files: readonly File[],
@@ -35,7 +37,9 @@ export function downloadGroups<File extends Grouped>(
   const byGroup = Map.groupBy(files, ({ packageType }) => groupOf(packageTypes.get(packageType)));
   const [platformRank, typeRank] = [rankIn(platforms.keys()), rankIn(packageTypes.keys())];
   const inOrder = (a: File, b: File) =>
-    platformRank(a.platform) - platformRank(b.platform) || typeRank(a.packageType) - typeRank(b.packageType);
+    platformRank(a.platform) - platformRank(b.platform) ||
+    typeRank(a.packageType) - typeRank(b.packageType) ||
+    byArchitecture(a.arch, b.arch);
   return groups.flatMap((group) => {
     const found = byGroup.get(group);
     return found ? [{ group, files: found.toSorted(inOrder) }] : [];
@@ -47,6 +51,12 @@ function groupOf(type: { kind: string; operating_system: string } | undefined): 
   if (type?.kind === "chart") return charts;
   return clients.find(({ system }) => system === type?.operating_system.toLowerCase()) ?? others;
 }
+
+const architectureRank = rankIn<Architecture | undefined>(architectureNames);
+
+/** The usual order; those that are not known come last. */
+export const byArchitecture = (a: Architecture | undefined, b: Architecture | undefined): number =>
+  architectureRank(a) - architectureRank(b);
 
 /** Position of a key; keys that are not configured come last. */
 function rankIn<Key>(keys: Iterable<Key>): (key: Key) => number {

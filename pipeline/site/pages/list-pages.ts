@@ -5,6 +5,7 @@ import { checksumDigits } from "../search-index.ts";
 import { browsablePages } from "./browsable-pages.ts";
 import { changesPage, comparePage } from "./changes-pages.ts";
 import { downloadGroups } from "./download-groups.ts";
+import { feedsPage } from "./feeds-page.ts";
 import { browsablePage, downloadsPage, type ListPart, listParts, type ReleaseSlice } from "./list-parts.ts";
 import { page, pageLayout, rootOf } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
@@ -45,6 +46,7 @@ export function* pageGroups(
     const key = digestOf(basis, piece.key, previous?.key);
     yield { name: `changes ${piece.version}`, key, files: [changesPage(piece, previous, config, templates)] };
   }
+  const newest = newestGroups(pieces, config);
   const files = [
     latestRedirect(pieces, config, templates),
     releasesPage(pieces, config, templates),
@@ -52,7 +54,8 @@ export function* pageGroups(
     siteMap(pieces, parts, config),
     notFound(config, templates),
     searchPage(pieces, config, templates),
-    home(pieces, parts, config, templates),
+    feedsPage(newest.offers, config, templates),
+    home(pieces, newest, parts, config, templates),
   ];
   yield { name: "entrances", key: all, files };
 }
@@ -77,12 +80,12 @@ const versionsIn = ({ slices }: ListPart): string[] =>
 
 function home(
   pieces: readonly PagePieces[],
+  { groups, provisional }: ReturnType<typeof newestGroups>,
   parts: readonly ListPart[],
   config: SiteConfig,
   templates: Templates,
 ): OutputFile {
   const [newest] = pieces;
-  const { groups, provisional } = newestGroups(pieces, config);
   return page("index.html", "home", templates, () => ({
     layout: pageLayout("index.html", { title: "", filtered: true, provisional }, config, templates),
     newest: newest
@@ -163,8 +166,10 @@ function listed(
   root: string,
   config: SiteConfig,
 ): PageModel<"month">["releases"][number] {
-  const rows = release.rows();
-  const files = release.artifacts.map((artifact, index) => ({ ...artifact, row: rows[index] ?? "" }));
+  const [rows, architectures] = [release.rows(), release.architectures()];
+  const files = release.artifacts.map((artifact, index) => {
+    return { ...artifact, arch: architectures[index], row: rows[index] ?? "" };
+  });
   const ordered = downloadGroups(files, config).flatMap((group) => group.files);
   return {
     ...shownOf(release, root),

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { date, id, line, packageType, version } from "../../documents/fields.ts";
+import { date, line, packageType, version } from "../../documents/fields.ts";
 import { row } from "./models/file-models.ts";
-import { install } from "./models/install-model.ts";
+import { repository } from "./models/install-model.ts";
 import { layout } from "./models/layout-model.ts";
 import { count, flag, href, html, link, text } from "./models/model-fields.ts";
 import { changedFile, listedRelease, release } from "./models/release-models.ts";
@@ -10,7 +10,6 @@ import { changedFile, listedRelease, release } from "./models/release-models.ts"
 export const pageModels = {
   release,
   row: z.strictObject({ artifact: row }),
-  "install-lines": z.strictObject({ name: text, id, install }),
   home: z.strictObject({
     layout,
     newest: z.strictObject({ version, date, href }).nullable(),
@@ -23,7 +22,8 @@ export const pageModels = {
         system: text,
         platforms: z.array(link),
         rowsHtml: html,
-        installsHtml: html,
+        /** Those that list these files. */
+        repositories: z.array(repository),
       }),
     ),
     months: z.array(link),
@@ -120,9 +120,9 @@ export const pageModels = {
     layout,
     atom: href,
     json: href,
-    /** Package repositories of the site, with their addresses. */
-    repositories: z.array(z.strictObject({ name: text, use: text, addresses: z.array(href) })),
-    platforms: href,
+    repositories: z.array(repository),
+    /** Certificates that sign the repositories; empty if nothing is signed. */
+    keys: href,
   }),
   latest: z.strictObject({ layout, newest: z.strictObject({ version, href }).nullable(), all: href }),
   platforms: z.strictObject({
@@ -143,7 +143,7 @@ export const pageModels = {
         provisional: flag,
         href,
         rowsHtml: html,
-        installsHtml: html,
+        repositories: z.array(repository),
         /** Number of artifacts that only the release's page shows. */
         more: count,
       }),

@@ -1,4 +1,5 @@
-import type { RenderedRelease, SearchedFile, SiteConfig } from "../../documents/published.ts";
+import type { Architecture } from "../../documents/feeds/package-metadata.ts";
+import type { ReleaseSlices, RenderedRelease, SearchedFile, SiteConfig } from "../../documents/published.ts";
 import { renderMarkdown } from "../markdown.ts";
 import { searchedRetracted } from "../search-index.ts";
 
@@ -24,8 +25,10 @@ export interface PagePieces {
   files(): readonly (SearchedFile & { withdrawn: boolean })[];
   /** One table row per artifact, in the same order. */
   rows(): readonly string[];
-  /** Lines that install each artifact from a feed, as HTML, in the same order. */
-  installs(): readonly string[];
+  /** The repositories that list each artifact, in the same order. */
+  offers: ReleaseSlices["offers"];
+  /** The architecture of each artifact, in the same order. */
+  architectures(): readonly (Architecture | undefined)[];
   /** Its records as browsable JSON, in the same order. */
   records(): readonly string[];
 }
@@ -52,7 +55,8 @@ export function releasePieces(release: RenderedRelease, config: SiteConfig): Pag
       ...searchedRetracted(retracted).map((file) => ({ ...file, withdrawn: true })),
     ],
     rows: slices.rows,
-    installs: slices.installs,
+    offers: slices.offers,
+    architectures: () => slices.facts().packages.map(({ arch }) => arch),
     records: slices.browsable,
   };
 }

@@ -1,19 +1,20 @@
 import { platformFolder } from "../../documents/package-types.ts";
-import type { OutputFile, SiteConfig } from "../../documents/published.ts";
+import type { OutputFile, RepositoryOffer, SiteConfig } from "../../documents/published.ts";
 import { platformName } from "./artifact-view.ts";
 import { byName } from "./by-name.ts";
-import { downloadGroups } from "./download-groups.ts";
+import { byArchitecture, downloadGroups } from "./download-groups.ts";
 import { downloadsPage } from "./list-parts.ts";
 import { page, pageLayout } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
 import { type PagePieces, relinked } from "./page-pieces.ts";
+import { type Repository, repositoriesOf, repositoryViews } from "./repositories.ts";
 import type { Templates } from "./templates.ts";
 
 /** A package type's artifacts in its highest version. */
 interface Newest {
   type: string;
   release: PagePieces;
-  /** Their positions among the release's artifacts. */
+  /** Their positions among the release's artifacts, the usual architectures first. */
   positions: readonly number[];
 }
 
@@ -27,7 +28,8 @@ export function* platformPages(
   templates: Templates,
 ): Generator<OutputFile> {
   const platforms = platformsOf(pieces, config);
-  for (const { name, types } of platforms) yield platformPage(name, types, config, templates);
+  const repositories = repositoriesOf(config);
+  for (const { name, types } of platforms) yield platformPage(name, types, repositories, config, templates);
   const path = "platforms/index.html";
   yield page(path, "platforms", templates, () => ({
     layout: pageLayout(path, { title: "Platforms", provisional: versionsOf(platforms) }, config, templates),
@@ -55,23 +57,24 @@ const platformsOf = (pieces: readonly PagePieces[], config: SiteConfig): Platfor
     .map(([id, types]) => ({ name: platformName(id, config), types: [...types.values()].sort(byType) }))
     .sort(byName);
 
-/** The newest artifacts of each platform and type by group, for home. */
+/** The newest artifacts of each platform and type by group, for home, and the repositories that list them. */
 export function newestGroups(
   pieces: readonly PagePieces[],
   config: SiteConfig,
-): { groups: PageModel<"home">["groups"]; provisional: string[] } {
+): { groups: PageModel<"home">["groups"]; provisional: string[]; offers: RepositoryOffer[] } {
+  const repositories = repositoriesOf(config);
   const newest = [...newestByPlatform(pieces)].flatMap(([platform, types]) =>
     [...types.values()].map((each) => ({ ...each, platform, packageType: each.type })),
   );
   const groups = downloadGroups(newest, config).map(({ group, files }) => ({
     ...group,
-    platforms: [...new Set(files.map(({ platform }) => platformName(platform, config)))].map((name) => {
-      return { href: `platforms/${platformFolder(name)}/`, text: name };
-    }),
+    platforms: [...new Set(files.map(({ platform }) => platformName(platform, config)))]
+      .filter((name) => name !== group.name)
+      .map((name) => ({ href: `platforms/${platformFolder(name)}/`, text: name })),
     rowsHtml: files.map((each) => shownRows(each, "")).join(""),
-    installsHtml: files.map(installsOf).join(""),
+    repositories: offered(repositories, files.flatMap(offersOf)),
   }));
-  return { groups, provisional: versionsOf([{ types: newest }]) };
+  return { groups, provisional: versionsOf([{ types: newest }]), offers: newest.flatMap(offersOf) };
 }
 
 function newestByPlatform(pieces: readonly PagePieces[]): Map<number, Map<string, Newest>> {
@@ -84,6 +87,8 @@ function newestByPlatform(pieces: readonly PagePieces[]): Map<number, Map<string
       const positions = release.artifacts.flatMap((other, position) =>
         other.platform === platform && other.packageType === type ? [position] : [],
       );
+      const architectures = release.architectures();
+      positions.sort((a, b) => byArchitecture(architectures[a], architectures[b]));
       types?.set(type, { type, release, positions });
     }
   }
@@ -108,6 +113,7 @@ const provisional = (types: readonly Newest[]): string[] =>
 function platformPage(
   name: string,
   types: readonly Newest[],
+  repositories: readonly Repository[],
   config: SiteConfig,
   templates: Templates,
 ): OutputFile {
@@ -115,7 +121,7 @@ function platformPage(
   return page(path, "platform", templates, () => ({
     layout: pageLayout(path, { title: name, provisional: versionsOf([{ types }]) }, config, templates),
     name,
-    types: types.map((newest) => typeModel(newest, config)),
+    types: types.map((newest) => typeModel(newest, repositories, config)),
   }));
 }
 
@@ -125,13 +131,25 @@ const shownRows = ({ release, positions }: Newest, root: string): string =>
     .map((row) => relinked(row, root))
     .join("");
 
-const installsOf = ({ release, positions }: Newest): string => chosen(release.installs(), positions).join("");
+const offersOf = ({ release, positions }: Newest): RepositoryOffer[] =>
+  chosen(release.offers(), positions).flat();
+
+/** The repositories that list any of the packages. */
+const offered = (repositories: readonly Repository[], offers: readonly RepositoryOffer[]) =>
+  repositoryViews(
+    repositories.filter(({ name }) => offers.some(({ repository }) => repository === name)),
+    offers,
+  );
 
 /** At most as many as a page shows. */
-const chosen = (texts: readonly string[], positions: readonly number[]): string[] =>
-  positions.slice(0, downloadsPage.most).flatMap((position) => texts[position] ?? []);
+const chosen = <Part>(parts: readonly Part[], positions: readonly number[]): Part[] =>
+  positions.slice(0, downloadsPage.most).flatMap((position) => parts[position] ?? []);
 
-const typeModel = (newest: Newest, config: SiteConfig): PageModel<"platform">["types"][number] => {
+const typeModel = (
+  newest: Newest,
+  repositories: readonly Repository[],
+  config: SiteConfig,
+): PageModel<"platform">["types"][number] => {
   const { type, release, positions } = newest;
   return {
     type,
@@ -141,7 +159,7 @@ const typeModel = (newest: Newest, config: SiteConfig): PageModel<"platform">["t
     provisional: release.provisional,
     href: `../../releases/${release.version}/`,
     rowsHtml: shownRows(newest, "../../"),
-    installsHtml: installsOf(newest),
+    repositories: offered(repositories, offersOf(newest)),
     more: Math.max(positions.length - downloadsPage.most, 0),
   };
 };

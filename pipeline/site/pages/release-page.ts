@@ -1,3 +1,4 @@
+import { architectureOf } from "../../documents/feeds/package-metadata.ts";
 import { platformFolder } from "../../documents/package-types.ts";
 import type { OutputFile, PublishedRelease, SiteConfig } from "../../documents/published.ts";
 import { shellWord } from "../../project/shell-word.ts";
@@ -108,7 +109,9 @@ export function withdrawalText(kept: number, withdrawn: number): string {
 /** Files in groups. The first of each platform has the platform's anchor. */
 function groupsOf(release: PublishedRelease, config: SiteConfig): PageModel<"release">["groups"] {
   const files = release.packages.map((entry) => {
-    return { platform: entry.record.platform, packageType: entry.record.package_type, entry };
+    const { record, metadata } = entry;
+    const arch = architectureOf(metadata);
+    return { platform: record.platform, packageType: record.package_type, arch, entry };
   });
   const seen = new Set<number>();
   const anchorOf = (platform: number) => {

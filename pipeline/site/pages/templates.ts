@@ -107,7 +107,7 @@ function render<Name extends PageName>(
 ): string {
   const html = template?.(model) ?? "";
   // The page that contains such a piece is checked as a whole.
-  return page === "row" || page === "install-lines" ? html : visible(html);
+  return page === "row" ? html : visible(html);
 }
 
 /** @param file index of the file to name if the error has no line */

@@ -25,7 +25,7 @@ const copyable = (within: string | Element): string[] => {
   const html = typeof within === "string" ? within : "";
   const all = typeof within === "string" ? elementsOf(html, "code") : codesIn(within);
   return all
-    .filter((element) => / (?:lines|command for OCI)$/.test(attributeOf(element, "data-copy") ?? ""))
+    .filter((element) => / lines$|^lines |^sudo /.test(attributeOf(element, "data-copy") ?? ""))
     .map(wordsOf);
 };
 
@@ -136,10 +136,26 @@ test("an image with an unpacked disk for Hyper-V has lines for PowerShell", () =
   );
 });
 
-test("home and platform pages have the same lines for feeds, but not those that import", () => {
-  const [deb = ""] = linesOf("northgate-client-core_26.09.001_2204_amd64.deb");
-  for (const path of ["index.html", "platforms/Debian-and-Ubuntu/index.html"])
-    expect(copyable(readFileSync(join(dist, path), "utf8")), path).toContain(deb);
+test("home, platform pages and the page of feeds have one block a repository, without the lines that import", () => {
+  const source = (suite: string) =>
+    `sudo curl -fsSL ${base}/northgate-controller-${suite}.sources -o /etc/apt/sources.list.d/northgate-controller-${suite}.sources`;
+  const install = (name: string) => `sudo apt-get update && sudo apt-get install northgate-client-${name}`;
+  const apt = ["focal", "jammy"].flatMap((suite) => [`${source(suite)}\n${install("core")}`, install("gui")]);
+  const repo = "northgate-controller-stable.repo";
+  const yum = [
+    `sudo curl -fsSL ${base}/${repo} -o /etc/yum.repos.d/${repo}\nsudo dnf install northgate-client-core`,
+    "sudo dnf install northgate-client-gui",
+    `sudo zypper addrepo ${base}/${repo}\nsudo zypper install northgate-client-core`,
+    "sudo zypper install northgate-client-gui",
+  ];
+  const others = [
+    ...linesOf("northgate-controller-chart-26.09.001.tgz"),
+    ...linesOf("northgate-controller-incus-26.09.001.tar.xz"),
+  ];
+  const linesIn = (path: string) => copyable(readFileSync(join(dist, path), "utf8"));
+  expect(linesIn("index.html")).toEqual([...apt, ...yum, ...others]);
+  expect(linesIn("feeds/index.html")).toEqual([...apt, ...yum, ...others]);
+  expect(linesIn("platforms/Debian-and-Ubuntu/index.html")).toEqual(apt);
   expect(linesOf("northgate-controller-proxmox-26.09.001.vma.zst")).toHaveLength(1);
   expect(copyable(readFileSync(join(dist, "platforms/Proxmox/index.html"), "utf8"))).toEqual([]);
 });

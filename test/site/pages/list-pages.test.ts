@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { releasePage } from "../../../pipeline/site/pages/release-page.ts";
 import {
   attributeOf,
   configOf,
@@ -10,6 +11,7 @@ import {
   releaseOf,
   retractedOf,
   sectionOf,
+  templates,
   textOf,
   wordsOf,
 } from "./factory.ts";
@@ -31,6 +33,7 @@ test("a site has all its pages", () => {
     "changes/26.08.002/index.html",
     "changes/26.09.001/index.html",
     "changes/index.html",
+    "feeds/index.html",
     "index.html",
     "page/26.08/index.html",
     "page/26.09/index.html",
@@ -189,9 +192,28 @@ test("a row has name, platform, type and size, links to the record and a button 
   const [name] = cell?.childNodes ?? [];
   expect(name && "attrs" in name && attributeOf(name, "href")).toBe("../../releases/26.09.001/#p32");
   expect(button && attributeOf(button, "href")).toBe(packageOf(32, { version: "26.08.002" }).url);
-  expect(button && wordsOf(button)).toBe(
-    "Download controller-32.qcow2.gz, qcow of 26.09.001, record 32, 1.5 KiB",
-  );
+  expect(button && wordsOf(button)).toBe("Download controller-32.qcow2.gz, qcow of 26.09.001, record 32");
+});
+
+test("home, months, platforms and releases have the usual architectures first, and unknown ones last", () => {
+  const archs = [undefined, "all", "s390x", "arm64", "amd64"];
+  const packages = archs.map((arch, index) => ({
+    ...packageOf(index + 1, { package_type: "xz", platform: 17, name: `${arch ?? "unknown"}.tar.xz` }),
+    ...(arch && { metadata: { type: "archive" as const, arch } }),
+  }));
+  const release = releaseOf("26.09.001", { packages });
+  const expected = ["amd64", "arm64", "s390x", "all", "unknown"].map((name) => `${name}.tar.xz`);
+  const namesIn = (html: string) => [
+    ...new Set(
+      elementsOf(html, "bdi")
+        .map(wordsOf)
+        .filter((word) => word.endsWith(".tar.xz")),
+    ),
+  ];
+  const made = siteOf([release]);
+  for (const path of ["index.html", "page/26.09/index.html", "platforms/Linux/index.html"])
+    expect(namesIn(pageOf(made, path)), path).toEqual(expected);
+  expect(namesIn(textOf(releasePage(release, configOf(), templates)[0]))).toEqual(expected);
 });
 
 test("the files of a month are in the order of home: clients, charts, images", () => {
@@ -283,6 +305,7 @@ test("a site without releases has all its pages", () => {
     "404.html",
     "api/v1/package/index.html",
     "changes/index.html",
+    "feeds/index.html",
     "index.html",
     "platforms/index.html",
     "releases/index.html",

@@ -76,12 +76,12 @@ test("requests without input can be tried from the page", () => {
   ]);
 });
 
-test("the page of feeds has the addresses of the news and of the repositories that are on", () => {
+test("the page of feeds has the addresses of the news, and the lines that add the repositories that are on", () => {
   expect(codes("feeds/index.html")).toEqual([
     "https://downloads.example.com/base/feed.atom",
     "https://downloads.example.com/base/feed.json",
-    "https://downloads.example.com/base/example-product-jammy.sources",
-    "https://downloads.example.com/base/charts",
+    "sudo curl -fsSL https://downloads.example.com/base/example-product-jammy.sources -o /etc/apt/sources.list.d/example-product-jammy.sources",
+    "helm repo add example-product https://downloads.example.com/base/charts",
   ]);
   expect(page("feeds/index.html")).not.toContain("Incus");
   expect(tree.has("example-product-jammy.sources")).toBe(true);

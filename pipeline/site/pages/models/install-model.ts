@@ -18,39 +18,23 @@ const importers = {
   incusArchive: flag,
 };
 
-/** Values of the lines in install.hbs. */
+/** A repository with the lines that add it and install its packages, quoted for a shell. */
+export const repository = z.strictObject({
+  /** Program and index. */
+  name: text,
+  /** Systems that use it. */
+  use: text,
+  /** Setup, and the command for the first package. */
+  lines: text,
+  /** The commands for further packages. */
+  others: z.array(text),
+});
+
+export type RepositoryView = z.infer<typeof repository>;
+
+/** How a file is installed or imported. */
 export const install = z.strictObject({
-  apt: z.array(
-    z.strictObject({
-      suite: text,
-      address: text,
-      file: text,
-      key: z.strictObject({ address: text, file: text }).nullable(),
-      wanted: text,
-    }),
-  ),
-  yum: z.array(z.strictObject({ repo: text, address: text, file: text, wanted: text })),
-  helm: z.array(
-    z.strictObject({
-      repository: text,
-      address: text,
-      release: text,
-      chart: text,
-      version: text,
-      /** Address in the OCI registry; empty if it is in none. */
-      registry: text,
-    }),
-  ),
-  incus: z.array(
-    z.strictObject({
-      remote: text,
-      address: text,
-      image: text,
-      name: text,
-      isMachine: flag,
-      isBios: flag,
-    }),
-  ),
+  repositories: z.array(repository.pick({ name: true, lines: true })),
   imports: z.array(
     z.strictObject({
       ...importers,
