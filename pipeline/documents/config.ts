@@ -50,6 +50,7 @@ const variant = {
 
 const expectationSchema = object({
   package_type: packageType.meta({ description: "The artifact's package type." }),
+  arch: architecture.optional().meta({ description: "Its architecture." }),
   ...variant,
   from: versionBound.optional().meta({ description: "First month or version that must have it." }),
   until: versionBound.optional().meta({ description: "Last month or version that must have it." }),
@@ -201,6 +202,18 @@ export const configSchema = object({
   })
     .optional()
     .meta({ description: "Sections of the release notes." }),
+  refs: z
+    .record(
+      text("option-value", /^[A-Za-z#!][\w#!-]*$/, "the beginning of references, such as NW-"),
+      text(
+        "url-format",
+        /^https?:\/\/[^\s/?#{}@<>"\\]+\/[^\s{}<>"\\]*\{(?:ref|number)\}[^\s{}<>"\\]*$/,
+        "an http or https URL with {ref}, or {number} for the part after the prefix",
+      ),
+      expects("wrong-type", "an object of prefix: URL"),
+    )
+    .optional()
+    .meta({ description: "Addresses of references in release notes, by their prefix." }),
 }).meta({ title: "Catalog configuration" });
 
 export { key as configKey };
@@ -208,15 +221,7 @@ export { key as configKey };
 export type WrittenConfig = z.infer<typeof configSchema>;
 
 /** An artifact that a release must contain; absent fields are not compared. */
-export interface Expectation {
-  package_type: string;
-  min_os_version?: string | null | undefined;
-  max_os_version?: string | null | undefined;
-  gui_only?: boolean | undefined;
-  headless?: boolean | undefined;
-  from?: string | undefined;
-  until?: string | undefined;
-}
+export type Expectation = z.infer<typeof expectationSchema>;
 
 /** Classifies files by name; the first rule whose glob matches the whole name applies. */
 export type IngestRule = NonNullable<WrittenConfig["ingest"]>[number];
@@ -282,4 +287,6 @@ export interface Config {
   /** Title by key, in display order. */
   components: ReadonlyMap<string, string>;
   kinds: ReadonlyMap<string, string>;
+  /** Addresses of references by prefix. */
+  refs: ReadonlyMap<string, string>;
 }

@@ -17,6 +17,13 @@ export const baseUrl = text(
   "an http or https URL without credentials, query or fragment",
 );
 
+/** Host names in the normalized form of URL parsers: 127.1 is 127.0.0.1, 0 is 0.0.0.0, lower case. */
+const ownMachine =
+  /^((.+\.)?localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\]|\[::ffff:(7f[0-9a-f]{2}:[0-9a-f]+|0:0)\])\.?$/;
+
+/** True if readers of a site at this address would ask their own machine. */
+export const isOwnMachine = (url: string): boolean => ownMachine.test(URL.parse(url)?.hostname ?? "");
+
 /** A publish target. */
 export const siteSchema = object({
   url: text(

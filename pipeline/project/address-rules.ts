@@ -1,6 +1,8 @@
 import { posix } from "node:path";
+import type { WrittenConfig } from "../documents/config.ts";
 import { url as urlPattern } from "../documents/fields.ts";
 import { isInOwnFolder } from "../documents/site-paths.ts";
+import { isOwnMachine } from "../documents/sites.ts";
 import type { ConfigRule } from "./config-rule.ts";
 import { display } from "./display.ts";
 
@@ -67,17 +69,10 @@ export const hostedPath: ConfigRule = ({ base_url: url, hosts = [] }, report) =>
 };
 
 /** Clients of an OCI registry send every request to `https://HOST/v2/`. */
-export const registryAtRoot: ConfigRule = ({ base_url: url, feeds, sites = {} }, report) => {
-  if (!feeds?.helm?.oci) return;
-  const addresses = [
-    { path: ["base_url"], url },
-    ...Object.entries(sites).map(([name, site]) => ({
-      path: ["sites", name, "base_url"],
-      url: site.base_url,
-    })),
-  ];
-  for (const { path, url } of addresses) {
-    if (url === undefined || !URL.canParse(url) || new URL(url).pathname === "/") continue;
+export const registryAtRoot: ConfigRule = (config, report) => {
+  if (!config.feeds?.helm?.oci) return;
+  for (const { path, url } of addressesOf(config)) {
+    if (new URL(url).pathname === "/") continue;
     report(
       "config-url",
       path,
@@ -86,6 +81,34 @@ export const registryAtRoot: ConfigRule = ({ base_url: url, feeds, sites = {} },
     );
   }
 };
+
+/** Clients load the keys of package feeds from the site, so another address must not be able to replace them on the way. */
+export const feedsByHttps: ConfigRule = (config, report) => {
+  if (Object.keys(config.feeds ?? {}).length === 0) return;
+  for (const { path, url, settles } of addressesOf(config)) {
+    const { protocol, hostname } = new URL(url);
+    if (protocol === "https:" || !settles || isOwnMachine(url) || exampleHost.test(hostname)) continue;
+    report(
+      "config-url",
+      path,
+      `${path.join(".")} is ${display(url)}, and machines that install from its package feeds would load their keys without encryption`,
+      "Serve the site with TLS, and write https:// here: on the way, anyone can replace keys and packages that come over http.",
+      "value",
+      "warning",
+    );
+  }
+};
+
+/** Names that are reserved for documentation and tests (RFC 2606). */
+const exampleHost = /(?:^|\.)(?:example(?:\.(?:com|net|org))?|test|invalid)$/;
+
+/** Valid addresses of the catalog and of its sites. */
+function addressesOf({ base_url, sites = {} }: WrittenConfig) {
+  const own = Object.entries(sites).map(([name, site]) => ({ ...site, path: ["sites", name, "base_url"] }));
+  return [{ path: ["base_url"], base_url, settles: true }, ...own].flatMap(
+    ({ path, base_url: url = "", settles = true }) => (URL.canParse(url) ? [{ path, url, settles }] : []),
+  );
+}
 
 /** Content of one site must not become public at another. */
 export const sitePlaces: ConfigRule = (config, report) => {

@@ -1,5 +1,5 @@
 import type { WrittenConfig } from "../documents/config.ts";
-import type { Code } from "../errors.ts";
+import type { Code, Problem } from "../errors.ts";
 import type { Path } from "./source.ts";
 
 /** Reports a problem at the key, or at the value if that is wrong. */
@@ -9,5 +9,6 @@ export type ConfigReport = (
   message: string,
   hint: string,
   part?: "key" | "value",
+  severity?: Problem["severity"],
 ) => void;
 export type ConfigRule = (config: WrittenConfig, report: ConfigReport) => void;

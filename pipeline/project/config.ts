@@ -77,6 +77,7 @@ function normalizeConfig(written: WrittenConfig): Config {
       ),
     ),
     kinds: new Map(Object.entries(written.notes?.kinds ?? { fix: "Fixes", feature: "Features" })),
+    refs: new Map(Object.entries(written.refs ?? {})),
   };
 }
 
@@ -139,17 +140,12 @@ export function useConfig(document: Located<unknown>): UsableConfig {
   const unusable = new Set<string>();
   const written = fittingSections(document.value, unusable);
   const problems: Problem[] = [];
-  const report: ConfigReport = (code, path, message, hint, part = "key") => {
-    unusable.add(String(path[0]));
+  const report: ConfigReport = (code, path, message, hint, part = "key", severity = "error") => {
+    if (severity === "error") unusable.add(String(path[0]));
     const { excerpt, ...at } = document.place(path, part);
     const shown = code === "nix-key" ? undefined : excerpt;
-    problems.push({
-      code,
-      severity: "error",
-      message,
-      hint,
-      at: shown === undefined ? at : { ...at, excerpt: shown },
-    });
+    const whole = shown === undefined ? at : { ...at, excerpt: shown };
+    problems.push({ code, severity, message, hint, at: whole });
   };
   for (const rule of configRules) rule(written, report);
   const sound = Object.entries(written).filter(([section]) => !unusable.has(section));

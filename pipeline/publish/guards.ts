@@ -1,6 +1,6 @@
 import type { BuildDocument } from "../documents/site.ts";
 import type { SiteState } from "../documents/site-state.ts";
-import type { SiteSettings } from "../documents/sites.ts";
+import { isOwnMachine, type SiteSettings } from "../documents/sites.ts";
 import { failure, type RelcatError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { beginsWith } from "../ledger/ledger-mark.ts";
@@ -10,10 +10,6 @@ import { suiteEnds } from "../trust/feeds/suite-ends.ts";
 import { metadataPath, readSnapshot, readTargets, readTimestamp, sha256 } from "../trust/metadata.ts";
 import { timestampPath } from "../trust/site-files.ts";
 import type { LocalBuild } from "./local-build.ts";
-
-/** Host names in the normalized form of URL parsers: 127.1 is 127.0.0.1, 0 is 0.0.0.0, lower case. */
-const ownMachine =
-  /^((.+\.)?localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\]|\[::ffff:(7f[0-9a-f]{2}:[0-9a-f]+|0:0)\])\.?$/;
 
 /** Refuses a build for another address, and a provisional one for a permanent site. @throws RelcatError */
 export function refuseUnfitBuild(build: BuildDocument, site: SiteSettings): void {
@@ -38,7 +34,7 @@ export function refuseUnfitBuild(build: BuildDocument, site: SiteSettings): void
 
 /** Refuses a permanent site whose address no reader can reach. @throws RelcatError build-other-site */
 export function refuseOwnMachine({ name, baseUrl }: SiteSettings): void {
-  if (!ownMachine.test(URL.parse(baseUrl)?.hostname ?? "")) return;
+  if (!isOwnMachine(baseUrl)) return;
   throw failure(
     "build-other-site",
     `${name} would send its readers to ${baseUrl}, which is their own machine`,

@@ -1,10 +1,12 @@
 import MarkdownIt, { type RendererRule, type Token } from "markdown-it";
 import { escapeHtml, visible, withLineFeeds } from "./escape.ts";
+import { type References, referencesHtml } from "./references.ts";
 
 /** Treatment of links. */
 export interface MarkdownLinks {
   /** Base of relative links: a path that ends in `/`, or an absolute URL. */
-  base: string;
+  base?: string;
+  refs?: References;
 }
 
 /** Treatment of a text that is a page of its own, and not a note inside a page. */
@@ -67,6 +69,17 @@ markdown.core.ruler.push("images-in-links", ({ tokens }) => {
       if (token.type === "link_open") depth++;
       if (token.type === "link_close") depth--;
       if (token.type === "image" && depth > 0) token.meta = insideLink;
+    }
+  }
+});
+
+markdown.core.ruler.push("references", ({ tokens, env: { refs } }) => {
+  for (const { children } of refs ? tokens : []) {
+    let depth = 0;
+    for (const token of children ?? []) {
+      if (token.type.startsWith("link_")) depth += token.nesting;
+      if (token.type !== "text" || depth > 0) continue;
+      Object.assign(token, { type: "html_inline", content: referencesHtml(token.content, refs as References) });
     }
   }
 });

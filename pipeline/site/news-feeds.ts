@@ -45,7 +45,8 @@ function entryHtml(release: PublishedRelease, config: SiteConfig): string {
     ({ record, url }) => `<li><a href="${escapeHtml(url)}">${bdi(record.name)}</a></li>\n`,
   );
   const list = packages.length === 0 ? "" : `<h3>Downloads</h3>\n<ul>\n${packages.join("")}</ul>\n`;
-  const summary = release.summary === null ? "" : renderMarkdown(release.summary, { base });
+  const summary =
+    release.summary === null ? "" : renderMarkdown(release.summary, { base, refs: config.refs });
   return visible(withdrawn.join("") + summary + notesHtml(release, config, { base }) + list);
 }
 

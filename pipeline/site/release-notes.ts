@@ -6,6 +6,7 @@ import { bdi, escapeHtml, visible, withLineFeeds } from "./escape.ts";
 import { inlineMarkdown, isParagraph, type MarkdownLinks, renderMarkdown } from "./markdown.ts";
 import { jsonFile, textFile } from "./output.ts";
 import { plainText } from "./plain-text.ts";
+import { type References, referencesHtml, withReferences } from "./references.ts";
 
 /** `releases/{version}/notes.md` and `notes.json`. */
 export function releaseNotesFiles(release: PublishedRelease, config: SiteConfig): OutputFile[] {
@@ -47,7 +48,7 @@ export function notesMarkdown(release: PublishedRelease, config: SiteConfig): st
     for (const kind of section.kinds) {
       blocks.push(
         `### ${escapeMarkdown(kind.title)}`,
-        kind.notes.map((note) => markdownItem(note, ++number)).join("\n"),
+        kind.notes.map((note) => markdownItem(note, ++number, config.refs)).join("\n"),
       );
     }
   }
@@ -57,9 +58,9 @@ export function notesMarkdown(release: PublishedRelease, config: SiteConfig): st
 /**
  * Labels and references become part of a paragraph; around a list or code block they are separate paragraphs.
  */
-function markdownItem({ text, refs, security }: Note, number: number): string {
+function markdownItem({ text, refs, security }: Note, number: number, known: References): string {
   const body = containedMarkdown(expanded(text).trimEnd(), `note${number}-`);
-  const sources = refs.map(markdownRef).join(", ");
+  const sources = refs.map((ref) => markdownRef(ref, known)).join(", ");
   const whole = isParagraph(body)
     ? `${security ? "**Security:** " : ""}${body.trimStart()}${sources && ` (${sources})`}`
     : [security ? "**Security**" : "", body.replace(/^\n+/, ""), sources && `(${sources})`]
@@ -78,7 +79,10 @@ const expanded = (text: string): string =>
   );
 
 const isUrl = (ref: string): boolean => /^https?:\/\/[^\s<>"`\\{}|^]+$/.test(ref);
-const markdownRef = (ref: string): string => (isUrl(ref) ? `<${ref}>` : escapeMarkdown(ref));
+const markdownRef = (ref: string, known: References): string =>
+  isUrl(ref)
+    ? `<${ref}>`
+    : withReferences(ref, known, escapeMarkdown, (text, href) => `[${escapeMarkdown(text)}](<${href}>)`);
 
 /** Escapes text for Markdown. A backtick cannot be escaped by a backslash. */
 const escapeMarkdown = (text: string): string =>
@@ -92,24 +96,27 @@ export function notesHtml(release: PublishedRelease, config: SiteConfig, links?:
     .map(({ title, kinds }) => {
       const lists = kinds.map(
         (kind) =>
-          `<h4>${bdi(kind.title)}</h4>\n<ul>\n${kind.notes.map((note) => htmlItem(note, links)).join("")}</ul>\n`,
+          `<h4>${bdi(kind.title)}</h4>\n<ul>\n${kind.notes.map((note) => htmlItem(note, { ...links, refs: config.refs })).join("")}</ul>\n`,
       );
       return visible(`<h3>${bdi(title)}</h3>\n${lists.join("")}`);
     })
     .join("");
 }
 
-function htmlItem({ text, refs, security }: Note, links?: MarkdownLinks): string {
+function htmlItem({ text, refs, security }: Note, links: MarkdownLinks): string {
   const mark = security ? '<strong class="security">Security</strong> ' : "";
-  const sources = refs.length > 0 ? ` <span class="refs">(${refs.map(htmlRef).join(", ")})</span>` : "";
+  const sources =
+    refs.length > 0
+      ? ` <span class="refs">(${refs.map((ref) => htmlRef(ref, links)).join(", ")})</span>`
+      : "";
   if (isParagraph(text)) return `<li dir="auto">${mark}${inlineMarkdown(text, links)}${sources}</li>\n`;
   const before = mark && `<p>${mark}</p>\n`;
   const after = sources && `<p>${sources.trimStart()}</p>\n`;
   return `<li dir="auto">${before}${renderMarkdown(text, links)}${after}</li>\n`;
 }
 
-const htmlRef = (ref: string): string =>
-  isUrl(ref) ? `<a href="${escapeHtml(ref)}">${bdi(ref)}</a>` : bdi(ref);
+const htmlRef = (ref: string, { refs = new Map() }: MarkdownLinks): string =>
+  isUrl(ref) ? `<a href="${escapeHtml(ref)}">${bdi(ref)}</a>` : `<bdi>${referencesHtml(ref, refs)}</bdi>`;
 
 export function notesText(release: PublishedRelease, config: SiteConfig): string {
   const blocks = [visible(`${config.product} ${release.version} (${release.date})`)];

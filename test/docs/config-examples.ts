@@ -48,6 +48,7 @@ platforms: { "18": Flatpak } # a new platform number needs a name
   expected: `expected:
   - msi
   - package_type: deb
+    arch: arm64
     min_os_version: "22.04"
     max_os_version: null
     gui_only: false
@@ -107,6 +108,10 @@ platforms: { "18": Flatpak } # a new platform number needs a name
   notes: `notes:
   components: { agent: Agent, installer: Installer }
   kinds: { fix: Fixes, feature: Features, security: Security }
+`,
+  refs: `refs:
+  NW-: https://issues.example.com/browse/{ref}
+  "#": https://git.example.com/product/issues/{number}
 `,
 };
 

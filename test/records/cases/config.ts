@@ -136,6 +136,48 @@ export const configCases: Case[] = [
     ],
   },
   {
+    behaviour:
+      "package feeds at an address without TLS are a warning, but not on previews, the own machine and reserved names",
+    files: config({
+      base_url: "http://get.acme.dev",
+      sites: {
+        prod: { url: "dir:www", base_url: "http://10.1.2.3:8080/base" },
+        staging: { url: "dir:staging", base_url: "http://staging.acme.dev", settles: false },
+        own: { url: "dir:own", base_url: "http://127.1:8080" },
+        local: { url: "dir:local", base_url: "http://repo.localhost" },
+        documented: { url: "dir:documented", base_url: "http://downloads.example.org" },
+        reserved: { url: "dir:reserved", base_url: "http://repo.test" },
+        secure: { url: "dir:secure", base_url: "https://get.acme.dev/x" },
+      },
+      feeds: { yum: {} },
+    }),
+    problems: ["base_url", "sites.prod.base_url"].map(
+      (path, index) =>
+        `catalog.yaml:${index === 0 ? "2:15" : "6:19"} warning[config-url] ${path} is "${index === 0 ? "http://get.acme.dev" : "http://10.1.2.3:8080/base"}", and machines that install from its package feeds would load their keys without encryption` +
+        "\n  Serve the site with TLS, and write https:// here: on the way, anyone can replace keys and packages that come over http.",
+    ),
+  },
+  {
+    behaviour: "an address without TLS is no problem without package feeds",
+    files: config({ base_url: "http://get.acme.dev" }),
+    problems: [],
+  },
+  {
+    behaviour: "an address of references that is no link of the web is reported",
+    files: config({
+      refs: {
+        "NW-": "javascript:alert('{ref}')",
+        "GH-": "https://git.example.com/issues/",
+        "1": "https://a.example/{ref}",
+      },
+    }),
+    problems: [
+      'catalog.yaml:3:5 error[option-value] the key "1" in refs is not valid, expected the beginning of references, such as NW-',
+      `catalog.yaml:4:12 error[url-format] refs.NW- is "javascript:alert('{ref}')", expected an http or https URL with {ref}, or {number} for the part after the prefix`,
+      'catalog.yaml:5:12 error[url-format] refs.GH- is "https://git.example.com/issues/", expected an http or https URL with {ref}, or {number} for the part after the prefix',
+    ],
+  },
+  {
     behaviour: "a yum repository with the name of the mirrorlist of another is reported",
     files: config({ feeds: { yum: { repos: { a: {}, "a.mirrorlist": {} } } } }),
     problems: [
@@ -201,7 +243,7 @@ export const configCases: Case[] = [
     },
     problems: [
       'catalog.yaml:2:3 error[unknown-key] the key "colour" is not known' +
-        "\n  Known keys: product, brand, base_url, artifact_url, authority, wire, require, platforms, platform_order, package_types, ingest, ignore, nix, expected, hosts, trust, builder, sites, feeds, signers, policy, version_map, precompress, ledger, notes.",
+        "\n  Known keys: product, brand, base_url, artifact_url, authority, wire, require, platforms, platform_order, package_types, ingest, ignore, nix, expected, hosts, trust, builder, sites, feeds, signers, policy, version_map, precompress, ledger, notes, refs.",
       "26.08.001/manifests/client.json:4:5 error[attestation-required] attestation is missing, expected on every client from 26.08 on" +
         "\n  Let the build write it, or take client out of require.attestation in catalog.yaml.",
     ],

@@ -36,6 +36,15 @@ const release = releaseOf("26.08.002", {
   packages: [packageOf(11)],
 });
 
+test("references are links in summaries and notes of both feeds", () => {
+  const refs = new Map([["NW-", "https://issues.example/{ref}"]]);
+  const tracked = releaseOf("26.08.002", { summary: "About NW-1.", notes: [noteOf("A fix of NW-2.")] });
+  const { feed, json } = feedsOf([tracked], configOf({ refs }));
+  const html = fieldOf(childrenOf(feed, "entry")[0], "content") ?? "";
+  expect(html).toBe(json.items[0].content_html);
+  expect(linksOf(html)).toEqual(["https://issues.example/NW-1", "https://issues.example/NW-2"]);
+});
+
 test("a feed has its id, its entries and their dates, without a clock", () => {
   const { feed, json } = feedsOf([release, releaseOf("26.07.001", { date: "2026-07-15" })]);
   expect(feed.name).toBe("feed");

@@ -9,6 +9,7 @@ import {
   releaseNotesFiles,
 } from "../../../pipeline/site/release-notes.ts";
 import {
+  attributeOf,
   configOf,
   dangers,
   elementsOf,
@@ -32,6 +33,60 @@ const release = releaseOf("26.08.002", {
 });
 
 const items = (html: string) => elementsOf(html, "li").map((item) => wordsOf(item).trim());
+
+const refs = new Map([
+  ["NW-", "https://issues.example/browse/{ref}?a=1&b=2"],
+  ["#", "https://git.example/issues/{number}"],
+  ["CVE-", "https://cve.example/{ref}"],
+]);
+const tracked = configOf({ refs });
+const linkOf = (ref: string) => `https://issues.example/browse/${ref}?a=1&b=2`;
+
+/** Text and address of each link in the HTML of a note. */
+const linksIn = (text: string, changes = {}) =>
+  elementsOf(notesHtml(releaseOf("26.08.002", { notes: [noteOf(text, changes)] }), tracked), "a").map(
+    (link) => [wordsOf(link), attributeOf(link, "href")],
+  );
+
+test.each([
+  ["NW-12 and (NW-345), NW-1/NW-2.", ["NW-12", "NW-345", "NW-1", "NW-2"]],
+  ["**NW-12** ends a sentence: NW-3!", ["NW-12", "NW-3"]],
+  ["- in a list: NW-4\n\n> in a quotation: NW-5", ["NW-4", "NW-5"]],
+  ["| a |\n|---|\n| NW-6 |", ["NW-6"]],
+  ["ANW-1 xNW-2 ÄNW-3 x_NW-4 a-NW-5 NW-6a NW-7ä NW-8-fix NW-9_x NW- NW-x nw-10", []],
+  ["`NW-1`\n\n    NW-2\n\n```\nNW-3\n```", []],
+  ["at https://other.example/browse/NW-1 and ftp://x/NW-2", []],
+])("references are links in %j", (text, found) => {
+  expect(linksIn(text)).toEqual(found.map((ref) => [ref, linkOf(ref)]));
+});
+
+test("a link that the author wrote is kept, and so is the text of its picture", () => {
+  expect(linksIn("[see NW-1](https://own.example/) ![NW-2](https://own.example/p.png)")).toEqual([
+    ["see NW-1", "https://own.example/"],
+    ["NW-2", "https://own.example/p.png"],
+  ]);
+});
+
+test("a prefix may be left out of the address, and numbers may have parts", () => {
+  expect(linksIn("Fixes #17 and CVE-2026-1234.")).toEqual([
+    ["#17", "https://git.example/issues/17"],
+    ["CVE-2026-1234", "https://cve.example/CVE-2026-1234"],
+  ]);
+});
+
+test("refs of a note are links on pages and in Markdown; what is no reference stays text", () => {
+  const changes = { refs: ["NW-7", "<b>NW-8</b>", "https://x.example/NW-9"] };
+  expect(linksIn("A fix.", changes)).toEqual([
+    ["NW-7", linkOf("NW-7")],
+    ["NW-8", linkOf("NW-8")],
+    ["https://x.example/NW-9", "https://x.example/NW-9"],
+  ]);
+  const noted = releaseOf("26.08.002", { notes: [noteOf("A fix of NW-6.", changes)] });
+  expect(elementsOf(notesHtml(noted, tracked), "b")).toEqual([]);
+  expect(notesMarkdown(noted, tracked)).toContain(
+    `- A fix of NW-6. ([NW-7](<${linkOf("NW-7")}>), &#60;b&#62;[NW-8](<${linkOf("NW-8")}>)&#60;/b&#62;, <https://x.example/NW-9>)`,
+  );
+});
 
 test("sections have the configured order, and so have the kinds in them; none is empty", () => {
   expect(notesMarkdown(release, config)).toBe(`# Example Controller 26.08.002
