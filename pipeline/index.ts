@@ -87,6 +87,7 @@ export { requireVersions } from "./project/known-versions.ts";
 export { SyntaxProblem } from "./project/source.ts";
 export { type PublishNotes, publishSite } from "./publish/publish.ts";
 export type { ChangedFile, PublishDelivery, PublishOptions } from "./publish/publish-build.ts";
+export { pushBranch } from "./publish/push-branch.ts";
 export { refreshSite } from "./publish/refresh.ts";
 export {
   commandsToPush,

@@ -72,6 +72,7 @@ function addRelease(program: CommandUnknownOpts, run: Run): void {
     .argument("[version...]", "releases to cut, YY.MM.NNN; default: all, after a question", asVersions)
     .option("--all", "cut every release that has something to cut, without asking")
     .option("-y, --yes", "do not ask for confirmation")
+    .option("--push", "push the commit of the cut before the site is built")
     .option("--allow-incomplete", "cut even if expected artifacts are missing")
     .option(...allowUnpushed)
     .option(...allowUncommitted)

@@ -5,6 +5,7 @@ import {
   metadataAtSite,
   needsPush,
   publishSite,
+  pushBranch,
   type ReleaseSteps,
   requirePushed,
   signSite,
@@ -18,6 +19,7 @@ import { describe, listChanges, passing } from "./publish.ts";
 import type { Step } from "./release-steps.ts";
 
 export interface RehearsalOptions extends Pick<CutOptions, "all" | "yes" | "allowIncomplete"> {
+  push?: true;
   allowUnpushed?: string | undefined;
   allowUncommitted?: string | undefined;
   out?: string;
@@ -54,12 +56,14 @@ export function rehearse(
     {
       name: "cut",
       async run(to) {
+        const base = options.push && (await pushBranch(host.releases, true));
         due = await rehearseCut(
           versions,
           { ...options, requireCommitted: requiresCommits(way, options) },
           to,
         );
-        if (!due.isDue) await requirePushed(host.releases, site, guarded);
+        if (base) say(host, `Would push to ${base}.`);
+        else if (!due.isDue) await requirePushed(host.releases, site, guarded);
         else if (allowUnpushed === undefined && (await needsPush(host.releases, site)))
           say(host, "The release would stop here until the new ledger lines are pushed.");
         return exitStatus.done;

@@ -1,5 +1,6 @@
 import {
   type CutRequest,
+  pushBranch,
   type ReleaseSteps,
   releaseSteps,
   requirePushed,
@@ -8,7 +9,7 @@ import {
 import { buildSite } from "../catalog/build.ts";
 import { confirmAll, cutReleases } from "../catalog/cut.ts";
 import { confirmOrRefuse } from "../terminal/confirm.ts";
-import type { Host } from "../terminal/host.ts";
+import { type Host, say } from "../terminal/host.ts";
 import { shellWord } from "../terminal/words.ts";
 import { passing, publish } from "./publish.ts";
 import { type RehearsalOptions, rehearse, requiresCommits } from "./release-rehearsal.ts";
@@ -53,6 +54,7 @@ function realSteps(
   const { out = host.dist, allowUnpushed, allowUncommitted, wait = 60_000, verifyAt = site } = options;
   let build: string | undefined;
   const cut = async (to: Host) => {
+    if (options.push) await pushBranch(host.releases, true);
     const status = await cutReleases(
       versions,
       {
@@ -63,6 +65,7 @@ function realSteps(
       },
       to,
     );
+    if (options.push) say(host, `${await pushBranch(host.releases, false)} has the ledger.`);
     const { environment } = host;
     await requirePushed(host.releases, site, { allowUnpushed, environment, now: passing(host) });
     return status;
@@ -113,7 +116,7 @@ const confirmRelease =
 function repeated(
   site: string,
   versions: readonly string[],
-  { all, yes, allowIncomplete, allowUnpushed, allowUncommitted, verifyAt }: ReleaseOptions,
+  { all, yes, push, allowIncomplete, allowUnpushed, allowUncommitted, verifyAt }: ReleaseOptions,
   { given }: Host,
 ): string {
   const words = [
@@ -121,6 +124,7 @@ function repeated(
     ...versions,
     ...(all ? ["--all"] : []),
     ...(yes ? ["--yes"] : []),
+    ...(push ? ["--push"] : []),
     ...(allowIncomplete ? ["--allow-incomplete"] : []),
     ...(allowUnpushed === undefined ? [] : ["--allow-unpushed", allowUnpushed]),
     ...(allowUncommitted === undefined ? [] : ["--allow-uncommitted", allowUncommitted]),

@@ -40,7 +40,8 @@ test("an empty RELCAT_SITE names no site", async () => {
   expect(await address(made, "")).toBe("http://127.0.0.1:8080");
   expect(await at(made, "", "publish")).toMatchObject({
     exitCode: 2,
-    stderr: "error[usage] no site is named, and there is more than one\n  hint: Name one: prod or trial",
+    stderr:
+      "error[usage] no site in catalog.yaml is named, and there is more than one\n  hint: Name one: prod or trial",
   });
 });
 

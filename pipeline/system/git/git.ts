@@ -125,7 +125,8 @@ export const gitIfNeeded = (folder: string, args: readonly string[]) =>
     throw error;
   });
 
-async function runGit(folder: string, args: readonly string[], input?: string) {
+/** Runs git without judging its status. @throws RelcatError git-missing */
+export async function runGit(folder: string, args: readonly string[], input?: string) {
   const { execa } = await import("execa");
   const result = await execa("git", ["-C", folder, ...args], {
     ...(input === undefined ? {} : { input }),
