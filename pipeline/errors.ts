@@ -102,6 +102,7 @@ export const codes = {
   "image-misfit": 1,
   // completeness
   "artifact-missing": 1,
+  "artifact-dropped": 1,
   // the ledger
   "ledger-truncated": 1,
   "ledger-conflict-marker": 1,

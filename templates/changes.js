@@ -1,4 +1,4 @@
-// Compares two releases: their files by the search index, and the notes of all releases between them.
+// Compares two releases: their files by their documents, and the notes of all releases between them.
 
 const form = document.querySelector(".compare");
 const results = document.querySelector(".results");
@@ -19,27 +19,38 @@ function element(tag, properties, ...children) {
   return made;
 }
 
-/** Files by the name of the file without the version: names repeat from release to release. */
-function filesByVersion({ names, releases }) {
-  let id = 0;
-  return new Map(
-    releases.map(([version, listed, withdrawn = []]) => {
-      const files = new Map();
-      for (const [packed, isWithdrawn] of [
-        [listed, false],
-        [withdrawn, true],
-      ]) {
-        for (let at = 0; at < packed.length; at += 2) {
-          id += packed[at + 1];
-          // A record whose name is not that of its file has both.
-          const [record, file] = [names[packed[at]]].flat();
-          const name = (file ? `${record} (${file})` : record).replaceAll("\0", version);
-          files.set(file ?? record, { version, id, name, isWithdrawn });
-        }
-      }
-      return [version, files];
-    }),
-  );
+/** The files of a release; of withdrawn ones, only name and type are known. */
+async function filesOf(version) {
+  const { packages, artifacts, retracted } = await (
+    await load(`../api/v1/release/${version}/index.json`)
+  ).json();
+  return [
+    ...packages.map((record) => ({ ...record, ...artifacts[record.id], version })),
+    ...retracted.map((record) => ({ ...record, version, isWithdrawn: true })),
+  ];
+}
+
+const named = ({ package_type, file }) => `${package_type} ${file.replace(/\d+(?:\.\d+)*/g, "#")}`;
+
+const traits = ({ package_type, arch, min_os_version, max_os_version, gui_only, headless }) =>
+  JSON.stringify([package_type, arch, min_os_version, max_os_version, gui_only, headless]);
+
+/** Pairs the files of two releases as the static pages do: by type, architecture and variant, or by name. */
+function pairFiles(older, newer) {
+  const [removed, added] = [new Set(older), new Set(newer)];
+  const pairs = [];
+  for (const keyOf of [(file) => traits(file) + named(file), named, traits]) {
+    const left = new Map();
+    for (const file of removed) left.set(keyOf(file), [...(left.get(keyOf(file)) ?? []), file]);
+    for (const file of added) {
+      const other = left.get(keyOf(file))?.shift();
+      if (!other) continue;
+      pairs.push([other, file]);
+      removed.delete(other);
+      added.delete(file);
+    }
+  }
+  return { pairs, removed: [...removed], added: [...added] };
 }
 
 function offer(select, versions, chosen) {
@@ -47,19 +58,46 @@ function offer(select, versions, chosen) {
   if (versions.includes(chosen)) select.value = chosen;
 }
 
-const fileItem = ({ version, id, name, isWithdrawn }) => {
-  const link = element("a", { href: `../releases/${version}/#p${id}` }, element("bdi", {}, name));
-  const mark = isWithdrawn ? [" ", element("span", { className: "tag danger" }, "withdrawn")] : [];
-  return element("li", {}, link, ...mark);
-};
+const units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
-function showFiles(title, files, none) {
-  const list = files.length > 0 ? element("ul", {}, ...files.map(fileItem)) : element("p", {}, none);
-  results.append(element("h3", {}, title), list);
+function sizeText(bytes) {
+  let [value, unit] = [bytes, 0];
+  for (; value >= (unit === 0 ? 1024 : 1023.95) && unit < units.length - 1; unit++) value /= 1024;
+  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
 }
 
-const missingIn = (known, files) =>
-  [...files].filter(([pattern]) => !known.has(pattern)).map(([, file]) => file);
+/** Link, version of the package, and size. */
+function fileParts({ version, id, name, file, package_version, size, isWithdrawn }) {
+  const words = element("bdi", {}, file === name ? name : `${name} (${file})`);
+  const link = element("a", { href: `../releases/${version}/#p${id}` }, words);
+  const about = [package_version, size == null ? undefined : sizeText(size)]
+    .filter(Boolean)
+    .flatMap((text, index) => [index > 0 ? ", " : "", element("bdi", {}, text)]);
+  return [
+    link,
+    ...(about.length > 0 ? [" ", element("span", { className: "muted" }, "(", ...about, ")")] : []),
+    ...(isWithdrawn ? [" ", element("span", { className: "tag danger" }, "withdrawn")] : []),
+  ];
+}
+
+function showFiles(title, files, none) {
+  const items = files.map((file) => element("li", {}, ...fileParts(file)));
+  results.append(
+    element("h3", {}, title),
+    files.length > 0 ? element("ul", {}, ...items) : element("p", {}, none),
+  );
+}
+
+function showPairs(pairs) {
+  const items = pairs.map(([before, after]) => {
+    const arrow = element("span", { ariaHidden: "true" }, "\u2190 ");
+    const words = element("span", { className: "vh" }, "before: ");
+    return element("li", {}, ...fileParts(after), element("br", {}), words, arrow, ...fileParts(before));
+  });
+  const none = element("p", {}, "No file is in both releases.");
+  const list = pairs.length > 0 ? element("ul", { className: "pairs" }, ...items) : none;
+  results.append(element("h3", {}, "In both releases"), list);
+}
 
 /** Notes of a release, as its own page of changes has them. */
 async function notesOf(version) {
@@ -85,7 +123,7 @@ async function showNotes(versions) {
   await more();
 }
 
-async function compare(versions, files) {
+async function compare(versions) {
   const [older, newer] = [form.from.value, form.to.value].sort();
   if (older === newer) {
     results.append(element("p", { className: "lead" }, "Choose two different versions."));
@@ -94,10 +132,11 @@ async function compare(versions, files) {
   const title = `Changes from ${older} to ${newer}`;
   document.querySelector("h1").textContent = title;
   document.title = document.title.replace(/^[^·]*/, `${title} `);
-  const [before, after] = [files.get(older), files.get(newer)];
+  const { pairs, added, removed } = pairFiles(...(await Promise.all([older, newer].map(filesOf))));
   results.append(element("h2", {}, "Files"));
-  showFiles("New", missingIn(before, after), "No file is new.");
-  showFiles("Removed", missingIn(after, before), "No file was removed.");
+  showFiles("New", added, "No file is new.");
+  showFiles("Removed", removed, "No file was removed.");
+  showPairs(pairs);
   await showNotes(versions.filter((version) => version > older && version <= newer));
 }
 
@@ -111,8 +150,8 @@ async function run(work) {
 }
 
 run(async () => {
-  const files = filesByVersion(await (await load("../search/index.json")).json());
-  const versions = [...files.keys()];
+  const { releases } = await (await load("../search/index.json")).json();
+  const versions = releases.map(([version]) => version);
   const known = (name) => (versions.includes(query.get(name)) ? query.get(name) : undefined);
   offer(form.to, versions, known("to") ?? versions[0]);
   offer(form.from, versions, known("from") ?? versions[versions.indexOf(form.to.value) + 1]);
@@ -120,6 +159,6 @@ run(async () => {
   const unknown = ["from", "to"].filter((name) => query.has(name) && !known(name));
   for (const name of unknown)
     results.append(element("p", { className: "banner" }, `There is no release ${query.get(name)}.`));
-  if (versions.length > 1) await compare(versions, files);
+  if (versions.length > 1) await compare(versions);
   else results.append(element("p", { className: "lead" }, "There are no two releases to compare."));
 });

@@ -70,9 +70,6 @@ async function findChecksum() {
   return found.length;
 }
 
-/** A record whose name is not that of its file has both. */
-const nameOf = (name) => (Array.isArray(name) ? `${name[0]} (${name[1]})` : name);
-
 /** Files of the index: a name and the difference of its id from the previous one. */
 function* filesOf({ names, releases }) {
   let id = 0;
@@ -86,7 +83,7 @@ function* filesOf({ names, releases }) {
         yield {
           version,
           id,
-          name: nameOf(names[packed[at]]).replaceAll("\0", version),
+          name: names[packed[at]].replaceAll("\0", version),
           withdrawn: isWithdrawn,
         };
       }

@@ -22,6 +22,7 @@ import {
   sayNextAfterDryRun,
   surroundings,
 } from "../terminal/host.ts";
+import { renderProblems } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count, listed } from "../terminal/words.ts";
 import { summarize as summarizeJob } from "./job-summary.ts";
@@ -81,6 +82,8 @@ export async function cutReleases(
     options.confirm ?? (isChosen ? undefined : confirmAll(commit ? " and commit" : "", options.yes, host));
   const confirm: CutRequest["confirm"] = async (due, catalog) => {
     if (!chosen && !plan && (options.all || options.yes)) refuseLate(due, catalog);
+    const dropped = catalog.problems.filter(({ code }) => code === "artifact-dropped");
+    host.messages.write(renderProblems(dropped, host));
     await confirmGaps(due, catalog, options, host);
     await confirmCut?.(due, catalog);
   };

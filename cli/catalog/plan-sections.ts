@@ -38,6 +38,7 @@ export function planSections(plan: Plan): PlanSection[] {
     leftOut(plan),
     configuration(plan),
     missing(plan),
+    problems("In the previous release, but not in this one", plan.dropped ?? []),
     documents(plan),
   ];
   return sections.filter(({ rows }) => rows.length > 0);

@@ -152,6 +152,9 @@ export const planSchema = object({
   missing: list(object({ version, artifact: line })).meta({
     description: "Artifacts that `expected:` requires and a release with new ids lacks.",
   }),
+  dropped: list(forbiddenChange).optional().meta({
+    description: "Warnings of open releases that lack what the previous one has; absent if there are none.",
+  }),
   documents: object({ added: list(anyText), changed: list(anyText), removed: list(anyText) })
     .nullable()
     .meta({ description: "Files of the site, by path; null if they were not compared." }),

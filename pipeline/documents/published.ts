@@ -145,6 +145,7 @@ export interface ListedPackage extends Pick<PublishedPackage, "file" | "url" | "
   row: Readonly<Record<string, unknown>>;
   /** Absent if it is not known. */
   arch?: Architecture;
+  packageVersion?: string;
 }
 
 /** A release's entry in the feeds. */
@@ -181,6 +182,7 @@ export type SiteConfig = Pick<
   | "platforms"
   | "components"
   | "kinds"
+  | "refs"
   | "wire"
   | "packageTypes"
   | "feeds"

@@ -80,9 +80,12 @@ export const releaseDocumentSchema = opened(
     provisional: z.literal(true).optional(),
     notes: list(publishedNote),
     packages: list(packageRecordSchema),
-    artifacts: table(object({ file: name, url, size: size.nullable(), arch: arch.optional() })).meta({
-      description: "By record id.",
-    }),
+    artifacts: table(
+      object({
+        ...{ file: name, url, size: size.nullable(), arch: arch.optional() },
+        package_version: line.optional().meta({ description: "The version that the package states." }),
+      }),
+    ).meta({ description: "By record id." }),
     retracted: list(retractedSchema),
   }).meta({ title: "Release document" }),
 );

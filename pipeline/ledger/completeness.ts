@@ -1,6 +1,8 @@
 import type { Config, Expectation } from "../documents/config.ts";
 import type { Problem } from "../errors.ts";
-import type { ArtifactOutline, OutlinedRelease } from "../records/normalize.ts";
+import { display } from "../project/display.ts";
+import { type ArtifactOutline, isPrivate, type OutlinedRelease } from "../records/normalize.ts";
+import { pairFiles } from "../selection/pair-files.ts";
 import type { IdentifiedOutline, Package } from "./assign-ids.ts";
 
 /** Entries of `expected:` that a release lacks. A retracted artifact counts only if it has a replacement. */
@@ -8,8 +10,7 @@ export function missingArtifacts({ release, packages }: IdentifiedOutline, confi
   const live = packages.filter((candidate) => !candidate.retraction || isReplaced(candidate, packages));
   return config.expected.filter(
     (expectation) =>
-      covers(expectation, release.version) &&
-      !live.some(({ artifact }) => fits(artifact.content, expectation)),
+      covers(expectation, release.version) && !live.some(({ artifact }) => fits(artifact, expectation)),
   );
 }
 
@@ -19,79 +20,92 @@ const isReplaced = ({ retraction }: Entry, packages: readonly Entry[]) =>
   packages.some((other) => other.id === retraction?.replaced_by && !other.retraction);
 
 /** A month as a bound covers all its versions. */
-const covers = ({ from, until }: Expectation, version: string) =>
-  (from === undefined || version >= from) && (until === undefined || version.slice(0, until.length) <= until);
+const covers = (expectation: Expectation, version: string) =>
+  (expectation.from === undefined || version >= expectation.from) && !isOver(expectation, version);
+
+const isOver = ({ until }: Expectation, version: string) =>
+  until !== undefined && version.slice(0, until.length) > until;
 
 const compared = ["package_type", "min_os_version", "max_os_version", "gui_only", "headless"] as const;
 
-const fits = (content: ArtifactOutline["content"], expectation: Expectation) =>
+const fits = ({ content, arch }: ArtifactOutline, expectation: Expectation) =>
+  (expectation.arch ?? arch) === arch &&
   compared.every((key) => expectation[key] === undefined || expectation[key] === content[key]);
 
-/** A manifest of an earlier release; most builds name it after the job that wrote it. */
-interface UsualJob {
-  manifest: string;
-  version: string;
-}
-
 /**
- * Checks releases in ascending order. Earlier releases show which job usually supplies an artifact, so a
+ * Checks releases in ascending order. Earlier ones show what a release lacks, and which job usually supplies it, so a
  * message can name the job whose manifest is missing.
  */
-export interface CompletenessCheck {
-  /**
-   * @param severity of a missing artifact, an error if the release is about to be cut; undefined: not
-   * reported
-   * @returns one problem per missing artifact
-   */
-  next(release: IdentifiedOutline, severity: Problem["severity"] | undefined): Problem[];
-}
-
-export function completenessCheck(config: Config): CompletenessCheck {
-  const usual = new Map<Expectation, UsualJob>();
-  return {
-    next(identified, severity) {
-      const problems = severity ? missingProblems(identified, config, usual, severity) : [];
-      for (const expectation of config.expected) noteJob(usual, expectation, identified.release);
-      return problems;
-    },
+export function completenessCheck(config: Config) {
+  const usual = new Map<Expectation, ArtifactOutline>();
+  let previous: IdentifiedOutline | undefined;
+  /** @param severity of an artifact that `expected:` names, an error in a cut; undefined: nothing is reported */
+  return (identified: IdentifiedOutline, severity: Problem["severity"] | undefined): Problem[] => {
+    const missing = severity ? missingArtifacts(identified, config) : [];
+    const problems = missing.map((each) => missingProblem(each, identified.release, usual, severity));
+    // Ids are in order, so a release whose first artifact is new is not cut.
+    const isOpen = identified.packages[0]?.standing === "new";
+    if (severity && previous && isOpen)
+      problems.push(...droppedProblems(identified, previous, config, missing));
+    if (!isOpen && listed(identified).length > 0) previous = identified;
+    for (const expectation of config.expected) {
+      const found = identified.release.artifacts.find((artifact) => fits(artifact, expectation));
+      if (found) usual.set(expectation, found);
+    }
+    return problems;
   };
 }
 
-function noteJob(
-  usual: Map<Expectation, UsualJob>,
-  expectation: Expectation,
-  release: OutlinedRelease,
-): void {
-  const found = release.artifacts.find(({ content }) => fits(content, expectation));
-  if (!found) return;
-  const manifest = found.origin.manifest.split("/").at(-1) ?? "";
-  usual.set(expectation, { manifest, version: release.version });
-}
+/** Public artifacts that are not withdrawn. */
+const listed = ({ packages }: IdentifiedOutline) =>
+  packages.flatMap(({ artifact, retraction }) =>
+    retraction || isPrivate(artifact.content) ? [] : [artifact],
+  );
 
-function missingProblems(
-  identified: IdentifiedOutline,
-  config: Config,
-  usual: ReadonlyMap<Expectation, UsualJob>,
-  severity: Problem["severity"],
+/**
+ * Compares an open release with the previous one: a warning for each manifest that brought an artifact. `expected:` comes
+ * first: it has reported the artifact already, or its `until` shows that the product dropped it.
+ */
+function droppedProblems(
+  { release: { version, folder, artifacts } }: IdentifiedOutline,
+  previous: IdentifiedOutline,
+  { expected }: Config,
+  reported: readonly Expectation[],
 ): Problem[] {
-  const { version, folder } = identified.release;
-  return missingArtifacts(identified, config).map((expectation) => ({
-    code: "artifact-missing",
-    severity,
-    message: `${version} lacks ${describeExpectation(expectation)}, which catalog.yaml expects`,
-    hint: wayOut(usual.get(expectation)),
-    at: { file: `${folder}/manifests`, line: 1, column: 1 },
-  }));
+  const before = previous.release.version;
+  const isStated = (artifact: ArtifactOutline) =>
+    expected.some((each) => fits(artifact, each) && (reported.includes(each) || isOver(each, version)));
+  const dropped = pairFiles(listed(previous), artifacts).removed.filter((artifact) => !isStated(artifact));
+  return Array.from(Map.groupBy(dropped, manifestOf), ([manifest, [first, ...others]]) => {
+    const [and, it] = others.length > 0 ? [` and ${others.length} more`, "them"] : ["", "it"];
+    const message = `${version} has no counterpart of ${display(first?.file ?? "")}${and} of ${before}`;
+    const hint = `In ${before} the manifest ${manifest} brought ${it}: run that job, and ingest its files. If the product no longer has ${it}, cut ${version} as it is; the next release is compared with it.`;
+    return { code: "artifact-dropped", severity: "warning", message, hint, at: placeOf(folder) };
+  });
 }
 
-const wayOut = (job: UsualJob | undefined) =>
-  job
-    ? `In ${job.version} the manifest ${job.manifest} brought it: run that job, correct \`expected:\`, or cut with --allow-incomplete.`
-    : "Add its manifest, correct `expected:`, or cut with --allow-incomplete.";
+/** Most builds name the manifest after the job that writes it. */
+const manifestOf = ({ origin }: ArtifactOutline) => origin.manifest.split("/").at(-1) ?? "";
+
+function missingProblem(
+  expectation: Expectation,
+  { version, folder }: OutlinedRelease,
+  usual: ReadonlyMap<Expectation, ArtifactOutline>,
+  severity: Problem["severity"] = "warning",
+): Problem {
+  const found = usual.get(expectation);
+  const way = found
+    ? `In ${found.content.version} the manifest ${manifestOf(found)} brought it: run that job`
+    : "Add its manifest";
+  const message = `${version} lacks ${describeExpectation(expectation)}, which catalog.yaml expects`;
+  const hint = `${way}, correct \`expected:\`, or cut with --allow-incomplete.`;
+  return { code: "artifact-missing", severity, message, hint, at: placeOf(folder) };
+}
+
+const placeOf = (folder: string) => ({ file: `${folder}/manifests`, line: 1, column: 1 });
 
 export function describeExpectation(expectation: Expectation): string {
-  const details = compared
-    .slice(1)
+  const details = (["arch", ...compared.slice(1)] as const)
     .filter((key) => expectation[key] !== undefined)
     .map((key) => `${key}: ${JSON.stringify(expectation[key])}`);
   return [expectation.package_type, ...(details.length > 0 ? [`(${details.join(", ")})`] : [])].join(" ");

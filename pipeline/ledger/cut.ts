@@ -56,7 +56,7 @@ export function refuseCut(catalog: Catalog, { events }: Cut, options: CutOptions
   const completeness = completenessCheck(config);
   const severity = options.allowIncomplete ? "warning" : "error";
   const incomplete = identified.releases.flatMap((identified) =>
-    completeness.next(identified, due.has(identified.release.version) ? severity : undefined),
+    completeness(identified, due.has(identified.release.version) ? severity : undefined),
   );
   throwErrors([...incomplete, ...tooManyRevisions(events, options.allowRevise ?? 50)]);
 }

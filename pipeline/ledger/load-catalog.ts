@@ -220,7 +220,7 @@ function reviewer({
       const counts = scope.counts(version);
       const identified = ids.next(read.release);
       // The unread manifest may contain the missing artifact.
-      missing.push(...completeness.next(identified, complete && counts ? "warning" : undefined));
+      missing.push(...completeness(identified, complete && counts ? "warning" : undefined));
       feeds.next(identified);
       if (!counts) return identified;
       problems.push(...read.problems);

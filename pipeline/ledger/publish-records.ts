@@ -1,13 +1,18 @@
 import type { Config } from "../documents/config.ts";
 import type { WireRecord } from "../documents/package-record.ts";
-import type { PublishedPackage, PublishedRelease, ReleaseSummary } from "../documents/published.ts";
+import type {
+  PublishedPackage,
+  PublishedRelease,
+  RecordEvent,
+  ReleaseSummary,
+} from "../documents/published.ts";
 import { inOrder } from "../documents/record-fields.ts";
 import type { RetractedRecord } from "../documents/site.ts";
 import { type ArtifactOutline, isPrivate } from "../records/normalize.ts";
 import { asImported } from "../records/verbatim.ts";
 import type { IdentifiedOutline, IdentifiedRelease, Package } from "./assign-ids.ts";
 import type { Ledger } from "./ledger.ts";
-import { recordHistory } from "./record-history.ts";
+import type { Change } from "./ledger-records.ts";
 
 /** The public view of a release; private records are dropped here. */
 export function publishRelease(release: IdentifiedRelease, ledger: Ledger, config: Config): PublishedRelease {
@@ -137,3 +142,25 @@ function replacements(packages: readonly Package[], ledger: Ledger): PublishedRe
     }),
   );
 }
+
+const kinds = { revise: "revised", retract: "withdrawn", reinstate: "reinstated" } as const;
+
+/**
+ * Events of a public record, oldest first: when it was added, and each later change. Changes from the time in
+ * which a record was private are left out, because their reasons were not written for the public.
+ */
+function recordHistory({ id, created }: Pick<Package, "id" | "created">, ledger: Ledger): RecordEvent[] {
+  const history: RecordEvent[] = [{ kind: "added", at: created, reason: "" }];
+  let isHidden = ledger.byId.get(id)?.add.private ?? false;
+  for (const change of ledger.changesOf(id)) {
+    if (change.event === "revise") isHidden = change.private ?? false;
+    if (!isHidden) history.push(eventOf(change));
+  }
+  return history;
+}
+
+const eventOf = (change: Change): RecordEvent => ({
+  kind: kinds[change.event],
+  at: change.at,
+  reason: change.event === "retract" ? change.reason : "",
+});

@@ -14,6 +14,7 @@ import { compareRecords } from "./compare-records.ts";
 import { compareReleases } from "./compare-releases.ts";
 import { contentDigests, planDigest } from "./digest.ts";
 import { forbiddenChanges, isForbidden, refuseForeign } from "./forbidden.ts";
+import { problemRow } from "./problem-row.ts";
 import { type BaselineRequest, readBaseline } from "./read-baseline.ts";
 import { type Refused, refusedArtifacts, refusedRows } from "./refused.ts";
 import {
@@ -89,6 +90,7 @@ function decidePlan(
   const merged = { ...changes, removed: removedRows(changes, catalog, baseline) };
   const { removed, retracted, reinstated, added, changed } = merged;
   const gaps = newFeedGaps(catalog).map(({ command: _, ...gap }) => gap);
+  const dropped = catalog.problems.filter(({ code }) => code === "artifact-dropped").map(problemRow);
   const plan: Omit<Plan, "digest"> = {
     schema_version: 1,
     at: cut.at,
@@ -110,6 +112,7 @@ function decidePlan(
     ...(gaps.length > 0 && { not_in_feeds: gaps }),
     configuration: configurationRows(changes, catalog),
     missing: missingRows(catalog, cut, versions),
+    ...(dropped.length > 0 && { dropped }),
     documents: compareDocuments(baseline.documents, documents),
     private: countPrivate(baseline.snapshot, snapshot, cut),
     content: contentDigests(config, after.releases),

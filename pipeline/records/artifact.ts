@@ -1,4 +1,4 @@
-import type { ArtifactDocument, PackageMetadata } from "../documents/feeds/package-metadata.ts";
+import type { Architecture, ArtifactDocument, PackageMetadata } from "../documents/feeds/package-metadata.ts";
 import type { Note } from "../documents/note.ts";
 import type { RecordContent, RecordData } from "../documents/package-record.ts";
 import type { Inspected } from "../documents/policy.ts";
@@ -23,6 +23,8 @@ export interface ArtifactOutline {
   contentHash: string;
   /** The name under which a package repository lists it. */
   repository?: RepositoryName | undefined;
+  /** Absent if it is not known. */
+  arch?: Architecture | undefined;
   /** Its manifest, and its index in that manifest. */
   origin: { manifest: string; index: number };
   /** Location of the artifact in that manifest. */

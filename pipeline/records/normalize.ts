@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { Attestation } from "../documents/attestation.ts";
 import type { Config } from "../documents/config.ts";
+import { architectureOf } from "../documents/feeds/package-metadata.ts";
 import { isObject } from "../documents/is-object.ts";
 import type { WrittenArtifact } from "../documents/manifest.ts";
 import type { RecordContent, RecordData } from "../documents/package-record.ts";
@@ -45,7 +46,10 @@ export function normalizeRelease(
       config,
     ),
     artifacts: artifacts.map((artifact) =>
-      Object.assign(artifact, { repository: repositoryName(artifact.metadata) }),
+      Object.assign(artifact, {
+        repository: repositoryName(artifact.metadata),
+        arch: architectureOf(artifact.metadata),
+      }),
     ),
     complete: parsed.problems.length === 0 && claims.length === count(parsed),
   };

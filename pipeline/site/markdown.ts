@@ -79,7 +79,8 @@ markdown.core.ruler.push("references", ({ tokens, env: { refs } }) => {
     for (const token of children ?? []) {
       if (token.type.startsWith("link_")) depth += token.nesting;
       if (token.type !== "text" || depth > 0) continue;
-      Object.assign(token, { type: "html_inline", content: referencesHtml(token.content, refs as References) });
+      const content = referencesHtml(token.content, refs as References);
+      Object.assign(token, { type: "html_inline", content });
     }
   }
 });

@@ -1,4 +1,4 @@
-import { architectureOf } from "../documents/feeds/package-metadata.ts";
+import { architectureOf, packageVersionOf } from "../documents/feeds/package-metadata.ts";
 import type { OutputFile, PublishedRelease, RenderedRelease } from "../documents/published.ts";
 import type { ReleaseIndex } from "../documents/site.ts";
 import { textFile } from "./output.ts";
@@ -16,7 +16,7 @@ export function releaseDocument(release: PublishedRelease): OutputFile {
   };
   const artifacts = release.packages.map(
     ({ record, file, url, size, metadata }) =>
-      `${JSON.stringify(String(record.id))}:${JSON.stringify({ file, url, size, arch: architectureOf(metadata) })}`,
+      `${JSON.stringify(String(record.id))}:${JSON.stringify({ file, url, size, arch: architectureOf(metadata), package_version: packageVersionOf(metadata) })}`,
   );
   // Embeds the records' own text, so that a record has the same bytes in every document.
   const packages = release.packages.map((entry) => entry.json).join(",");

@@ -6,7 +6,6 @@ import type {
   SearchedFile,
   SearchSlice,
 } from "../documents/published.ts";
-import type { RetractedRecord } from "../documents/site.ts";
 import { visible } from "./escape.ts";
 import { jsonFile } from "./output.ts";
 import { plainText } from "./plain-text.ts";
@@ -34,7 +33,7 @@ const searched = ({ id, name, file, checksum }: SearchedFile): SearchedFile => {
 };
 
 /** With the name of the file, if the record has another name. */
-export const foundName = ({ name, file }: Pick<SearchedFile, "name" | "file">): string =>
+const foundName = ({ name, file }: Pick<SearchedFile, "name" | "file">): string =>
   file === "" ? name : `${name} (${file})`;
 
 /**
@@ -76,7 +75,7 @@ interface FilesOfRelease {
 function* readNotes(releases: readonly RenderedRelease[], files: FilesOfRelease[]): Generator<NotesRow> {
   for (const { version, retracted, slices } of releases) {
     const { files: listed, notes } = slices.search();
-    files.push({ version, listed, withdrawn: searchedRetracted(retracted) });
+    files.push({ version, listed, withdrawn: retracted.map(searched) });
     yield [version, notes];
   }
 }
@@ -110,38 +109,23 @@ const byChecksum = ([a, , id]: HashRow, [b, , other]: HashRow): number =>
  * place of the version; a file is two numbers: its name, and the difference of its id from the previous one.
  */
 function directoryOf(releases: readonly FilesOfRelease[]) {
-  const names = new Map<string, IndexedName>();
+  const names = new Map<string, number>();
   let last = 0;
   const packed = (version: string, files: readonly SearchedFile[]): number[] =>
     files.flatMap((file) => {
       const pattern = foundName(file).replaceAll(version, "\0");
-      const known = names.get(pattern) ?? { number: names.size, name: indexedName(version, file) };
-      names.set(pattern, known);
+      const number = names.get(pattern) ?? names.size;
+      names.set(pattern, number);
       const step = file.id - last;
       last = file.id;
-      return [known.number, step];
+      return [number, step];
     });
   const rows = releases.map(({ version, listed, withdrawn }) => {
     const row = [version, packed(version, listed)];
     return withdrawn.length > 0 ? [...row, packed(version, withdrawn)] : row;
   });
-  return { names: Array.from(names.values(), ({ name }) => name), releases: rows };
+  return { names: [...names.keys()], releases: rows };
 }
-
-interface IndexedName {
-  number: number;
-  name: string | [record: string, file: string];
-}
-
-/** Releases are compared by the names of their files, so a record with another name has both. */
-function indexedName(version: string, { name, file }: SearchedFile): IndexedName["name"] {
-  const record = name.replaceAll(version, "\0");
-  return file === "" ? record : [record, file.replaceAll(version, "\0")];
-}
-
-/** Withdrawn files, as a release's own slice has its others. */
-export const searchedRetracted = (retracted: readonly RetractedRecord[]): SearchedFile[] =>
-  retracted.map(searched);
 
 /** Parts of months, newest first, one at a time; a month with many notes has several. */
 function* notesByMonth(releases: Iterable<NotesRow>): Generator<[part: string, rows: NotesRow[]]> {

@@ -1,4 +1,4 @@
-import { architectureOf } from "../documents/feeds/package-metadata.ts";
+import { architectureOf, packageVersionOf } from "../documents/feeds/package-metadata.ts";
 import type {
   ListedPackage,
   PublishedPackage,
@@ -51,6 +51,8 @@ export function slicesOf(
 function listedPackage(entry: PublishedPackage): ListedPackage {
   const { record, published, file, url, size, metadata } = entry;
   const arch = architectureOf(metadata);
+  const packageVersion = packageVersionOf(metadata);
   const { data: _, ...fields } = record;
-  return { record: fields, row: withoutData(published ?? fields), file, url, size, ...(arch && { arch }) };
+  const known = { ...(arch && { arch }), ...(packageVersion && { packageVersion }) };
+  return { record: fields, row: withoutData(published ?? fields), file, url, size, ...known };
 }

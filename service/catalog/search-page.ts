@@ -17,7 +17,7 @@ interface FoundFile {
 /** The index as the build writes it; see search-index.ts. */
 interface Directory {
   /** With the name of the file, if the record has another one. */
-  names: (string | [record: string, file: string])[];
+  names: string[];
   releases: [version: string, listed: number[], withdrawn?: number[]][];
   notes: string[];
 }
@@ -104,9 +104,6 @@ async function wordResults(site: CatalogSite, query: string): Promise<string> {
   return `<p class="muted">Nothing was found for \u201C${bdi(query)}\u201D${soFar}.</p>\n`;
 }
 
-const nameOf = (name: Directory["names"][number]): string =>
-  typeof name === "string" ? name : `${name[0]} (${name[1]})`;
-
 /** Files of the index: a name, and the difference of its id from the previous one. */
 function* filesOf({ names, releases }: Directory): Generator<FoundFile> {
   let id = 0;
@@ -114,7 +111,7 @@ function* filesOf({ names, releases }: Directory): Generator<FoundFile> {
     for (const packed of [listed, withdrawn]) {
       for (let at = 0; at < packed.length; at += 2) {
         id += packed[at + 1] ?? 0;
-        const name = nameOf(names[packed[at] ?? 0] ?? "").replaceAll("\0", version);
+        const name = (names[packed[at] ?? 0] ?? "").replaceAll("\0", version);
         yield { version, id, name, isWithdrawn: packed === withdrawn };
       }
     }

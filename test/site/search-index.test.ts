@@ -8,7 +8,7 @@ import { noteOf, packageOf, releaseOf, retractedOf, textOf } from "./pages/facto
 type Rows = [checksum: string, version: string, id: number, name: string, withdrawn: 0 | 1][];
 type Notes = [version: string, texts: string[]][];
 interface Index {
-  names: (string | [record: string, file: string])[];
+  names: string[];
   releases: [version: string, files: number[], withdrawn?: number[]][];
   notes: string[];
 }
@@ -30,8 +30,6 @@ function indexOf(releases: readonly PublishedRelease[]): Map<string, string> {
 
 const parsed = <T>(files: Map<string, string>, path: string): T => JSON.parse(files.get(path) ?? "");
 
-const nameOf = (name: string | [string, string]) => (Array.isArray(name) ? `${name[0]} (${name[1]})` : name);
-
 /** Version, id and name of each file, as the search page reads them. */
 function listed(files: Map<string, string>): [string, number, string, boolean][] {
   const { names, releases } = parsed<Index>(files, "index.json");
@@ -41,7 +39,7 @@ function listed(files: Map<string, string>): [string, number, string, boolean][]
       packed.flatMap((name, at): [string, number, string, boolean][] => {
         if (at % 2 === 1) return [];
         id += packed[at + 1] ?? 0;
-        return [[version, id, nameOf(names[name] ?? "").replaceAll("\0", version), index === 1]];
+        return [[version, id, (names[name] ?? "").replaceAll("\0", version), index === 1]];
       }),
     ),
   );

@@ -278,6 +278,16 @@ export function expectedFormats(packageType: string, kind: Kind): readonly Packa
   return format ? [format] : clientFormats;
 }
 
+/** The version that a package states, with the parts that its package manager adds. */
+export function packageVersionOf(metadata: PackageMetadata | undefined): string | undefined {
+  if (metadata?.type === "helm") return metadata.chart.version;
+  if (metadata?.type === "msi") return metadata.product_version;
+  if (metadata?.type === "pkg") return metadata.version;
+  if (metadata?.type === "rpm")
+    return `${metadata.epoch > 0 ? `${metadata.epoch}:` : ""}${metadata.version}-${metadata.release}`;
+  return metadata?.type === "deb" ? /^Version:[ \t]*(\S+)/im.exec(metadata.control)?.[1] : undefined;
+}
+
 /** The architecture, if the package states one. */
 export const architectureOf = (metadata: PackageMetadata | undefined): Architecture | undefined =>
   metadata && "arch" in metadata ? metadata.arch : undefined;

@@ -11,6 +11,7 @@ export const brandFolder = "brand";
 export const pageTemplates: Readonly<Record<string, { version: number; use: string }>> = {
   "api.hbs": { version: 1, use: "the browsable list of the API" },
   "artifact-table.hbs": { version: 1, use: "the table around the rows of files" },
+  "changed-file.hbs": { version: 1, use: "a file on the page of changes" },
   "changed-files.hbs": { version: 1, use: "a list of files that one of two releases has" },
   "changes.hbs": { version: 1, use: "the changes since the previous release" },
   "changes.js": { version: 1, use: "the script that compares two releases" },

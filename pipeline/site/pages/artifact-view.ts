@@ -2,6 +2,7 @@ import {
   type ArtifactDocument,
   architectureOf,
   documentAddress,
+  packageVersionOf,
 } from "../../documents/feeds/package-metadata.ts";
 import type { WireRecord } from "../../documents/package-record.ts";
 import type { PublishedPackage, PublishedRelease, SiteConfig } from "../../documents/published.ts";
@@ -50,6 +51,7 @@ export function artifactView(
     platform: platformName(record.platform, config),
     facts: factsOf(record, config),
     arch: architectureText(entry),
+    packageVersion: otherVersion(entry),
     system: systemText(record),
     variant: variantText(record),
     size: size === null ? "" : sizeText(size),
@@ -65,6 +67,13 @@ export function artifactView(
     signature: signatureView(file, record),
     install: installView(entry, config),
   };
+}
+
+/** The version that a package states; empty if it is that of the release, apart from zeros, epoch and revision. */
+function otherVersion({ record, metadata }: PublishedPackage): string {
+  const stated = packageVersionOf(metadata) ?? record.version;
+  const plain = (version: string) => version.replace(/^\d+:|\b0+(?=\d)|(?:\.0)?(?:-\d[\w.~+]*)?$/g, "");
+  return plain(stated) === plain(record.version) ? "" : stated;
 }
 
 /** The operating system of a client; undefined for images and charts. */

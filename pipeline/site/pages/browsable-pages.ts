@@ -51,7 +51,7 @@ function browsablePage(
     json: `${list}index.json`,
     api: `${list}?format=api`,
     recordsHtml: slices
-      .flatMap(({ release, from, to }) => release.records().slice(from, to))
+      .flatMap(({ release, from, to }) => release.slices.browsable().slice(from, to))
       .map((record) => relinked(record, list))
       .join(",\n"),
     months: others.map(({ folder, label }) => ({ href: `page/${folder}`, text: label })),

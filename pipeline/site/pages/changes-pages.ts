@@ -1,8 +1,8 @@
-import type { OutputFile, SiteConfig } from "../../documents/published.ts";
-import { foundName } from "../search-index.ts";
+import type { ListedPackage, OutputFile, SiteConfig } from "../../documents/published.ts";
+import { type Pairable, pairFiles } from "../../selection/pair-files.ts";
 import { artifactsUnit } from "./artifact-view.ts";
+import { sizeText } from "./byte-count.ts";
 import { page, pageLayout } from "./page-layout.ts";
-import type { PageModel } from "./page-models.ts";
 import type { PagePieces } from "./page-pieces.ts";
 import type { Templates } from "./templates.ts";
 
@@ -36,7 +36,7 @@ export function changesPage(
       : null,
     ...comparedFiles(piece, previous),
     summaryHtml: piece.summaryHtml(),
-    notesHtml: piece.notesHtml(),
+    notesHtml: piece.slices.notes(),
     compare: `../?to=${version}`,
   }));
 }
@@ -54,24 +54,35 @@ export function comparePage(config: SiteConfig, templates: Templates): OutputFil
   }));
 }
 
-/** Two files are the same one if the names of the files differ only in the version. Withdrawn files count as files. */
+/** Pairs on a page, so that it stays below 100 KB. */
+const maxKept = 100;
+
 function comparedFiles(piece: PagePieces, previous: PagePieces | undefined) {
-  const [newer, older] = [filesOf(piece), previous ? filesOf(previous) : new Map<string, ChangedFile>()];
-  const added = missingIn(older, newer);
-  const same = newer.size - added.length;
-  return { added, removed: missingIn(newer, older), same, unit: artifactsUnit(same) };
+  const { pairs, added, removed } = pairFiles(previous ? filesOf(previous) : [], filesOf(piece));
+  return {
+    added: added.map(viewOf),
+    removed: removed.map(viewOf),
+    same: pairs.length,
+    kept: pairs
+      .slice(0, maxKept)
+      .map(([before, after]) => ({ before: viewOf(before), after: viewOf(after) })),
+    more: Math.max(0, pairs.length - maxKept),
+    unit: artifactsUnit(pairs.length),
+  };
 }
 
-type ChangedFile = PageModel<"changes">["added"][number];
+type ComparedFile = Pairable & {
+  content: { id: number; name: string; version: string };
+} & Partial<ListedPackage>;
 
-function filesOf({ version, files }: PagePieces): Map<string, ChangedFile> {
-  return new Map(
-    files().map((file) => [
-      (file.file || file.name).replaceAll(version, "\0"),
-      { name: foundName(file), href: `${releasePath(version)}#p${file.id}`, withdrawn: file.withdrawn },
-    ]),
-  );
-}
+const filesOf = ({ version, slices, retracted }: PagePieces): ComparedFile[] => [
+  ...slices.facts().packages.map((file) => ({ ...file, content: file.record })),
+  ...retracted.map((content) => ({ file: content.file, content: { ...content, version } })),
+];
 
-const missingIn = (known: ReadonlyMap<string, unknown>, files: ReadonlyMap<string, ChangedFile>) =>
-  [...files].filter(([pattern]) => !known.has(pattern)).map(([, file]) => file);
+const viewOf = ({ file, content: { id, name, version }, record, size, packageVersion }: ComparedFile) => ({
+  name: file === name ? name : `${name} (${file})`,
+  href: `${releasePath(version)}#p${id}`,
+  about: [packageVersion ?? "", size == null ? "" : sizeText(size)].filter(Boolean),
+  withdrawn: !record,
+});

@@ -137,10 +137,7 @@ function latestRedirect(pieces: readonly PagePieces[], config: SiteConfig, templ
 }
 
 function searchPage(pieces: readonly PagePieces[], config: SiteConfig, templates: Templates): OutputFile {
-  const count = pieces.reduce(
-    (sum, { packageCount, retractedCount }) => sum + packageCount + retractedCount,
-    0,
-  );
+  const count = pieces.reduce((sum, { packages, retracted }) => sum + packages.length + retracted.length, 0);
   return page(searchPaths.page, "search", templates, () => ({
     layout: pageLayout(searchPaths.page, { title: "Search", script: "search" }, config, templates),
     all: "../releases/",
@@ -166,8 +163,8 @@ function listed(
   root: string,
   config: SiteConfig,
 ): PageModel<"month">["releases"][number] {
-  const [rows, architectures] = [release.rows(), release.architectures()];
-  const files = release.artifacts.map((artifact, index) => {
+  const [rows, architectures] = [release.slices.rows(), release.architectures()];
+  const files = release.packages.map((artifact, index) => {
     return { ...artifact, arch: architectures[index], row: rows[index] ?? "" };
   });
   const ordered = downloadGroups(files, config).flatMap((group) => group.files);

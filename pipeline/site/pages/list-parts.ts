@@ -60,7 +60,7 @@ function filled(releases: readonly PagePieces[], { most, keepsReleases }: PageSi
     room = most;
   };
   for (const release of releases) {
-    let to = release.packageCount;
+    let to = release.packages.length;
     if (room <= 0 || (keepsReleases && to > room)) begin();
     while (to > room) {
       parts.at(-1)?.push({ release, from: to - room, to });

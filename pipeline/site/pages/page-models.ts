@@ -80,8 +80,11 @@ export const pageModels = {
     previous: z.strictObject({ version, href, changes: href }).nullable(),
     added: z.array(changedFile),
     removed: z.array(changedFile),
-    /** Number of files that both releases have, apart from the version in their names. */
+    /** Number of files that both releases have. */
     same: count,
+    kept: z.array(z.strictObject({ before: changedFile, after: changedFile })),
+    /** Number of them that are not in `kept`, because the page would be too large. */
+    more: count,
     unit: text,
     summaryHtml: html,
     notesHtml: html,

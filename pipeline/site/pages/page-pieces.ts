@@ -1,63 +1,27 @@
 import type { Architecture } from "../../documents/feeds/package-metadata.ts";
-import type { ReleaseSlices, RenderedRelease, SearchedFile, SiteConfig } from "../../documents/published.ts";
+import type { RenderedRelease, SiteConfig } from "../../documents/published.ts";
 import { renderMarkdown } from "../markdown.ts";
-import { searchedRetracted } from "../search-index.ts";
 
-/**
- * A release's part of the pages that span releases: plain data that depends on this release alone. Links in
- * its HTML are written for pages two folders deep; see `relinked`.
- */
-export interface PagePieces {
-  /** Digest of all inputs. */
-  key: string;
-  version: string;
-  date: string;
-  provisional: boolean;
-  packageCount: number;
-  retractedCount: number;
+/** A release for the pages that span releases. Links in its HTML are written for pages two folders deep; see `relinked`. */
+export interface PagePieces extends RenderedRelease {
   /** Platforms of its artifacts, including retracted ones. */
   platforms: readonly number[];
-  /** Platform and type of each artifact, in the release's order. */
-  artifacts: readonly { platform: number; packageType: string }[];
   summaryHtml(): string;
-  notesHtml(): string;
-  /** Its files, withdrawn ones last. */
-  files(): readonly (SearchedFile & { withdrawn: boolean })[];
-  /** One table row per artifact, in the same order. */
-  rows(): readonly string[];
-  /** The repositories that list each artifact, in the same order. */
-  offers: ReleaseSlices["offers"];
-  /** The architecture of each artifact, in the same order. */
+  /** The architecture of each artifact, in the order of `packages`. */
   architectures(): readonly (Architecture | undefined)[];
-  /** Its records as browsable JSON, in the same order. */
-  records(): readonly string[];
 }
 
 export function releasePieces(release: RenderedRelease, config: SiteConfig): PagePieces {
-  const { key, version, date, summary, provisional, packages, retracted, slices } = release;
+  const { version, summary, packages, retracted, slices } = release;
   const retractedPlatforms = retracted.flatMap(
     (record) => config.packageTypes.get(record.package_type)?.platform ?? [],
   );
+  const links = { base: `../../releases/${version}/`, refs: config.refs };
   return {
-    key,
-    version,
-    date,
-    provisional,
-    packageCount: packages.length,
-    retractedCount: retracted.length,
+    ...release,
     platforms: [...new Set([...packages.map(({ platform }) => platform), ...retractedPlatforms])],
-    artifacts: packages,
-    summaryHtml: () =>
-      summary === null ? "" : renderMarkdown(summary, { base: `../../releases/${version}/` }),
-    notesHtml: slices.notes,
-    files: () => [
-      ...slices.search().files.map((file) => ({ ...file, withdrawn: false })),
-      ...searchedRetracted(retracted).map((file) => ({ ...file, withdrawn: true })),
-    ],
-    rows: slices.rows,
-    offers: slices.offers,
+    summaryHtml: () => renderMarkdown(summary ?? "", links),
     architectures: () => slices.facts().packages.map(({ arch }) => arch),
-    records: slices.browsable,
   };
 }
 

@@ -1,7 +1,6 @@
 import { platformFolder } from "../../documents/package-types.ts";
 import type { OutputFile, RepositoryOffer, SiteConfig } from "../../documents/published.ts";
 import { platformName } from "./artifact-view.ts";
-import { byName } from "./by-name.ts";
 import { byArchitecture, downloadGroups } from "./download-groups.ts";
 import { downloadsPage } from "./list-parts.ts";
 import { page, pageLayout } from "./page-layout.ts";
@@ -81,10 +80,10 @@ function newestByPlatform(pieces: readonly PagePieces[]): Map<number, Map<string
   const platforms = new Map<number, Map<string, Newest>>();
   for (const release of pieces) {
     for (const id of release.platforms) if (!platforms.has(id)) platforms.set(id, new Map());
-    for (const { platform, packageType: type } of release.artifacts) {
+    for (const { platform, packageType: type } of release.packages) {
       const types = platforms.get(platform);
       if (types?.has(type)) continue;
-      const positions = release.artifacts.flatMap((other, position) =>
+      const positions = release.packages.flatMap((other, position) =>
         other.platform === platform && other.packageType === type ? [position] : [],
       );
       const architectures = release.architectures();
@@ -127,12 +126,12 @@ function platformPage(
 
 /** @param root the path from the page to the site's root */
 const shownRows = ({ release, positions }: Newest, root: string): string =>
-  chosen(release.rows(), positions)
+  chosen(release.slices.rows(), positions)
     .map((row) => relinked(row, root))
     .join("");
 
 const offersOf = ({ release, positions }: Newest): RepositoryOffer[] =>
-  chosen(release.offers(), positions).flat();
+  chosen(release.slices.offers(), positions).flat();
 
 /** The repositories that list any of the packages. */
 const offered = (repositories: readonly Repository[], offers: readonly RepositoryOffer[]) =>
@@ -163,3 +162,9 @@ const typeModel = (
     more: Math.max(positions.length - downloadsPage.most, 0),
   };
 };
+
+/** Case-insensitive order, independent of the locale. */
+function byName(a: { name: string }, b: { name: string }): number {
+  const [left, right] = [a.name.toLowerCase(), b.name.toLowerCase()];
+  return left < right ? -1 : left > right ? 1 : 0;
+}

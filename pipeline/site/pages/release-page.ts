@@ -1,13 +1,13 @@
 import { architectureOf } from "../../documents/feeds/package-metadata.ts";
 import { platformFolder } from "../../documents/package-types.ts";
 import type { OutputFile, PublishedRelease, SiteConfig } from "../../documents/published.ts";
+import { signatureNamespace, signerOf } from "../../documents/trust.ts";
 import { shellWord } from "../../project/shell-word.ts";
 import { renderMarkdown } from "../markdown.ts";
 import { textFile } from "../output.ts";
 import { notesHtml } from "../release-notes.ts";
 import { artifactsUnit, artifactView, platformName, withdrawnView } from "./artifact-view.ts";
 import { downloadGroups } from "./download-groups.ts";
-import { evidenceView } from "./evidence-view.ts";
 import { pageLayout, rootOf } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
 import type { Templates } from "./templates.ts";
@@ -78,7 +78,7 @@ function releaseModel(
     date,
     corrected: release.corrected ?? null,
     provisional,
-    summaryHtml: release.summary === null ? "" : renderMarkdown(release.summary),
+    summaryHtml: release.summary === null ? "" : renderMarkdown(release.summary, { refs: config.refs }),
     notesHtml: notesHtml(release, config),
     changes: `${root}changes/${version}/`,
     count,
@@ -126,4 +126,31 @@ function groupsOf(release: PublishedRelease, config: SiteConfig): PageModel<"rel
       return { anchor: anchorOf(platform), artifact: artifactView(entry, release, config) };
     }),
   }));
+}
+
+/**
+ * Lines that check who released a version, and the signed files for them.
+ * @returns null where nothing is signed: without keys, and in a preview
+ */
+function evidenceView(
+  { version, provisional }: PublishedRelease,
+  { trust, builder, baseUrl, authority }: SiteConfig,
+): PageModel<"release">["evidence"] {
+  if (trust.profile === "none" || trust.rootDigest === "" || provisional) return null;
+  const [site, release] = [shellWord(baseUrl), shellWord(`${baseUrl}/releases/${version}`)];
+  return {
+    version,
+    root: trust.rootDigest,
+    signer: shellWord(signerOf(authority)),
+    namespace: signatureNamespace,
+    site,
+    release,
+    files: [
+      { href: "SHA256SUMS", text: "SHA256SUMS" },
+      { href: "SHA256SUMS.sig", text: "SHA256SUMS.sig" },
+      { href: "../../allowed_signers", text: "allowed_signers" },
+      { href: "../../metadata/1.root.json", text: "1.root.json" },
+      ...(builder ? [{ href: "provenance.json", text: "provenance.json" }] : []),
+    ],
+  };
 }

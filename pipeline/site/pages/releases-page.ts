@@ -47,8 +47,8 @@ const yearsOf = (pieces: readonly PagePieces[]): Years => {
       releases: ofMonth.filter(({ place }) => place < fullReleases).map(({ piece }) => fullRow(piece)),
       versions: ofMonth
         .filter(({ place }) => place >= fullReleases && place < linkedReleases)
-        .map(({ piece: { version, retractedCount: withdrawn, provisional } }) => {
-          return { version, href: `${version}/`, withdrawn, provisional };
+        .map(({ piece: { version, retracted, provisional } }) => {
+          return { version, href: `${version}/`, withdrawn: retracted.length, provisional };
         }),
     })),
   }));
@@ -57,19 +57,19 @@ const yearsOf = (pieces: readonly PagePieces[]): Years => {
 const fullRow = (piece: PagePieces): Years[number]["months"][number]["releases"][number] => ({
   ...shownOf(piece, "../"),
   href: `${piece.version}/`,
-  count: piece.packageCount,
-  unit: artifactsUnit(piece.packageCount),
+  count: piece.packages.length,
+  unit: artifactsUnit(piece.packages.length),
 });
 
 /** @param root the path from the page to the site's root */
 export const shownOf = (
-  { version, date, provisional, retractedCount, summaryHtml }: PagePieces,
+  { version, date, provisional, retracted, summaryHtml }: PagePieces,
   root: string,
 ) => ({
   version,
   date,
   provisional,
-  withdrawn: retractedCount,
+  withdrawn: retracted.length,
   summaryHtml: relinked(summaryHtml(), root),
 });
 

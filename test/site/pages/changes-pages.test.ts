@@ -11,7 +11,10 @@ const listAfter = (whole: string, title: string): string[] => {
 };
 
 const named = (version: string, names: readonly string[], first = 1) =>
-  names.map((name, index) => packageOf(first + index, { name: name.replace("V", version) }));
+  names.map((name, index) => {
+    const package_type = name.slice(name.lastIndexOf(".") + 1);
+    return packageOf(first + index, { name: name.replace("V", version), package_type });
+  });
 
 test("a release's changes are its notes, new files and removed files", () => {
   const html = pageOf(
@@ -24,8 +27,8 @@ test("a release's changes are its notes, new files and removed files", () => {
     ]),
     "changes/26.09.001/index.html",
   );
-  expect(listAfter(html, "New")).toEqual(["client-26.09.001.pkg"]);
-  expect(listAfter(html, "Removed")[0]).toBe("client-26.08.001.msi");
+  expect(listAfter(html, "New")).toEqual(["client-26.09.001.pkg (1.5 KiB)"]);
+  expect(listAfter(html, "Removed")).toEqual(["client-26.08.001.msi (1.5 KiB)"]);
   const text = wordsOf(elementsOf(html, "main")[0] as never);
   expect(text).toContain("1 artifact in both releases");
   expect(text).toContain("Read this.");
@@ -35,14 +38,64 @@ test("a release's changes are its notes, new files and removed files", () => {
   );
 });
 
+test("files are paired by type, architecture and variant, with size and package version on both sides", () => {
+  const control = (version: string) =>
+    `Package: client\nVersion: ${version}\nArchitecture: arm64\nMaintainer: A <a@example.com>\nDescription: Client`;
+  const deb = (id: number, version: string, size: number) => ({
+    ...packageOf(id, { name: `client_${version}_arm64.deb`, package_type: "deb", size }),
+    metadata: { type: "deb" as const, arch: "arm64", control: control(version) },
+  });
+  const html = pageOf(
+    siteOf([
+      releaseOf("26.09.001", {
+        packages: [
+          deb(12, "2.1.0~rc1-1", 2048),
+          packageOf(11, { name: "setup.msi", package_type: "msi", headless: true }),
+          packageOf(13, { name: "appliance.qcow2" }),
+        ],
+      }),
+      releaseOf("26.08.001", {
+        packages: [
+          packageOf(3, { name: "image-1.9.qcow2" }),
+          packageOf(2, { name: "installer.msi", package_type: "msi" }),
+          deb(1, "1:1.9-2", 1024),
+        ],
+      }),
+    ]),
+    "changes/26.09.001/index.html",
+  );
+  expect(listAfter(html, "New")).toEqual(["setup.msi (1.5 KiB)"]);
+  expect(listAfter(html, "Removed")).toEqual(["installer.msi (1.5 KiB)"]);
+  expect(listAfter(html, "In both releases")).toEqual([
+    "client_2.1.0~rc1-1_arm64.deb (2.1.0~rc1-1, 2.0 KiB)before: ← client_1:1.9-2_arm64.deb (1:1.9-2, 1.0 KiB)",
+    "appliance.qcow2 (1.5 KiB)before: ← image-1.9.qcow2 (1.5 KiB)",
+  ]);
+});
+
+test("a page of changes lists 100 pairs, and counts the others", () => {
+  const packages = (version: string) =>
+    named(
+      version,
+      Array.from({ length: 103 }, (_, at) => `tool-${"x".repeat(at)}-V.deb`),
+    );
+  const html = pageOf(
+    siteOf(["26.09.001", "26.08.001"].map((version) => releaseOf(version, { packages: packages(version) }))),
+    "changes/26.09.001/index.html",
+  );
+  expect(listAfter(html, "In both releases")).toHaveLength(100);
+  expect(wordsOf(elementsOf(html, "main")[0] as never)).toContain(
+    "103 artifacts in both releases, of which 3 are not listed here.",
+  );
+});
+
+const withdrawn = (id: number, name: string) =>
+  retractedOf(id, { name, file: name, package_type: name.slice(-3) });
+
 test("a withdrawn file is neither new nor removed, and a new one that was withdrawn is marked", () => {
   const html = pageOf(
     siteOf([
       releaseOf("26.09.001", {
-        retracted: [
-          retractedOf(11, { name: "client-26.09.001.deb", file: "client-26.09.001.deb" }),
-          retractedOf(12, { name: "client-26.09.001.pkg", file: "client-26.09.001.pkg" }),
-        ],
+        retracted: [withdrawn(11, "client-26.09.001.deb"), withdrawn(12, "client-26.09.001.pkg")],
       }),
       releaseOf("26.08.001", { packages: named("26.08.001", ["client-V.deb"]) }),
     ]),

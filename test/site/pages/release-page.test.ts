@@ -134,6 +134,23 @@ test("a record has a date of revision only if it was revised", () => {
   expect(wordsOf(sectionOf(html, "p2"))).toContain("Revised");
 });
 
+test.each([
+  ["deb", "26.08.2-1", ""],
+  ["deb", "1:26.08.002", ""],
+  ["deb", "26.8.2.0", ""],
+  ["deb", "1:2.4.0~rc1-3", "1:2.4.0~rc1-3"],
+  ["deb", "26.8.20", "26.8.20"],
+])("the version of a %s is shown if it is not that of the release: %s", (type, version, shown) => {
+  const control = `Package: a\nVersion: ${version}\nArchitecture: amd64\nMaintainer: A <a@example.com>\nDescription: A\n`;
+  const metadata = { type: "deb" as const, arch: "amd64", control };
+  const html = pageOf(
+    releaseOf("26.08.002", { packages: [{ ...packageOf(1, { package_type: type }), metadata }] }),
+  );
+  const words = wordsOf(elementsOf(html, "main")[0] as never);
+  expect(/Package version(\S+)/.exec(words)?.[1] ?? "").toBe(shown);
+  expect(/· version (\S+) ·/.exec(words)?.[1] ?? "").toBe(shown);
+});
+
 test("a release has the number of its artifacts", () => {
   const words = (packages: ReturnType<typeof packageOf>[]) =>
     wordsOf(sectionOf(pageOf(releaseOf("26.08.002", { packages })), "main"));

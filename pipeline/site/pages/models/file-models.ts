@@ -42,6 +42,8 @@ export const artifact = z.strictObject({
   platform: text,
   facts: z.array(text),
   arch: text,
+  /** The version that the package states; empty if it is that of the release. */
+  packageVersion: text,
   /** Operating system and its bounds, as text. */
   system: text,
   /** Variant of a split package; otherwise empty. */

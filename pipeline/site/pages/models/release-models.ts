@@ -62,5 +62,5 @@ export const listedRelease = z.strictObject({
   rowsHtml: html,
 });
 
-/** A file that only one of two releases has. */
-export const changedFile = z.strictObject({ name: text, href, withdrawn: flag });
+/** A file of one of two releases. `about`: the version of its package, and its size. */
+export const changedFile = z.strictObject({ name: text, href, about: z.array(text), withdrawn: flag });
