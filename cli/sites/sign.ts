@@ -26,7 +26,12 @@ export async function signBuild(
   const guard = new LedgerGuard({ base }, host);
   await guard.proveRelease(ledger);
   const live = site === undefined ? place : await metadataAtSite(host.releases, site, host);
-  const options = { live, environment: host.environment, now: timeOf(now, host) };
+  const options = {
+    live,
+    environment: host.environment,
+    now: timeOf(now, host),
+    isStated: now !== undefined,
+  };
   const progress = showCountAtTerminal(host, () => performance.now(), "Comparing", "files");
   const signing = { ...surroundings(host), onCompared: progress.onProgress };
   const done = await signSite(host.releases, out, options, signing).finally(progress.end);

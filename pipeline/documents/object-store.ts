@@ -46,6 +46,8 @@ export interface ObjectStore {
   place: string;
   /** Requests sent so far, including retries. */
   requests(): number;
+  /** Milliseconds by which the service's clock is ahead of ours; 0 before the first answer. */
+  clockOffset(): number;
   get(key: string): Promise<StoredObject | undefined>;
   head(key: string): Promise<ObjectInfo | undefined>;
   /**

@@ -113,6 +113,8 @@ export interface SiteStore {
   place: string;
   /** Requests sent so far; 0 for a folder. */
   requests(): number;
+  /** Milliseconds by which the storage's clock is ahead of ours, after a read; undefined: it tells no time. */
+  clockOffset(): number | undefined;
   readState(): Promise<StoredState | undefined>;
   /** Replaces the state if it is unchanged. @param tag undefined: no state yet @returns the new tag */
   writeState(state: SiteState, tag: string | undefined): Promise<string | "changed">;

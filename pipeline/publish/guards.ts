@@ -1,3 +1,4 @@
+import { lease } from "../documents/publish-turn.ts";
 import type { BuildDocument } from "../documents/site.ts";
 import type { SiteState } from "../documents/site-state.ts";
 import { isOwnMachine, type SiteSettings } from "../documents/sites.ts";
@@ -7,7 +8,15 @@ import { beginsWith } from "../ledger/ledger-mark.ts";
 import { shellWord } from "../project/shell-word.ts";
 import { refuseUnsignedFeeds } from "../trust/feeds/sign-feeds.ts";
 import { suiteEnds } from "../trust/feeds/suite-ends.ts";
-import { metadataPath, readSnapshot, readTargets, readTimestamp, sha256 } from "../trust/metadata.ts";
+import {
+  metadataPath,
+  readSnapshot,
+  readTargets,
+  readTimestamp,
+  sha256,
+  signingDate,
+} from "../trust/metadata.ts";
+import { clockTolerance, dateOf } from "../trust/roles.ts";
 import { timestampPath } from "../trust/site-files.ts";
 import type { LocalBuild } from "./local-build.ts";
 
@@ -104,7 +113,9 @@ export function refuseTaken(
   state: SiteState,
   { now, isGone }: { now: number; isGone: (publisher: string, run: string) => boolean },
 ): void {
-  if (state.state === "done" || Date.parse(state.lease_until) <= now) return;
+  const left = Date.parse(state.lease_until) - now;
+  // A lease that lasts longer was dated by a clock that was ahead.
+  if (state.state === "done" || left <= 0 || left > lease + clockTolerance) return;
   if (isGone(state.publisher, state.run)) return;
   throw failure(
     "site-taken",
@@ -159,11 +170,19 @@ function signatures({ read }: LocalBuild) {
   return { timestamp, snapshot, roles };
 }
 
-/** Signatures may have expired between signing and publishing. @throws RelcatError build-unsigned */
+/** Signatures may have expired between signing and publishing. @throws RelcatError build-unsigned, clock */
 export function refuseEndedSignatures(local: LocalBuild, site: string, now: number): void {
   const { timestamp, snapshot, roles } = signatures(local);
+  const { signed } = readTimestamp(timestamp).metadata;
+  const date = signingDate(signed) ?? 0;
+  if (date > now + clockTolerance)
+    throw failure(
+      "clock",
+      `${local.folder} was signed on ${dateOf(date)}, and the clock gives ${dateOf(now)}`,
+      `Set the clock of this machine. If it is right, the other one was ahead, so sign again: relcat sign --site ${site}`,
+    );
   const ends = [
-    ["timestamp", readTimestamp(timestamp).metadata.signed.expires],
+    ["timestamp", signed.expires],
     ["snapshot", snapshot.metadata.signed.expires],
     ...roles.map(([role, version]) => {
       const part = readTargets(local.read(metadataPath(role, version)));

@@ -11,6 +11,7 @@ import {
 import type { SiteSettings } from "../documents/sites.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ledgerMark } from "../ledger/ledger-mark.ts";
+import { requireClock } from "../trust/clock.ts";
 import type { SignedRoot } from "../trust/metadata.ts";
 import { announced } from "./announcements.ts";
 import { requireSameOrigins } from "./apt-origins.ts";
@@ -115,6 +116,10 @@ export async function publishBuild(
   await onStep?.("look");
   const stored = await store.readState();
   if (stored) await refuseByState(input, stored.state, occasion, options);
+  if (local.signed !== null) {
+    requireClock(now(), store.clockOffset(), {});
+    refuseEndedSignatures(local, site.name, now());
+  }
   if (occasion.chosenBy !== undefined && stored?.tag !== occasion.chosenBy) throw taken(site);
   const live = await readLiveSite(store, stored?.state, {
     hosting: stored?.state.build === local.id ? local.hosting : undefined,
@@ -134,7 +139,6 @@ export async function publishBuild(
     await requireCorrections(store, live.published ?? live.index, local, { site: site.name, now: now() });
   if (local.signed === null && stored?.state.signed) throw unsigned(local.folder, site.name);
   if (local.signed !== null) {
-    refuseEndedSignatures(local, site.name, now());
     const { seen, unverified } = await liveSignatures(store, input.root);
     report.unverified = unverified;
     refuseOlderSignatures(local, seen, site.name);

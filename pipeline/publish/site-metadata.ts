@@ -7,6 +7,7 @@ import { readKeptFile } from "./stores/kept-build.ts";
 export const metadataOf = (store: SiteStore): MetadataSource => ({
   read: (path) => store.read(path),
   names: () => store.metadataNames(),
+  clockOffset: () => store.clockOffset(),
   async earlierTimestamps() {
     const history = (await store.readState())?.state.history ?? [];
     const found: Uint8Array[] = [];

@@ -32,6 +32,8 @@ export interface MetadataSource {
   read(path: string): Promise<Uint8Array | undefined>;
   /** Paths below metadata/, including leftovers. */
   names(): Promise<string[]>;
+  /** Milliseconds by which its clock is ahead of ours, after a read; undefined: it tells no time. */
+  clockOffset?(): number | undefined;
   /** timestamp.json of earlier publishes, if they are kept. */
   earlierTimestamps?(): Promise<Uint8Array[]>;
 }

@@ -162,21 +162,41 @@ export const snapshotContent = (
     ),
   });
 
-/** A custom member, which TUF 1.0 allows (section 4) and other clients ignore. */
-const dateMember = "x-relcat-signed";
+/** Custom members, which TUF 1.0 allows (section 4) and other clients ignore. */
+const dateMembers = { signed: "x-relcat-signed", before: "x-relcat-signed-before" } as const;
 
-export const timestampContent = (version: number, snapshot: SignedSnapshot, now: number): Timestamp =>
-  new Timestamp({
+const day = 24 * 3_600_000;
+
+/** @param current the timestamp that it replaces */
+export function timestampContent(
+  version: number,
+  snapshot: SignedSnapshot,
+  now: number,
+  current?: Timestamp,
+): Timestamp {
+  const earlier = current ? [signingDate(current), signingDate(current, "before")] : [];
+  const before = earlier.find((time) => time !== undefined && time <= now - day);
+  return new Timestamp({
     version,
     specVersion,
     expires: expiryOf("timestamp", now),
     snapshotMeta: metaFile(snapshot),
-    unrecognizedFields: { [dateMember]: dateOf(now) },
+    unrecognizedFields: {
+      [dateMembers.signed]: dateOf(now),
+      ...(before !== undefined && { [dateMembers.before]: dateOf(before) }),
+    },
   });
+}
 
-/** Signing time of a timestamp in milliseconds since 1970; undefined if not recorded. */
-export function signingDate({ unrecognizedFields }: Timestamp): number | undefined {
-  const date = unrecognizedFields[dateMember];
+/**
+ * Signing time of a timestamp in milliseconds since 1970; undefined if not recorded.
+ * @param which "before": of the last one that was signed on an earlier day
+ */
+export function signingDate(
+  { unrecognizedFields }: Timestamp,
+  which: keyof typeof dateMembers = "signed",
+): number | undefined {
+  const date = unrecognizedFields[dateMembers[which]];
   const time = typeof date === "string" ? Date.parse(date) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;
 }

@@ -26,9 +26,14 @@ export const dateOf = (time: number): string =>
 /** @param now milliseconds since 1970 */
 export const expiryOf = (role: string, now: number): string => dateOf(now + lifetimeOf(role));
 
-/** Metadata is renewed after half of its lifetime. */
-export const isDue = (role: string, expires: string, now: number): boolean =>
-  Date.parse(expires) - now < lifetimeOf(role) / 2;
+/** A clock may be wrong by this, in milliseconds. The dates of apt allow for it. */
+export const clockTolerance = 300_000;
+
+/** Metadata is renewed after half of its lifetime, and if the clock that dated it was ahead. */
+export function isDue(role: string, expires: string, now: number): boolean {
+  const left = Date.parse(expires) - now;
+  return left < lifetimeOf(role) / 2 || left > lifetimeOf(role) + clockTolerance;
+}
 
 /** The roles for a release: that of its year, which only delegates, and that of its month. */
 export const rolesOfRelease = (version: string): { year: string; month: string } => ({

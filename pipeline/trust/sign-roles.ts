@@ -12,11 +12,12 @@ import {
   type SignedTimestamp,
   sha256,
   signed,
+  signingDate,
   snapshotContent,
   type Target,
   timestampContent,
 } from "./metadata.ts";
-import { isDue, moreYears, mostTargets, rolesOfRelease } from "./roles.ts";
+import { clockTolerance, isDue, moreYears, mostTargets, rolesOfRelease } from "./roles.ts";
 import type { SignedFile } from "./site-targets.ts";
 
 /** Offline-signed metadata in releases/trust/. */
@@ -154,8 +155,10 @@ export async function signTimestamp(
     current &&
     isSameSnapshot &&
     isNewest(live, "timestamp", version) &&
-    !isDueNow("timestamp", current, now)
+    !isDueNow("timestamp", current, now) &&
+    (signingDate(current.metadata.signed) ?? 0) <= now + clockTolerance
   )
     return current;
-  return signed(timestampContent(nextVersion(live, "timestamp"), snapshot, now), [online]);
+  const content = timestampContent(nextVersion(live, "timestamp"), snapshot, now, current?.metadata.signed);
+  return signed(content, [online]);
 }

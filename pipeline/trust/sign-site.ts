@@ -5,18 +5,21 @@ import { relativePath, relativePathSchema } from "../documents/relative-path.ts"
 import type { BuildDocument } from "../documents/site.ts";
 import { signerOf } from "../documents/trust.ts";
 import { failure } from "../errors.ts";
+import { readLedgerNow } from "../ledger/ledger-file.ts";
 import { loadConfiguration } from "../project/configuration.ts";
 import { exists, readIfPresent, removeFile, replaceDurably } from "../system/files.ts";
+import { headTime } from "../system/git/git-head.ts";
 import { withOutputLock } from "../system/lock.ts";
 import { type RootFolder, rootFolder } from "../system/root-folder.ts";
 import type { Surroundings } from "../system/surroundings.ts";
 import { type Build, readBuild, requireBuild } from "./built-site.ts";
+import { type KnownDates, requireClock } from "./clock.ts";
 import { type OnCompared, refuseOtherThanCheckout } from "./compare-with-checkout.ts";
 import { refuseTufKeys } from "./feeds/certificates.ts";
 import { feedsToSign, signFeeds } from "./feeds/sign-feeds.ts";
 import { suiteEnds } from "./feeds/suite-ends.ts";
 import { type LiveMetadata, type MetadataSource, nothingLive, readLiveMetadata } from "./live-metadata.ts";
-import { metadataPath, type SignedRoot, type SignedTargets, sha256 } from "./metadata.ts";
+import { metadataPath, type SignedRoot, type SignedTargets, sha256, signingDate } from "./metadata.ts";
 import { parsedAs } from "./parsed-state.ts";
 import { keysOf } from "./renewal.ts";
 import { decideSigning } from "./sign.ts";
@@ -52,6 +55,8 @@ export interface SignOptions {
   environment: Readonly<Record<string, string | undefined>>;
   /** Milliseconds since 1970. */
   now: number;
+  /** A person has stated the time, so it is not compared with other dates. */
+  isStated?: boolean;
 }
 
 /**
@@ -89,7 +94,7 @@ export function requireSigning({ trust }: Config): void {
  * Signs a build that was already verified, by the checkout or by our own signatures.
  * @param proved SHA-256 of its build.json
  * @throws RelcatError folder-missing, build-changed, build-provisional, trust-missing, key-unusable,
- * key-untrusted, feed-key, feed-unsigned, versions-exhausted, lock-held
+ * key-untrusted, feed-key, feed-unsigned, versions-exhausted, clock, lock-held
  */
 export async function signProved(
   releases: string,
@@ -104,26 +109,39 @@ export async function signProved(
   const online = openSigner(config.trust, options.environment);
   const root = trust.roots.at(-1) as SignedRoot;
   const source = typeof options.live === "string" ? metadataAt(options.live) : options.live;
-  const live = source === undefined ? nothingLive : await readLiveMetadata(source, root);
+  const there = source === undefined ? nothingLive : await readLiveMetadata(source, root);
   return withOutputLock(out, surroundings.pid, surroundings.onWait, async () => {
     const { document: build, bytes: buildBytes } = readWholeBuild(out, proved);
     const read = (path: string) => requireBuilt(out, path, build);
     const sources = [...(source ? [source] : []), metadataAt(out)];
+    const live = newer(await readLiveMetadata(metadataAt(out), root), there);
+    const { now, isStated } = options;
+    if (!isStated) requireClock(now, source?.clockOffset?.(), await datesOf(releases, live));
     const files = await decideSigning({
       build,
       buildBytes,
       read,
       feeds: await signedFeeds(config, { build, read, sources, root }, options),
       trust,
-      live: newer(await readLiveMetadata(metadataAt(out), root), live),
+      live,
       online,
       principal: signerOf(config.authority),
       builder: config.builder,
       vendor: config.wire.vendor,
-      now: options.now,
+      now,
     });
     return deliver(out, sha256(buildBytes), files);
   });
+}
+
+async function datesOf(releases: string, { timestamp }: LiveMetadata): Promise<KnownDates> {
+  const { newest } = readLedgerNow(releases);
+  return {
+    timestamp: timestamp && signingDate(timestamp.metadata.signed),
+    before: timestamp && signingDate(timestamp.metadata.signed, "before"),
+    commit: await headTime(releases),
+    ledger: newest === "" ? undefined : Date.parse(newest),
+  };
 }
 
 interface FeedSources {

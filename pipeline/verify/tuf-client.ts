@@ -177,7 +177,7 @@ function refuseClock(site: SiteReader, { metadata }: SignedTimestamp): void {
   throw failure(
     "clock",
     `${site.place}: the timestamp was signed on ${new Date(signedAt).toISOString()}, which is in the future by your clock`,
-    "Set the clock: a wrong one makes it impossible to tell whether a signature has expired.",
+    "Set the clock: a wrong one makes it impossible to tell whether a signature has expired. If it is right, that of the publisher was ahead: relcat publish SITE --refresh signs again.",
   );
 }
 

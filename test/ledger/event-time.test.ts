@@ -28,6 +28,7 @@ test("a clock that is not ahead of the ledger's newest date gives the next micro
   expect(after("2026-10-01T12:00:00.123999Z")).toBe("2026-10-01T12:00:00.124000Z");
   expect(after("2026-10-01T23:59:59.999999Z")).toBe("2026-10-02T00:00:00.000000Z");
   expect(after("2026-10-02T12:00:00.000000Z")).toBe("2026-10-02T12:00:00.000001Z");
+  expect(after("2026-12-24T18:00:00.000000Z")).toBe("2026-12-24T18:00:00.000001Z");
 });
 
 test("a given time is accepted in each of its forms", () => {
@@ -84,14 +85,10 @@ test("a given time before the ledger's newest date is refused", () => {
   );
 });
 
-test("a time more than a day ahead of the clock is refused, from every source", () => {
+test("a given time more than a day ahead of the clock is refused", () => {
   expect(refusal(given("2026-10-02T12:00:00Z"))).toBe("2026-10-02T12:00:00.000000Z");
   expect(refusal(given("2026-10-02T12:00:01Z"))).toBe(
     "clock --now gives 2026-10-02T12:00:01.000000Z, more than 24 hours ahead of the clock / " +
-      "Set the clock right, or give another time.",
-  );
-  expect(refusal(undefined, "2026-12-24T18:00:00.000000Z")).toBe(
-    "clock the ledger's newest date gives 2026-12-24T18:00:00.000001Z, more than 24 hours ahead of the clock / " +
       "Set the clock right, or give another time.",
   );
 });

@@ -67,6 +67,7 @@ export function dirSite(folder: string, pid: number): SiteStore {
   return {
     place: `dir:${folder}`,
     requests: () => 0,
+    clockOffset: () => undefined,
     readState: async () => readState(),
     writeState: (state, tag) =>
       locked(() => {

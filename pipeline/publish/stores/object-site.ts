@@ -34,6 +34,7 @@ export function objectSite(store: ObjectStore): SiteStore {
   return {
     place: store.place,
     requests: () => store.requests(),
+    clockOffset: () => store.clockOffset(),
     async readState() {
       const stored = await store.get(stateKey);
       found = stored?.bytes;

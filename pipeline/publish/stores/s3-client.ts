@@ -25,6 +25,7 @@ export interface S3Session {
   /** Key for messages. */
   named(key: string): string;
   requests(): number;
+  clockOffset(): number;
   /**
    * Retries an operation until it succeeds, within limits.
    * @param work one try, including reading the answer; repeated after transient errors
@@ -73,6 +74,7 @@ export async function openSession(
     full: (key) => requireShort(`${prefix}${key}`, named(key)),
     named,
     requests: () => requests,
+    clockOffset: () => client.config.systemClockOffset,
     async attempt({ verb, key }, work, isLong = false) {
       const action = { verb, object: named(key) };
       for (let tries = 1; ; tries++) {

@@ -50,7 +50,9 @@ export function verdictOf(error: unknown): Verdict {
     if (!isTransport && !["TimeoutError", "AbortError", "DamagedAnswer"].includes(name)) throw error;
     return { kind: "retry", name, reason: transportReason(error as ServiceError) };
   }
-  const isSkewed = $metadata?.clockSkewCorrected === true || name === "RequestTimeTooSkewed";
+  // The SDK says so of every answer while the clock is wrong, also of a missing object.
+  const isCorrected = $metadata?.clockSkewCorrected === true && status === 403;
+  const isSkewed = isCorrected || name === "RequestTimeTooSkewed";
   const reason = serviceReason(error, status);
   return { kind: isSkewed ? "retry" : kindOf(status, name), name, reason };
 }

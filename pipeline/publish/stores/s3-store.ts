@@ -33,6 +33,7 @@ export async function openS3Store(
   return {
     place: session.named("").replace(/\/$/, ""),
     requests: session.requests,
+    clockOffset: session.clockOffset,
     get: (key) => read(session, key),
     head,
     put,

@@ -7,6 +7,12 @@ export async function headOf(folder: string): Promise<string | undefined> {
   return head?.exitCode === 0 ? head.stdout.trim() : undefined;
 }
 
+/** Date of the checked-out commit in milliseconds since 1970; undefined without git or without a commit. */
+export async function headTime(folder: string): Promise<number | undefined> {
+  const head = await gitIfNeeded(folder, ["log", "-1", "--format=%ct", "HEAD"]);
+  return head?.exitCode === 0 ? Number(head.stdout) * 1000 : undefined;
+}
+
 /**
  * True if the checkout is an ancestor of a commit.
  * @param commit from an untrusted source; an unknown one gives false

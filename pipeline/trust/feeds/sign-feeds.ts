@@ -3,6 +3,7 @@ import { mirrorlistPath, mirrorlistText, releaseBody, repomdPath } from "../../d
 import type { BuildDocument } from "../../documents/site.ts";
 import { failure, type RelcatError } from "../../errors.ts";
 import { sha256 } from "../metadata.ts";
+import { clockTolerance } from "../roles.ts";
 import type { SignedFile } from "../site-targets.ts";
 import { datedRelease, readDatedRelease } from "./release-file.ts";
 import {
@@ -27,9 +28,6 @@ export interface FeedSigning extends Feeds {
   /** Milliseconds since 1970. */
   now: number;
 }
-
-/** Clients refuse an index from the future, so their clocks may be behind by this, in milliseconds. */
-const clockTolerance = 300_000;
 
 const day = 24 * 3_600_000;
 
@@ -84,7 +82,10 @@ async function signSuite(suite: string, request: FeedSigning): Promise<SignedFil
   const { signers, validDays, now } = request;
   const body = new TextDecoder().decode(request.read(releaseBody(suite, true)));
   const path = (name: string) => `dists/${suite}/${name}`;
-  const signed = (await earlierReleases(path("InRelease"), request)).sort((a, b) => b.date - a.date);
+  // apt refuses a file from the future, so one that was dated by a clock that was ahead does not count.
+  const signed = (await earlierReleases(path("InRelease"), request))
+    .filter(({ date }) => date <= now)
+    .sort((a, b) => b.date - a.date);
   const [newest] = signed;
   const isDue = ({ date }: EarlierRelease) => now - date >= (validDays * day) / 2;
   const current = signed.find(
@@ -125,7 +126,7 @@ async function earlierReleases(
     const read = await readClearsigned(text);
     const dated = read && readDatedRelease(read.text);
     if (!read || !dated) continue;
-    const by = await signersOfText(read, certificatesOf(signers), Math.max(now, dated.date));
+    const by = await signersOfText(read, certificatesOf(signers), now);
     const isOurs = by.some((signer) => signer !== undefined);
     if (isOurs) found.push({ file: text, text: read.text, date: dated.date, isByAll: areAll(by, signers) });
   }
@@ -152,7 +153,7 @@ async function signRepo(repo: string, request: FeedSigning): Promise<SignedFile[
   const repomd = read(path);
   const signature =
     (await keptSignature(`${path}.asc`, repomd, { ...request, signers })) ??
-    (await detachedSignature(signers, repomd, "binary", revisionOf(repomd)));
+    (await detachedSignature(signers, repomd, "binary", Math.min(revisionOf(repomd), request.now)));
   const folder = yumFolder(sha256(Buffer.concat([repomd, bytesOf(signature)])));
   const own = path.slice(0, -"repodata/repomd.xml".length);
   const parts = Object.keys(build.files).filter((name) => name.startsWith(`${own}repodata/`));
@@ -168,7 +169,10 @@ async function signRepo(repo: string, request: FeedSigning): Promise<SignedFile[
 const oldestAtBothEnds = (signers: readonly FeedSigner[]): readonly FeedSigner[] =>
   signers.length > 1 ? [...signers, ...signers.slice(0, 1)] : signers;
 
-/** Milliseconds since 1970. The signature of an index that did not change has the same time on every machine. */
+/**
+ * Milliseconds since 1970. The signature of an index that did not change has the same time on every machine, unless
+ * the ledger has a date from the future, which clients refuse.
+ */
 const revisionOf = (repomd: Uint8Array): number =>
   Number(/<revision>(\d+)<\/revision>/.exec(new TextDecoder().decode(repomd))?.[1] ?? 0) * 1000;
 

@@ -27,13 +27,26 @@ export function metadataIn(folder: string): MetadataSource {
 
 /** A file host cannot list files, so only live metadata is found. */
 function metadataAtUrl(url: string): MetadataSource {
-  return { names: async () => [], read: (path) => download(`${url}/${relativePath(path)}`) };
+  let offset: number | undefined;
+  const onAnswer = ({ headers }: Response) => {
+    // A cache answers with the date at which it was filled.
+    const date = Date.parse(headers.get("date") ?? "") + Number(headers.get("age") ?? 0) * 1000;
+    offset = Number.isNaN(date) ? undefined : date - Date.now();
+  };
+  return {
+    names: async () => [],
+    read: (path) => download(`${url}/${relativePath(path)}`, onAnswer),
+    clockOffset: () => offset,
+  };
 }
 
 /**
  * @returns undefined if it does not exist @throws RelcatError network, because the live state is then unknown
  */
-async function download(url: string): Promise<Uint8Array | undefined> {
+async function download(
+  url: string,
+  onAnswer: (response: Response) => void,
+): Promise<Uint8Array | undefined> {
   const unreachable = (what: string, cause?: unknown) =>
     failure(
       "network",
@@ -44,6 +57,7 @@ async function download(url: string): Promise<Uint8Array | undefined> {
     );
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMilliseconds) });
+    onAnswer(response);
     if (response.status === 404 || response.status === 403) return undefined;
     if (!response.ok) throw unreachable(`answered ${response.status}`);
     const bytes = new Uint8Array(await response.arrayBuffer());

@@ -173,12 +173,16 @@ describe("an apt suite", () => {
     }
   });
 
-  test("never has an earlier date than the live one", async () => {
+  test("never has an earlier date than the live one, unless a clock that was ahead made that", async () => {
     const signing = { keys: [listed(first)], secrets: [first] };
     const live = await sign(signing);
     const files = built({ "dists/jammy/Release.undated": body("c") });
-    const made = await sign({ ...signing, files, earlier: [live], now: start - 60 * minute });
-    expect(datesOf(made["dists/jammy/InRelease"]).date).toBe(datesOf(live["dists/jammy/InRelease"]).date);
+    const dateAt = async (now: number) =>
+      datesOf((await sign({ ...signing, files, earlier: [live], now }))["dists/jammy/InRelease"]).date;
+    expect(await dateAt(start - 2 * minute)).toBe(start - 5 * minute);
+    expect(await dateAt(start - 60 * minute)).toBe(start - 65 * minute);
+    const same = await sign({ ...signing, earlier: [live], now: start - 60 * minute });
+    expect(datesOf(same["dists/jammy/Release"]).date).toBe(start - 65 * minute);
   });
 
   test("takes no date from what another key signed, and keeps nothing that was changed", async () => {
@@ -222,6 +226,16 @@ describe("a yum repository", () => {
     expect(await signatureTime((await sign(signing))[asc])).toEqual([Number(madeAt)]);
     const files = built({ "yum/stable/repodata/repomd.xml": repomd(start / 1000 - 3600) });
     expect(await signatureTime((await sign({ ...signing, files }))[asc])).toEqual([start - 3_600_000]);
+  });
+
+  test("is not signed in the future if its newest change has such a date", async () => {
+    const files = built({ "yum/stable/repodata/repomd.xml": repomd(start / 1000 + 30 * 86_400) });
+    const signing = { keys: [listed(first)], secrets: [first], files };
+    const live = await sign(signing);
+    expect(await signatureTime(live[asc])).toEqual([start]);
+    expect((await sign({ ...signing, earlier: [live], now: start + day }))[asc]).toBe(live[asc]);
+    const ahead = await sign({ ...signing, now: start + 40 * day });
+    expect(await signatureTime((await sign({ ...signing, earlier: [ahead] }))[asc])).toEqual([start]);
   });
 
   test("has the same folder after a renewal, and another one for other keys", async () => {

@@ -1,0 +1,244 @@
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { readSignature } from "openpgp";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { RelcatError, verifySite } from "../../pipeline/index.ts";
+import { refreshSite } from "../../pipeline/publish/refresh.ts";
+import { afterFile } from "../support/after-file.ts";
+import { feedKey } from "../support/feed-keys.ts";
+import { movedClock } from "../support/moved-clock.ts";
+import { lastingFolder, relcat, spawnRelcat, temporaryFolder } from "../support/run.ts";
+import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
+import { signedFeeds } from "../support/signed-feeds.ts";
+import { inTime, serveFiles, tufClient } from "../trust/support.ts";
+import { inDays } from "./support.ts";
+
+const hour = 3_600_000;
+const day = 24 * hour;
+const copying = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true };
+
+let fake: S3Fake;
+let template: string;
+let env: Record<string, string>;
+let folder: string;
+
+/** A site in a folder, signed five days ago, and an empty bucket. */
+beforeAll(async () => {
+  fake = await startS3Fake();
+  afterFile(() => fake.stop());
+  const key = await feedKey({ date: new Date("2026-09-01T00:00:00Z") });
+  const bucket = { url: "s3://site/pre/", endpoint: fake.endpoint, region: "us-east-1" };
+  const project = await signedFeeds([{ key, state: "signing" }], {
+    sites: { prod: { url: "dir:www" }, bucket },
+  });
+  env = { ...project.env, ...fake.environment };
+  await project.succeed("build", "--released", "--site", "prod");
+  await project.succeed("sign", "--site", "prod", "--now", inDays(-9));
+  await project.succeed("sign", "--site", "prod", "--now", inDays(-5));
+  project.artifacts();
+  await project.succeed("publish", "prod");
+  template = lastingFolder();
+  cpSync(project.folder, template, copying);
+});
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  cpSync(template, folder, copying);
+});
+
+const live = (path: string) => readFileSync(join(folder, "www/current", path), "utf8");
+const run = (...args: string[]) => relcat(folder, args, { env });
+/** Runs a command on a machine whose clock is ahead by some days. */
+const runAhead = (days: number, ...args: string[]) =>
+  spawnRelcat(folder, args, { env, ...movedClock(days * day) });
+
+async function succeed(...args: string[]): Promise<string> {
+  const { exitCode, stdout, stderr } = await run(...args);
+  expect([args, exitCode, stderr]).toEqual([args, 0, stderr]);
+  return stdout;
+}
+
+/** Fails unless clients with a right clock accept the site. */
+async function clientsAccept(now = Date.now(), state = temporaryFolder()): Promise<void> {
+  const place = join(folder, "www/current");
+  const root = readFileSync(join(folder, "releases/trust/1.root.json"));
+  const { verdict, findings } = await inTime(now, () => verifySite({ place, root, state, now }));
+  const what = new Date(now).toISOString();
+  expect([what, verdict, findings]).toEqual([what, "ok", []]);
+  // apt refuses a date that is more than ten seconds ahead.
+  const text = live("dists/jammy/InRelease");
+  const dateOf = (field: string) => Date.parse(new RegExp(`^${field}: (.*)$`, "m").exec(text)?.[1] ?? "");
+  expect([what, dateOf("Date") <= now, dateOf("Valid-Until") > now]).toEqual([what, true, true]);
+  const armoredSignature = live("yum/stable/repodata/repomd.xml.asc");
+  const { packets } = await readSignature({ armoredSignature });
+  for (const { created } of packets) expect(Number(created)).toBeLessThanOrEqual(now);
+}
+
+describe("a clock that was ahead by 40 days", () => {
+  test("during publish --refresh, is corrected by the next refresh", async () => {
+    expect(await runAhead(40, "publish", "prod", "--refresh")).toMatchObject({ exitCode: 0 });
+    expect(await run("verify", "www/current")).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("If it is right, that of the publisher was ahead: relcat publish SITE"),
+    });
+    expect(await run("publish", "prod")).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining("error[site-newer] dist was signed before the live build at prod"),
+    });
+    expect(await succeed("publish", "prod", "--refresh")).toContain("Published build");
+    await clientsAccept();
+    expect(await succeed("publish", "prod", "--refresh")).toContain("nothing to do");
+  });
+
+  test("during sign, is noticed before the build is live, and by publish when it is", async () => {
+    expect(await runAhead(40, "sign", "--site", "prod")).toMatchObject({ exitCode: 0 });
+    const refused = {
+      exitCode: 2,
+      stderr: expect.stringMatching(
+        /^error\[clock\] dist was signed on \S+Z, and the clock gives \S+Z\n {2}hint: Set the clock of this machine\. If it is right, the other one was ahead, so sign again: relcat sign --site prod$/,
+      ),
+    };
+    expect(await run("publish", "prod")).toMatchObject(refused);
+    expect(await runAhead(40, "publish", "prod")).toMatchObject({ exitCode: 0 });
+    expect(await run("publish", "prod")).toMatchObject(refused);
+    expect(await succeed("sign", "--site", "prod")).not.toContain(" 0 files written");
+    await succeed("publish", "prod");
+    await clientsAccept();
+  });
+
+  test("during retract, keeps back neither the next retract nor a publish", async () => {
+    const retract = ["--reason", "Does not start.", "--yes"];
+    expect(await runAhead(40, "retract", "3", ...retract)).toMatchObject({ exitCode: 0 });
+    await succeed("retract", "4", ...retract);
+    const dates = readFileSync(join(folder, "releases/ledger.jsonl"), "utf8").trim().split("\n").slice(-2);
+    const [ahead = "", next = ""] = dates.map((line) => JSON.parse(line).at);
+    expect(Date.parse(ahead)).toBeGreaterThan(Date.now() + 39 * day);
+    expect([next > ahead, Date.parse(next)]).toEqual([true, Date.parse(ahead)]);
+    await succeed("build", "--released", "--site", "prod");
+    await succeed("sign", "--site", "prod");
+    await succeed("publish", "prod");
+    await clientsAccept();
+  });
+
+  test("during a publish that was killed, does not keep the site for 40 days", async () => {
+    const file = join(folder, "www/current.json");
+    const state = JSON.parse(readFileSync(file, "utf8"));
+    const lease = (days: number) => inDays(days + 1 / 720);
+    const killed = { ...state, state: "publishing", publisher: "someone@elsewhere" };
+    writeFileSync(file, JSON.stringify({ ...killed, lease_until: lease(0) }));
+    expect(await run("publish", "prod")).toMatchObject({ exitCode: 3 });
+    writeFileSync(file, JSON.stringify({ ...killed, lease_until: lease(40) }));
+    await succeed("publish", "prod");
+    await clientsAccept();
+  });
+});
+
+describe("a clock that is behind by 20 days", () => {
+  test("signs nothing and publishes nothing that was signed later", async () => {
+    const before = live("metadata/timestamp.json");
+    for (const args of [
+      ["sign", "--site", "prod"],
+      ["publish", "prod", "--refresh"],
+      ["release", "prod"],
+    ]) {
+      const { exitCode, stderr } = await runAhead(-20, ...args);
+      expect([args, exitCode, stderr]).toEqual([
+        args,
+        2,
+        expect.stringMatching(
+          /error\[clock\] the clock gives \S+Z, which is before the date of the newest timestamp\.json \(\S+Z\), the one before it \(\S+Z\)\n {2}hint: Nothing was changed\. Set the clock of this machine\./,
+        ),
+      ]);
+    }
+    expect(await runAhead(-20, "publish", "prod")).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("error[clock] dist was signed on "),
+    });
+    expect(live("metadata/timestamp.json")).toBe(before);
+    await clientsAccept();
+  });
+
+  test("signs if someone states that it is right, and that the other dates are wrong", async () => {
+    const { stderr } = await runAhead(-20, "sign", "--site", "prod");
+    const [, stated = ""] = / (--now \S+), then relcat publish SITE/.exec(stderr) ?? [];
+    expect(await runAhead(-20, "sign", "--site", "prod", ...stated.split(" "))).toMatchObject({
+      exitCode: 0,
+    });
+    expect(await runAhead(-20, "publish", "prod")).toMatchObject({ exitCode: 0 });
+    await clientsAccept(Date.now() - 20 * day);
+  });
+});
+
+test("a clock that is far ahead of a signed site signs nothing", async () => {
+  for (const args of [
+    ["sign", "--site", "prod"],
+    ["publish", "prod", "--refresh"],
+  ])
+    expect(await runAhead(400, ...args)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(
+        /which is more than 90 days after the newest known date, that of the newest timestamp\.json/,
+      ),
+    });
+});
+
+test.each([[40], [-20]])(
+  "a clock that differs by %i days from that of a bucket signs nothing",
+  async (days) => {
+    fake.clockOffset = -days * day;
+    for (const args of [
+      ["sign", "--site", "bucket"],
+      ["publish", "bucket"],
+    ])
+      expect(await run(...args)).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringMatching(
+          /^error\[clock\] the clock gives \S+Z, and that of the storage \S+Z, expected at most 5 minutes between them\n {2}hint: Nothing was changed\. Set the clock of this machine\.$/,
+        ),
+      });
+    fake.clockOffset = 0;
+    await succeed("sign", "--site", "bucket");
+  },
+);
+
+/** Days by which the clock is wrong, on some days of the year. */
+const wrong = [40, -20, 1, -1, 0.1, -0.1, 80, -45, 400, -400, 7, -7, 14, -14, -200, 200];
+
+const refreshAt = (now: number) =>
+  inTime(now, () =>
+    refreshSite(
+      join(folder, "releases"),
+      "prod",
+      { environment: env, now: () => now },
+      { pid: process.pid, onWait: () => {} },
+    ),
+  );
+
+const wasPublished = ({ result }: { result: string }) => result === "published";
+const isRefused = (error: unknown) => {
+  if (error instanceof RelcatError && error.code === "clock") return false;
+  throw error;
+};
+
+test("in a year of daily renewals with a clock that is often wrong, clients accept the site after each right one", {
+  tags: ["long"],
+}, async () => {
+  const url = await serveFiles(join(folder, "www/current"));
+  const root = join(folder, "releases/trust/1.root.json");
+  const [relcatState, tufState] = [temporaryFolder(), temporaryFolder()];
+  const start = Date.now();
+  const signed: number[] = [];
+  for (let days = 1; days <= 360; days++) {
+    const now = start + days * day;
+    const by = wrong[(days / 5) % wrong.length];
+    const isSigned =
+      by !== undefined && (await refreshAt(now + by * day - hour).then(wasPublished, isRefused));
+    if (isSigned) signed.push(by);
+    if (!isSigned && days % 5 > 1) continue;
+    await refreshAt(now);
+    await clientsAccept(now, relcatState);
+    await inTime(now, () => tufClient(url, root, tufState).client.refresh());
+  }
+  // Without the time of a storage, a clock that is ahead by less than 90 days is not noticed.
+  expect([...new Set(signed)].sort()).toEqual([]);
+});
