@@ -2,6 +2,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } 
 import { join } from "node:path";
 import { readCleartextMessage, readKey, readPrivateKey } from "openpgp";
 import { describe, expect, test } from "vitest";
+import { movedClock } from "../support/moved-clock.ts";
 import { repository } from "../support/run.ts";
 import { type Json, keyOfPem, metaOf, signedBy } from "../verify/support.ts";
 import { blocksOf, liveWorld, placed, world } from "./live-site.ts";
@@ -296,6 +297,18 @@ describe("lost-ledger-or-laptop", { tags: ["long"] }, () => {
     await follow(at, commands("lost-ledger-or-laptop.md", "The laptop of a publisher"), at.folder);
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ state: "done" });
   });
+});
+
+test("wrong-clock: a renewal replaces what was signed while the clock was ahead", {
+  tags: ["long"],
+}, async () => {
+  const at = await liveWorld();
+  const NODE_OPTIONS = movedClock(40 * 24 * 3_600_000).nodeArgs.join(" ");
+  const ahead = { cwd: at.clone, env: { RELCAT_ONLINE_KEY: at.key, NODE_OPTIONS } };
+  await at.succeed("relcat publish prod --refresh", ahead);
+  expect(await at.sh("relcat verify prod", { cwd: at.clone })).toMatchObject({ exitCode: 2 });
+  const { stdout } = await follow(at, commands("wrong-clock.md"));
+  expect(stdout).toMatch(/^Verified prod: /m);
 });
 
 describe("every runbook", () => {
