@@ -32,7 +32,7 @@ export async function init(folder: string, wanted: NewProject, host: Host): Prom
   if (isBelowRoot(folder))
     say(
       host,
-      `GitHub runs only workflows in the root of a repository. Move .github/workflows/catalog.yml there, and add "defaults: { run: { working-directory: FOLDER } }" to it, with the path of ${place} in place of FOLDER.`,
+      `GitHub runs only workflows in the root of a repository. Move .github/workflows/ there, and add "defaults: { run: { working-directory: FOLDER } }" to both files, with the path of ${place} in place of FOLDER.`,
     );
   const there = folder === "." ? "" : ` -C ${shellWord(folder)}`;
   sayNext(host, nextSteps(wanted.from, `relcat${there}`, version));

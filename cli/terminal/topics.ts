@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import { codes, exitStatus } from "../../pipeline/errors.ts";
+import { defaultPackageTypes, defaultPlatforms } from "../../pipeline/project/configuration.ts";
 import { table } from "./cells.ts";
 import { leavesOf, meanings, statusesOf } from "./exit-codes.ts";
 import { answer, type Host } from "./host.ts";
@@ -66,11 +67,21 @@ const topics: Readonly<Record<TopicName, Topic>> = {
   }),
   configuration: (_, { own }) => {
     const keys = configurationKeys(own.folder);
-    const text = `The project is configured in releases/catalog.yaml. Every key is optional:
+    const types = Object.entries(defaultPackageTypes).map(([type, { kind, platform, description }]) => [
+      `  ${type}`,
+      kind,
+      `${platform} (${defaultPlatforms[platform]})`,
+      description,
+    ]);
+    const text = `The project is configured in releases/catalog.yaml. Every section may be left out. NAME is a name that you choose, and [] an entry of a list.
 
 ${table(keys.map(({ key, purpose }) => [`  ${key}`, purpose]))}
 
-relcat schema catalog prints the JSON Schema with all keys, types and defaults. relcat check reports mistakes.`;
+Built-in package types, with kind and platform:
+
+${table(types)}
+
+docs/configuration.md has an example of each section. relcat schema catalog prints the JSON Schema. relcat check reports mistakes.`;
     return { document: { file: "releases/catalog.yaml", keys }, text };
   },
   json: () => ({
@@ -88,14 +99,37 @@ relcat schema --list prints the names of the JSON Schemas.`,
 
 /** @param folder of relcat's package */
 function configurationKeys(folder: string): { key: string; purpose: string }[] {
-  const schema = JSON.parse(readFileSync(join(folder, "schemas/catalog.schema.json"), "utf8"));
-  type Property = { description?: string; properties?: object };
-  const properties: Record<string, Property> = schema.properties;
-  return Object.entries(properties).map(([key, { description, properties: inner = {} }]) => ({
-    key,
-    purpose: (description ?? `Settings: ${Object.keys(inner).join(", ")}.`).replace(
-      / (?:No|Without) unpaired surrogates\.$/,
-      "",
-    ),
-  }));
+  const schema: Schema = JSON.parse(readFileSync(join(folder, "schemas/catalog.schema.json"), "utf8"));
+  const named = new Map<string, { key: string; purpose: string }>();
+  for (const [key, { description = "", enum: own, items }] of keysIn("", schema)) {
+    const purpose = description.replace(/ (?:No|Without) unpaired surrogates\.$/, "");
+    const values = own ?? items?.enum;
+    // A value or a list of such values has each key once.
+    const name = key.replaceAll("[]", "");
+    if (!named.has(name))
+      named.set(name, { key, purpose: values ? `${purpose} One of ${values.join(", ")}.` : purpose });
+  }
+  return [...named.values()];
+}
+
+interface Schema {
+  description?: string;
+  enum?: string[];
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  additionalProperties?: Schema | false;
+  anyOf?: Schema[];
+}
+
+function keysIn(path: string, schema: Schema): [string, Schema][] {
+  const { properties = {}, items, additionalProperties: named, anyOf = [] } = schema;
+  const own = Object.entries(properties).map(
+    ([key, value]) => [path === "" ? key : `${path}.${key}`, value] as const,
+  );
+  return [
+    ...own.flatMap(([key, value]): [string, Schema][] => [[key, value], ...keysIn(key, value)]),
+    ...(items ? keysIn(`${path}[]`, items) : []),
+    ...(named ? keysIn(`${path}.NAME`, named) : []),
+    ...anyOf.flatMap((each) => keysIn(path, each)),
+  ];
 }

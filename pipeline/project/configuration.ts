@@ -8,6 +8,8 @@ import { readFeedKeys } from "./feed-keys.ts";
 import { configIn } from "./project-folder.ts";
 import { readConfig } from "./read-config.ts";
 
+export { defaultPackageTypes, defaultPlatforms } from "../documents/package-types.ts";
+
 const maxConfigBytes = 1024 * 1024;
 
 /** Path or URL of the configuration. @param given --config */

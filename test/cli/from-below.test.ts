@@ -297,7 +297,7 @@ test("init in a folder of a repository says where its workflow belongs", async (
   const made = project({ "deep/keep": "" });
   await execa("git", ["init", "--quiet"], { cwd: made.folder });
   const below = await relcat(join(made.folder, "deep"), initAlone);
-  expect(below.stderr).toContain("Move .github/workflows/catalog.yml there,");
+  expect(below.stderr).toContain("Move .github/workflows/ there,");
   expect((await made.run(...initAlone)).stderr).not.toContain("workflows");
 });
 

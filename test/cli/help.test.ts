@@ -5,6 +5,9 @@ import { expect, test } from "vitest";
 import { pointers } from "../../cli/catalog/pointers.ts";
 import { leavesOf, statusesOf } from "../../cli/terminal/exit-codes.ts";
 import { variables } from "../../cli/terminal/topics.ts";
+import { configSchema } from "../../pipeline/documents/config.ts";
+import { defaultPackageTypes } from "../../pipeline/documents/package-types.ts";
+import { keysOf } from "../docs/config-keys.ts";
 import { relcat, repository } from "../support/run.ts";
 import { statusesRaisedBy } from "./raised.ts";
 import { commandTable, currentManPage } from "./table.ts";
@@ -78,9 +81,15 @@ test("relcat help exit-codes names every command, and help configuration every k
     leaves.map((path) => path.join(" ")),
   );
   const { keys } = JSON.parse((await relcat(repository, ["help", "configuration", "--json"])).stdout);
-  const schema = JSON.parse(read("schemas/catalog.schema.json"));
-  expect(keys.map(({ key }: { key: string }) => key)).toEqual(Object.keys(schema.properties));
-  for (const { purpose } of keys) expect(purpose).toMatch(/\w/);
+  const sections = Object.entries(configSchema.shape);
+  const known = sections.flatMap(([name, schema]) => keysOf(name, schema, false));
+  expect(keys.map(({ key }: { key: string }) => key)).toEqual(known.map(({ path }) => path));
+  const { stdout } = await relcat(repository, ["help", "configuration"]);
+  for (const { key, purpose } of keys) {
+    expect(purpose, key).toMatch(/\w/);
+    expect(stdout).toContain(`\n  ${key} `);
+  }
+  for (const type of Object.keys(defaultPackageTypes)) expect(stdout).toContain(`\n  ${type} `);
 });
 
 test("relcat help environment names every variable that relcat reads", () => {

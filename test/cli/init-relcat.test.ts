@@ -64,6 +64,7 @@ beforeAll(async () => {
   const bundle = join(program, "../../build");
   cpSync(bundle, join(installed, "build"), { recursive: true });
   mkdirSync(join(installed, "cli"));
+  cpSync(join(repository, "starters"), join(installed, "starters"), { recursive: true });
   cpSync(program, join(installed, "cli/relcat.mjs"));
   const { dependencies: _, scripts: __, ...kept } = about;
   const optionalDependencies = { [native.name]: native.version };

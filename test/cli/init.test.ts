@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { githubSchema } from "../docs/github-schema.ts";
 import { artifact, initAlone, project } from "../support/project.ts";
 import { temporaryFolder } from "../support/run.ts";
 
@@ -43,11 +44,12 @@ test("--json prints the new files as a document", async () => {
   expect(document).toMatchObject({ schema_version: 1, folder: "." });
   expect(files.filter((file) => !file.startsWith("releases/2"))).toEqual([
     "releases/catalog.yaml",
+    ".github/workflows/catalog.yml",
+    ".github/workflows/refresh.yml",
     "releases/next/notes/.gitkeep",
     ".gitignore",
     ".gitattributes",
     "package.json",
-    ".github/workflows/catalog.yml",
   ]);
   expect(files).toContain(`releases/${month}.001/release.yaml`);
 });
@@ -71,34 +73,30 @@ describe("the new catalog.yaml", () => {
     expect((await succeed("status")).stdout).toMatch(/, 4 errors: relcat check shows them$/m);
   });
 
-  test("has comments whose defaults change nothing when uncommented", async () => {
-    const { succeed, write, read } = project();
-    await succeed(...initAlone);
-    await succeed("build");
-    const defaults = ["base_url", "artifact_url", "wire", "platforms", "package_types", "ledger", "notes"];
-    write("releases/catalog.yaml", uncommented(read("releases/catalog.yaml"), defaults));
-    const { product, require, ...written } = parse(read("releases/catalog.yaml"));
-    expect({ product, require }).toEqual({ product: "Example Product", require: {} });
-    expect(Object.keys(written)).toEqual(defaults);
-    expect((await succeed("build")).stdout).toMatch(/: 0 files written, /);
-  });
-
-  test("has comments whose examples pass check", async () => {
-    const { succeed, write, read } = project();
-    await succeed(...initAlone);
-    write(
-      "releases/catalog.yaml",
-      uncommented(read("releases/catalog.yaml"), ["authority", "ingest", "expected"]),
-    );
-    expect(Object.keys(parse(read("releases/catalog.yaml")))).toEqual([
-      "product",
-      "authority",
-      "require",
-      "ingest",
-      "expected",
-    ]);
-    await succeed("check");
-  });
+  test.each([undefined, "sample", "goreleaser", "nix"])(
+    "--from %s: has fewer than 40 lines, and comments whose examples pass check",
+    async (from) => {
+      const { succeed, write, read } = project();
+      await succeed(...initAlone, ...(from ? ["--from", from] : []));
+      const text = read("releases/catalog.yaml");
+      expect(text.split("\n").length).toBeLessThan(40);
+      const written = ["base_url", "sites", "trust", "feeds", "ingest", "ignore", "expected"];
+      write("releases/catalog.yaml", uncommented(text, written));
+      expect(Object.keys(parse(read("releases/catalog.yaml")))).toEqual(
+        expect.arrayContaining([
+          "product",
+          "base_url",
+          "sites",
+          "trust",
+          "feeds",
+          "require",
+          "ingest",
+          "expected",
+        ]),
+      );
+      await succeed("check");
+    },
+  );
 
   test("has an example for CI that is valid YAML, checks the ledger against the branch and builds the cut releases", async () => {
     const { succeed, read } = project();
@@ -113,6 +111,23 @@ describe("the new catalog.yaml", () => {
       'npx --no -- relcat check --ledger-base "origin/$BASE"',
       "npx --no -- relcat check && npx --no -- relcat build --released",
     ]);
+  });
+
+  test("has a workflow that renews the signatures of the site that a variable names, every day, on main", async () => {
+    const { succeed, read } = project();
+    await succeed(...initAlone);
+    const text = read(".github/workflows/refresh.yml");
+    expect((await githubSchema()).ofWorkflow("refresh.yml", text)).toEqual([]);
+    const { on, jobs } = parse(text);
+    expect(on).toEqual({ schedule: [{ cron: "17 4 * * *" }], workflow_dispatch: null });
+    const { if: condition, steps } = jobs.refresh;
+    expect(condition).toBe("vars.RELCAT_SITE != '' && github.ref == 'refs/heads/main'");
+    expect(steps.map(({ run }: { run?: string }) => run)).toEqual([
+      undefined,
+      "npm ci",
+      'npx --no -- relcat publish "$RELCAT_SITE" --refresh',
+    ]);
+    expect(JSON.stringify(steps.slice(0, 2))).not.toContain("secrets.");
   });
 
   test("comes with a .gitignore for the lock and the built sites, and makes two branches' ledgers conflict", async () => {

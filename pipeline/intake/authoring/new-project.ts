@@ -7,14 +7,13 @@ import { type Locked, lockDependencies } from "../../system/npm.ts";
 import type { InProject } from "../../system/project-links.ts";
 import type { Surroundings } from "../../system/surroundings.ts";
 import { withWorkFolder } from "../../system/work-folder.ts";
-import type { StarterName } from "./catalog-yaml.ts";
 import { now } from "./new-files.ts";
 import { isForeign, type OwnPackage, type Pin, packRelcat, pinRelcat, testedNode } from "./pin-relcat.ts";
 import { type StarterFile, starterFiles } from "./starter.ts";
 
 export interface NewProject {
-  /** Kind of project; default: an empty one. */
-  from?: StarterName | undefined;
+  /** Folder of starters/ whose files are copied; default: empty. */
+  from?: "sample" | "goreleaser" | "nix" | undefined;
   /** YY.MM of the first release; default: the current month. */
   month?: string | undefined;
   /** A version or a .tgz file of relcat to install; default: the one that runs. */
@@ -54,11 +53,11 @@ export async function init(
 ): Promise<StartedProject> {
   const opened = now(surroundings);
   const { month = opened.slice(2, 7).replace("-", "."), from } = wanted;
-  const samples = from === "sample" ? await sampleFiles(own.folder) : [];
+  const copied = await copiedFiles(own.folder, from);
   const node = testedNode(own);
   const filesFor = ({ spec, tarball }: Pin) => [
-    ...starterFiles({ opened, version: `${month}.001`, relcat: spec, node, from }),
-    ...samples,
+    ...copied,
+    ...starterFiles({ opened, version: `${month}.001`, relcat: spec, node }),
     ...(tarball ? [{ path: tarball.path, content: tarball.bytes }] : []),
   ];
   refuseExisting(folder, filesFor({ spec: "" }));
@@ -81,12 +80,19 @@ export async function init(
   });
 }
 
-/** The packages of the sample project, which are part of relcat's package. */
-async function sampleFiles(relcat: string): Promise<StarterFile[]> {
-  const folder = `${relcat}/starters/sample`;
-  const paths = await listFiles(folder);
-  // biome-ignore lint/plugin: names listed from relcat's own folder.
-  return paths.map((path) => ({ path, content: readPresent(`${folder}/${path}`) }));
+/** Files of relcat's package: a catalog.yaml, packages to try, and the workflows. */
+async function copiedFiles(relcat: string, from = "empty"): Promise<StarterFile[]> {
+  const files: StarterFile[] = [];
+  for (const [name, place] of [
+    [from, ""],
+    ["workflows", ".github/workflows/"],
+  ] as const) {
+    const folder = `${relcat}/starters/${name}`;
+    const paths = await listFiles(folder);
+    // biome-ignore lint/plugin: names listed from relcat's own folder.
+    files.push(...paths.map((path) => ({ path: place + path, content: readPresent(`${folder}/${path}`) })));
+  }
+  return files;
 }
 
 /** If the registry has a foreign relcat now, the running one is packed. */

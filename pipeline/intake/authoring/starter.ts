@@ -1,4 +1,3 @@
-import { catalogYaml, type StarterName } from "./catalog-yaml.ts";
 import { releaseYaml } from "./open-release.ts";
 
 export interface StarterFile {
@@ -15,7 +14,6 @@ export interface StarterOptions {
   relcat: string;
   /** Version of Node that package.json installs. */
   node: string | undefined;
-  from?: StarterName | undefined;
 }
 
 const schemas = "node_modules/relcat/schemas";
@@ -29,8 +27,8 @@ function dayOf(month: string, day: string): string {
   return day > last ? last : day;
 }
 
-/** Files of a new project, in writing order. */
-export function starterFiles({ opened, version, relcat, node, from }: StarterOptions): StarterFile[] {
+/** Files that relcat generates for a new project, in writing order. */
+export function starterFiles({ opened, version, relcat, node }: StarterOptions): StarterFile[] {
   const release = releaseYaml({
     version,
     date: dayOf(version.slice(0, 5), opened.slice(0, 10)),
@@ -38,14 +36,12 @@ export function starterFiles({ opened, version, relcat, node, from }: StarterOpt
     schemas,
   });
   return [
-    { path: "releases/catalog.yaml", content: catalogYaml(schemas, from) },
     { path: `releases/${version}/release.yaml`, content: release },
     { path: `releases/${version}/notes/first-release.yaml`, content: firstNote },
     { path: "releases/next/notes/.gitkeep", content: "" },
     { path: ".gitignore", content: gitignore },
     { path: ".gitattributes", content: gitattributes },
     { path: "package.json", content: packageJson(relcat, node) },
-    { path: ".github/workflows/catalog.yml", content: workflow },
   ];
 }
 
@@ -76,25 +72,3 @@ function packageJson(relcat: string, node: string | undefined): string {
   const project = { private: true, scripts, devDependencies: { node, relcat }, allowScripts: { node: true } };
   return `${JSON.stringify(project, null, 2)}\n`;
 }
-
-const workflow = `name: catalog
-on:
-  pull_request:
-  push: { branches: [main] }
-permissions: { contents: read }
-jobs:
-  catalog:
-    runs-on: ubuntu-latest
-    steps:
-      - uses: actions/checkout@v5
-        with: { fetch-depth: 0 } # the ledger is compared with earlier commits
-      - run: npm ci # installs Node, too
-      - if: github.event_name == 'pull_request'
-        run: npx --no -- relcat check --ledger-base "origin/$BASE"
-        env: { BASE: "\${{ github.base_ref }}" }
-      - if: github.event_name == 'push'
-        run: npx --no -- relcat check && npx --no -- relcat build --released
-      - if: github.event_name == 'push'
-        uses: actions/upload-artifact@v5
-        with: { name: catalog, path: dist }
-`;

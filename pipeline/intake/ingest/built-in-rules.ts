@@ -12,7 +12,8 @@ export interface BuiltInRule {
 
 const row = (match: string, packageType: string | undefined): BuiltInRule => ({ match, packageType });
 /** A disk image may be compressed. */
-const disk = (match: string, packageType: string) => row(`${match}{,.gz,.xz,.zst,.bz2}`, packageType);
+const disk = (match: string, packageType: string | undefined) =>
+  row(`${match}{,.gz,.xz,.zst,.bz2}`, packageType);
 
 /**
  * Package types by file name; the first match wins. A project's `ingest:` rules and the build's own
@@ -35,9 +36,10 @@ export const builtInRules: readonly BuiltInRule[] = [
   disk("*{amazon,aws}*.{vhd,raw}", "amazon"),
   disk("*xen*.vhd", "xen"),
   disk("*hyper{,-}v*.vhd", "hyperv"),
-  disk("*azure*.vhdx", "azure"),
+  disk("*azure*.vhd{,x}", "azure"),
   disk("*.vhdx", "hyperv"),
-  disk("*.vhd", "azure"),
+  // Azure and Hyper-V use the same format.
+  disk("*.vhd", undefined),
   disk("*.xva", "xen"),
   row("*.vma{,.gz,.lzo,.zst}", "proxmox"),
   row("*efi*.raw.tar.gz", "gce-efi"),

@@ -12,7 +12,7 @@ import { requireArtifacts } from "../../system/artifacts-at-hand.ts";
 import { cleanHead } from "../../system/git/git.ts";
 import { typeOfFile } from "./built-in-rules.ts";
 import { checkManifest, type Described } from "./check-manifest.ts";
-import { type Description, describeFile } from "./describe.ts";
+import { type Description, describeFile, typeOfHint } from "./describe.ts";
 import { type At, wholeFile } from "./evidence.ts";
 import { readSumFiles, unusedSums } from "./formats/sums.ts";
 import { readEvidence } from "./inputs.ts";
@@ -161,7 +161,8 @@ export async function suggestForInputs(
   const config = await loadConfiguration(folder, place);
   const { files, problems } = await readEvidence(inputs, config, await readSumFiles(lists ?? []));
   throwErrors(problems);
-  const names = [...new Set(files.filter(({ finished }) => !finished).map(({ name }) => name))];
+  const open = files.filter(({ finished, hint = "" }) => !finished && typeOfHint(hint, config) === undefined);
+  const names = [...new Set(open.map(({ name }) => name))];
   return suggestRules(names.sort(), config);
 }
 

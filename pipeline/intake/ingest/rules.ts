@@ -17,5 +17,10 @@ export function fieldsOf({ match: _, ...fields }: IngestRule): Omit<IngestRule, 
 }
 
 /** Problem of a file without a rule; `unmatchedHint` gives the hint for all of them. */
-export const unmatched = (file: string, at: At): Problem =>
-  problem("artifact-unmatched", at, `nothing says what ${display(file)} is`, "");
+export function unmatched(file: string, at: At): Problem {
+  const more = isVhd(file) ? ": azure and hyperv have the same format" : "";
+  return problem("artifact-unmatched", at, `nothing says what ${display(file)} is${more}`, "");
+}
+
+/** True for a disk whose name may be that of an image for Azure or for Hyper-V. */
+export const isVhd = (file: string): boolean => /\.vhd(?:\.|$)/.test(file);

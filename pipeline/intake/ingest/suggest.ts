@@ -1,16 +1,25 @@
+import { posix } from "node:path";
 import type { Config } from "../../documents/config.ts";
+import { defaultPackageTypes } from "../../documents/package-types.ts";
 import { architectureInName } from "../../inspect/architecture.ts";
 import { usualType } from "./built-in-rules.ts";
-import { isIgnored, ruleFor } from "./rules.ts";
+import { isIgnored, isVhd, ruleFor } from "./rules.ts";
 import { sideFileReason } from "./side-files.ts";
 
 /** Package types that the default table lacks, by ending. */
 const archives = /\.(tar\.(?:gz|xz|zst|bz2)|tgz|zip)$/;
 
+/** The ending that names a format, also of a compressed file. It does not begin with a digit, as the end of a version does. */
+const format = /\.(?:(?!(?:gz|xz|zst|bz2)$)[a-z]\w{0,7}|7z|[a-z]\w{0,7}\.(?:gz|xz|zst|bz2))$/i;
+
+/** Versions and dates of releases. Versions of Ubuntu, such as 22.04, stay. */
+const versions =
+  /(?<!\d\.?)v?(?!\d\d\.(?:04|10)(?!\.?\d))\d+(?:\.\d+)+(?:[-+~.](?:rc|alpha|beta|pre|dev|git|nightly|snapshot)[a-z0-9.+~]*|-\d(?![a-z0-9]))*|(?<!\d)20\d{6}(?!\d)/gi;
+
 const systems = {
-  linux: { word: /linux/i, glob: "*[Ll]inux*", platform: 17, label: "Linux" },
-  macos: { word: /darwin|macos/i, glob: "*{[Dd]arwin,mac[Oo][Ss]}*", platform: 5, label: "macOS" },
-  windows: { word: /windows|win(?:32|64)/i, glob: "*[Ww]in*", platform: 4, label: "Windows" },
+  linux: { glob: "*[Ll]inux*", platform: 17, label: "Linux" },
+  macos: { glob: "*{[Dd]arwin,[Mm]ac[Oo][Ss]}*", platform: 5, label: "macOS" },
+  windows: { glob: "*[Ww]in{dows,32,64}*", platform: 4, label: "Windows" },
 } as const;
 type System = keyof typeof systems;
 
@@ -48,6 +57,7 @@ export function suggestRules(files: readonly string[], config: Config): string {
   const missing = [...types.values()].filter(({ type }) => !config.packageTypes.has(type));
   const lines = [
     ...(unknown.length === 0 ? ["# Every file is recognized already."] : []),
+    ...existing(missing, config),
     ...under("package_types", missing.map(typeRow)),
     ...under(
       "ingest",
@@ -70,6 +80,21 @@ const rule = (glob: string, type: string) => `  - { match: ${JSON.stringify(glob
 const typeRow = ({ type, system, label }: Guess) =>
   `  ${type}: { operating_system: ${system}, platform: ${systems[system].platform}, kind: client, description: ${JSON.stringify(label)} }`;
 
+const isBuiltIn = (type: string) => Object.hasOwn(defaultPackageTypes, type);
+
+/** Types that a project has already may fit better than new ones. */
+function existing(missing: readonly Guess[], { packageTypes }: Config): string[] {
+  const fits = (type: string, guess: Guess) =>
+    !isBuiltIn(type) || (type === "xz" && archives.test(guess.glob));
+  const types = [...packageTypes].filter(([type, { operating_system }]) =>
+    missing.some((guess) => guess.system === operating_system && fits(type, guess)),
+  );
+  const named = types.map(([type, { description }]) => `${type} (${description})`);
+  return types.length === 0
+    ? []
+    : [`# If one of these types fits, use it instead of a new one: ${named.join(", ")}`];
+}
+
 const under = (key: string, rows: readonly string[]): string[] =>
   rows.length === 0
     ? []
@@ -80,7 +105,9 @@ function guessOf(file: string): Guess | undefined {
   const single = endings[ending];
   if (single) return { glob: `*.${ending}`, ...single };
   const archive = archives.exec(file)?.[1];
-  const named = (Object.keys(systems) as System[]).filter((system) => systems[system].word.test(file));
+  const named = (Object.keys(systems) as System[]).filter((system) =>
+    posix.matchesGlob(file, systems[system].glob),
+  );
   const [system] = named;
   if (archive === undefined || system === undefined || named.length > 1) return undefined;
   const { glob, label } = systems[system];
@@ -88,17 +115,23 @@ function guessOf(file: string): Guess | undefined {
 }
 
 function globOf(file: string): string {
-  const ending = archives.exec(file)?.[1] ?? /\.([A-Za-z0-9]{1,8})$/.exec(file)?.[1];
-  return ending === undefined ? file : `*.${ending}`;
+  const [ending] = archives.exec(file) ?? format.exec(file) ?? [];
+  return ending === undefined ? file.replace(versions, "*") : `*${ending}`;
 }
 
 function undecided(globs: readonly string[], { packageTypes }: Config): string[] {
   if (globs.length === 0) return [];
+  const types = [...packageTypes.keys()].sort((a, b) => Number(isBuiltIn(a)) - Number(isBuiltIn(b)));
+  const line = (glob: string, type: string) => `#${rule(glob, type).slice(1)}`;
   return [
     "# The names of these files do not say what they are. Choose a package type for each, or leave it out with ignore:.",
-    `# Package types: ${[...packageTypes.keys()].join(", ")}`,
+    `# Package types: ${types.join(", ")}`,
     "# ingest:",
-    ...globs.map((glob) => `#${rule(glob, "…").slice(1)}`),
+    ...globs.flatMap((glob) =>
+      isVhd(glob)
+        ? ["# Keep one of these two lines:", line(glob, "azure"), line(glob, "hyperv")]
+        : [line(glob, "…")],
+    ),
   ];
 }
 
@@ -114,8 +147,14 @@ function debsWithoutRange(files: readonly string[], config: Config): string[] {
     .flatMap((debs) => [
       "# These are for the same architecture, and relcat does not guess OS versions. Give the build for the older system",
       "# max_os_version, and the one for the newer system min_os_version, or gui_only and headless to variants:",
-      ...debs.map((deb) => `# - { match: ${JSON.stringify(deb)}, package_type: deb, max_os_version: … }`),
+      ...globsOf(debs).map((glob) => `#${rule(glob, "deb, max_os_version: …").slice(1)}`),
     ]);
+}
+
+/** Without versions, if the names then still differ. */
+function globsOf(files: readonly string[]): readonly string[] {
+  const globs = files.map((file) => file.replace(versions, "*"));
+  return new Set(globs).size === files.length ? globs : files;
 }
 
 /** Hint for files without a rule, with the lines that recognize them. */

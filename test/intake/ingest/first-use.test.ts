@@ -22,13 +22,13 @@ const types: Readonly<Record<string, string>> = {
   "harbor.ova": "vmware",
   "harbor-esxi.ova": "esxi",
   "harbor.vhdx.xz": "hyperv",
-  "harbor.vhd": "azure",
   "harbor-aws.vhd": "amazon",
   "harbor-amazon.raw.xz": "amazon",
   "harbor-xen.vhd.gz": "xen",
   "harbor.xva.gz": "xen",
   "harbor-hyper-v.vhd": "hyperv",
   "harbor-azure.vhdx": "azure",
+  "harbor-azure.vhd.xz": "azure",
   "harbor-1.2.3-linux-x86_64.tar.xz": "xz",
   "vzdump-qemu-harbor.vma.zst": "proxmox",
   "harbor.raw.tar.gz": "gce",
@@ -129,7 +129,7 @@ describe("a .tar.xz", () => {
       1,
       expect.stringContaining('nothing says what "harbor-freebsd.tar.xz" is'),
     ]);
-    expect(stderr).toContain('{ match: "*{[Dd]arwin,mac[Oo][Ss]}*.tar.xz", package_type: macos-archive }');
+    expect(stderr).toContain('{ match: "*{[Dd]arwin,[Mm]ac[Oo][Ss]}*.tar.xz", package_type: macos-archive }');
   });
 });
 
@@ -217,6 +217,104 @@ describe("ingest --suggest", () => {
     expect((await made.succeed("ingest", "--suggest", "out")).stdout).toBe(
       "# Every file is recognized already.",
     );
+  });
+
+  /** Ingests the files of release A with pasted lines, and then those of B without another rule. */
+  async function ingestsNext(a: readonly string[], b: readonly string[], pasted: (text: string) => string) {
+    const made = built(a);
+    const { stdout } = await made.succeed("ingest", "--suggest", "out");
+    appendFileSync(join(made.folder, "releases/catalog.yaml"), `${pasted(stdout)}\n`);
+    await made.succeed(...ingest);
+    made.write("releases/26.10.001/release.yaml", {
+      version: "26.10.001",
+      date: "2026-10-02",
+      summary: "B.",
+    });
+    for (const file of b) made.write(`next/${file}`, `bytes of ${file}`);
+    const { document } = await made.json("ingest", "--release", "26.10.001", "next");
+    const artifacts = document.artifacts as { file: string; package_type: string }[];
+    return Object.fromEntries(artifacts.map((each) => [each.file, each.package_type]));
+  }
+  const uncommented = (type: string) => (text: string) =>
+    text.replace("# ingest:", "ingest:").replace(/^# - (.*)…/gm, `  - $1${type}`);
+
+  test.each([
+    [["agent-26.09.001-linux-amd64"], ["agent-26.10.001-linux-amd64"]],
+    [["agent-26.09.001"], ["agent-26.10.001"]],
+    [["agent_v1.2.3-rc1"], ["agent_v1.2.4"]],
+    [["agent-20260901"], ["agent-20261002"]],
+    [["disk-26.09.001.img.xz"], ["disk-26.10.001.img.xz"]],
+    [["agent.26.09.001.xz"], ["agent.26.10.001.xz"]],
+    [
+      ["agent-1.2.3.bin", "agent-1.2.3.7z"],
+      ["agent-1.10.0.bin", "agent-1.10.0.7z"],
+    ],
+  ])("suggests patterns for %j without the version, so that %j need no others", async (a, b) => {
+    expect(await ingestsNext(a, b, uncommented("xz"))).toEqual(
+      Object.fromEntries(b.map((file) => [file, "xz"])),
+    );
+  });
+
+  test("suggests patterns for archives in which no system's name is part of another's", async () => {
+    const names = (version: string) => [
+      `a_${version}_windows_amd64.zip`,
+      `b_${version}_darwin_arm64.zip`,
+      `c_${version}_MacOS.zip`,
+      `d_${version}_Linux_x86_64.zip`,
+    ];
+    const found = await ingestsNext(names("26.09.001"), names("26.10.001"), (text) => text);
+    const systems = ["windows", "macos", "macos", "linux"].map((system) => `${system}-archive`);
+    expect(found).toEqual(
+      Object.fromEntries(names("26.10.001").map((name, index) => [name, systems[index]])),
+    );
+  });
+
+  test("suggests patterns for debs that keep the version of the system", async () => {
+    const names = (version: string) =>
+      ["22.04", "24.04"].map((os) => `agent_${version}-1+ubuntu${os}_amd64.deb`);
+    const made = built(names("26.09.001"));
+    const { stdout } = await made.succeed("ingest", "--suggest", "out");
+    expect(stdout.split("\n").slice(-2)).toEqual([
+      '# - { match: "agent_*+ubuntu22.04_amd64.deb", package_type: deb, max_os_version: … }',
+      '# - { match: "agent_*+ubuntu24.04_amd64.deb", package_type: deb, max_os_version: … }',
+    ]);
+    const same = built(["agent_1.0.1_amd64.deb", "agent_1.0.2_amd64.deb"]);
+    expect((await same.succeed("ingest", "--suggest", "out")).stdout).toContain('"agent_1.0.1_amd64.deb"');
+  });
+
+  test("names the package types that the project has before new ones, its own first", async () => {
+    const own =
+      "package_types:\n  tarball: { operating_system: linux, platform: 17, kind: client, description: Tool }\n";
+    const made = built(["a-linux.tar.gz", "a.bin"], `${config}${own}`);
+    const lines = (await made.succeed("ingest", "--suggest", "out")).stdout.split("\n");
+    expect(lines[0]).toBe(
+      "# If one of these types fits, use it instead of a new one: xz (Linux package archive), tarball (Tool)",
+    );
+    expect(lines[1]).toMatch(/^package_types:/);
+    expect(lines.find((line) => line.startsWith("# Package types: "))).toMatch(
+      /^# Package types: tarball, helm, /,
+    );
+  });
+
+  test("asks whether a .vhd is for Azure or Hyper-V, as ingest does", async () => {
+    const made = built(["harbor.vhd", "harbor.vhd.xz"]);
+    const { exitCode, stderr } = await made.run(...ingest);
+    expect([exitCode, stderr.split("\n")[0]]).toEqual([
+      1,
+      'out/harbor.vhd error[artifact-unmatched] nothing says what "harbor.vhd" is: azure and hyperv have the same format',
+    ]);
+    const { stdout } = await made.succeed("ingest", "--suggest", "out");
+    expect(stdout.split("\n").slice(2)).toEqual([
+      "# ingest:",
+      "# Keep one of these two lines:",
+      '# - { match: "*.vhd", package_type: azure }',
+      '# - { match: "*.vhd", package_type: hyperv }',
+      "# Keep one of these two lines:",
+      '# - { match: "*.vhd.xz", package_type: azure }',
+      '# - { match: "*.vhd.xz", package_type: hyperv }',
+    ]);
+    const { document } = await made.json(...ingest, "--set", "package_type=hyperv");
+    expect(document.artifacts).toMatchObject([{ package_type: "hyperv" }, { package_type: "hyperv" }]);
   });
 
   test("never guesses OS versions", async () => {
