@@ -1,7 +1,8 @@
 import type { Connection, Place } from "../controller/api.ts";
+import type { OutputDocument } from "../output/outputs.ts";
 import { confirmOrRefuse } from "../terminal/confirm.ts";
 import { type Host, say } from "../terminal/host.ts";
-import { count } from "../terminal/words.ts";
+import { count, listed } from "../terminal/words.ts";
 import { deviceTable } from "./devices-list.ts";
 import type { Device, State } from "./devices-select.ts";
 
@@ -38,7 +39,7 @@ export const doneText = (state: State, amount: number, isTrial?: true): string =
 
 /**
  * Sets the state of devices that have not changed since they were read; others are conflicts.
- * @returns those that had another state
+ * @returns those that had another state, and those that share their serial number with another accepted device
  */
 export async function move(
   state: State,
@@ -46,31 +47,55 @@ export async function move(
   connection: Connection,
   { dryRun, reason, yes }: Pick<StateOptions, "dryRun" | "reason" | "yes">,
   host: Host,
-): Promise<Device[]> {
+): Promise<{ changed: Device[]; same_serial: SameSerial }> {
   const due = devices.filter((device) => device.state !== state);
+  const requests = Math.ceil(due.length / portion);
+  const send = async (dry_run?: true): Promise<SameSerial> => {
+    const found: SameSerial[number][] = [];
+    for (let start = 0; start < due.length; start += portion) {
+      const items = due.slice(start, start + portion).map(({ id, version }) => ({
+        id,
+        state,
+        if_version: version,
+        ...(reason !== undefined && { reason }),
+      }));
+      try {
+        const body = { devices: items, ...(dry_run && { dry_run }) };
+        const answered = await connection.ask<{ same_serial?: SameSerial }>("POST", "/device/state", body);
+        found.push(...(answered.same_serial ?? []));
+      } catch (error) {
+        if (start > 0 && !dry_run)
+          say(host, `${start} of ${due.length} devices are ${state}; the others are unchanged.`);
+        throw error;
+      }
+    }
+    return found;
+  };
+  // Warnings come before the question.
+  const same_serial = state === "accepted" || dryRun ? await send(true) : [];
+  warnOf(same_serial, due, host);
   if (due.length > handful && !dryRun) {
     if (!host.json && due.length <= 50) say(host, deviceTable(due));
     await confirmOrRefuse(`${state === "accepted" ? "Accept" : "Reject"} ${due.length} devices?`, yes, host);
   }
-  const requests = Math.ceil(due.length / portion);
   if (requests > 1)
     say(
       host,
       `Sent in ${requests} requests of at most ${portion}; each is applied completely or not at all.`,
     );
-  for (let start = 0; start < due.length; start += portion) {
-    const items = due.slice(start, start + portion).map(({ id, version }) => ({
-      id,
-      state,
-      if_version: version,
-      ...(reason !== undefined && { reason }),
-    }));
-    try {
-      await connection.ask("POST", "/device/state", { devices: items, ...(dryRun && { dry_run: true }) });
-    } catch (error) {
-      if (start > 0) say(host, `${start} of ${due.length} devices are ${state}; the others are unchanged.`);
-      throw error;
-    }
-  }
-  return due;
+  if (!dryRun) await send();
+  return { changed: due, same_serial };
+}
+
+type SameSerial = OutputDocument<"devices-state">["same_serial"];
+
+function warnOf(twins: SameSerial, devices: readonly Device[], host: Host): void {
+  if (twins.length === 0) return;
+  const known = new Map(devices.map((device) => [device.id, device]));
+  const named = twins.map(
+    ({ id, accepted }) => `${known.get(id)?.name ?? id} (${known.get(id)?.serial}), like ${accepted}`,
+  );
+  const what = `${count(twins.length, "device")} with the serial number of another accepted device`;
+  const advice = "If it is the same machine with a new key, reject the other device first.";
+  say(host, `${what}: ${listed(named, 10)}. ${advice}`);
 }

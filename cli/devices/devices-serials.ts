@@ -37,7 +37,7 @@ export async function setBySerials(
   const rejected = isKept ? matched.devices.filter((device) => device.state === "rejected") : [];
   const devices = matched.devices.filter((device) => !rejected.includes(device));
   const { kept, free } = await apart(options.preapprove ? matched.unknown : [], isKept, connection);
-  const changed = await move(state, devices, connection, options, host);
+  const { changed, same_serial } = await move(state, devices, connection, options, host);
   const already = devices.length - changed.length;
   const preapproved = free;
   if (!options.dryRun) await preapprove(preapproved, connection, options.includeRejected);
@@ -46,6 +46,7 @@ export async function setBySerials(
   const stay = [...rejected.map(nameOf), ...serialsOf(kept)];
   const more = {
     already,
+    same_serial,
     preapproved: serialsOf(preapproved),
     rejected: stay,
     ...serialsLeft(left),

@@ -20,11 +20,11 @@ export async function setStates(
   const devices = options.allPending
     ? await readDevices(connection, { state: "pending" })
     : await requireDevices(connection, selectors);
-  const changed = await move(state, devices, connection, options, host);
+  const { changed, same_serial } = await move(state, devices, connection, options, host);
   const already = devices.length - changed.length;
   answer<"devices-state">(
     host,
-    documentOf(state, changed, { already, dry_run: options.dryRun ?? false }),
+    documentOf(state, changed, { already, same_serial, dry_run: options.dryRun ?? false }),
     () =>
       [
         doneText(state, changed.length, options.dryRun),

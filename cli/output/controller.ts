@@ -76,6 +76,13 @@ const states = {
   state: oneOf(["accepted", "rejected"], "The new state."),
   changed: list(z.uuid(), "Ids of devices that had another state."),
   already: count("Number of devices that had this state before."),
+  same_serial: list(
+    object({
+      id: deviceId,
+      accepted: member(z.uuid(), "Id of another accepted device with its serial number."),
+    }),
+    "Devices of changed that share their serial number with another accepted device.",
+  ),
   dry_run: dryRun,
 };
 export const devicesState = document("Devices that were accepted or rejected.", states);

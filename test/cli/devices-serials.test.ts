@@ -73,6 +73,7 @@ describe("a list of 500 serial numbers", () => {
       state: "accepted",
       changed: [],
       already: 495,
+      same_serial: [],
       preapproved: [],
       rejected: [],
       unknown: [497, 498, 499].map((number) => serial(number).toLowerCase()),

@@ -84,6 +84,7 @@ describe("accept and reject", () => {
       state: "rejected",
       changed: [ids.laptop],
       already: 0,
+      same_serial: [],
       dry_run: false,
     });
     const { audit_log } = await served.json(["devices", "history", "laptop-7"]);
@@ -148,6 +149,26 @@ describe("accept and reject", () => {
     const { stderr, exitCode } = await served.run(["devices", ...args]);
     expect({ stderr, exitCode }).toEqual({ stderr: `error[usage] ${message}\n  hint: ${hint}`, exitCode: 2 });
   });
+});
+
+test("accept warns of a serial number that another accepted device has, before it changes anything", async () => {
+  const own = await servedController();
+  const [old, newer] = [
+    await own.enroll({ name: "laptop-7", serial: "SN-7" }),
+    await own.enroll({ name: "new-key", serial: "sn-7" }),
+  ];
+  expect((await own.succeed(["devices", "accept", old])).stderr).toBe("");
+  const warning = `1 device with the serial number of another accepted device: new-key (sn-7), like ${old}. If it is the same machine with a new key, reject the other device first.`;
+  for (const [trial, told] of [
+    [["--dry-run"], "1 device would be accepted; nothing was changed."],
+    [[], "Accepted 1 device."],
+  ] as const) {
+    const { stdout, stderr } = await own.succeed(["devices", "accept", "new-key", ...trial]);
+    expect([stdout, stderr]).toEqual([told, warning]);
+  }
+  await own.succeed(["devices", "reject", newer]);
+  const { same_serial } = await own.json(["devices", "accept", newer]);
+  expect(same_serial).toEqual([{ id: newer, accepted: old }]);
 });
 
 test("rename and assign change the name and the owner, and `assign --nobody` removes the owner", async () => {

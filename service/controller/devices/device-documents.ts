@@ -84,7 +84,15 @@ const stateItemSchema = z.union([stateResult, failedItem]);
 export type StateItem = z.infer<typeof stateItemSchema>;
 
 export const stateAnswerSchema = z
-  .strictObject({ devices: z.array(stateItemSchema), changed: z.int(), dry_run: z.literal(true).optional() })
+  .strictObject({
+    devices: z.array(stateItemSchema),
+    changed: z.int(),
+    same_serial: z
+      .array(z.strictObject({ id: z.uuid(), accepted: z.uuid() }))
+      .optional()
+      .meta({ description: "Acceptances whose serial number another accepted device has; absent if none." }),
+    dry_run: z.literal(true).optional(),
+  })
   .meta({ id: "DeviceStateAnswer", description: "In the order of the request." });
 
 export const deviceChangeSchema = z.object({ name: line(255).nullable() }).meta({ id: "DeviceChange" });

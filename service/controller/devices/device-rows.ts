@@ -1,6 +1,6 @@
 import { type Expression, type Kysely, type RawBuilder, sql } from "kysely";
 import type { DatabaseKind } from "../store/database.ts";
-import { prepared } from "../store/prepared.ts";
+import { prepared, valuesOf } from "../store/prepared.ts";
 import type { DeviceRow, Schema } from "../store/schema.ts";
 import type { Device } from "./device-documents.ts";
 
@@ -44,6 +44,29 @@ export const findDeviceText = prepared(({ kind }, id: string) =>
     ? sql<{ text: string }>`select json_object(${members}) as text from devices where id = ${id}`
     : sql<{ text: string }>`select json_build_object(${members})::text as text from devices where id = ${id}`,
 );
+
+/** Accepted devices with one of the serial numbers. @param serials JSON array of normalized ones */
+export const findAccepted = prepared(
+  ({ kind }, serials: string) => sql<Pick<DeviceRow, "id" | "name" | "serial_key">>`
+    select id, name, serial_key from devices
+    where state = 'accepted' and serial_key in ${valuesOf(kind, "text", serials)} order by ordinal`,
+);
+
+type Keyed = Pick<DeviceRow, "id" | "serial_key">;
+
+/** By id, another accepted device with the same serial number: a machine has a new key, or one of the two lies. */
+export function twinsAmong<Row extends Keyed>(
+  devices: readonly Keyed[],
+  accepted: readonly Row[],
+): Map<string, Row> {
+  const known = Map.groupBy(accepted, ({ serial_key }) => serial_key);
+  return new Map(
+    devices.flatMap(({ id, serial_key }) => {
+      const other = serial_key === null ? undefined : known.get(serial_key)?.find((each) => each.id !== id);
+      return other ? [[id, other]] : [];
+    }),
+  );
+}
 
 /** The database builds the JSON text of a page, keyed by id, which is seven times as fast as reading rows. */
 export function devicesAsText(

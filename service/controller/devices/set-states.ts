@@ -5,6 +5,7 @@ import { Refused } from "../problems.ts";
 import { itemsOf, prepared, valuesOf } from "../store/prepared.ts";
 import type { DeviceRow, Schema } from "../store/schema.ts";
 import type { DeviceState, StateItem, StateRequest } from "./device-documents.ts";
+import { findAccepted, twinsAmong } from "./device-rows.ts";
 
 type Found = Pick<DeviceRow, "ordinal" | "id" | "state" | "version" | "serial" | "serial_key">;
 type Item = StateRequest["devices"][number];
@@ -19,6 +20,7 @@ interface Move {
 interface Decision {
   results: StateItem[];
   moves: Move[];
+  sameSerial: { id: string; accepted: string }[];
 }
 
 /**
@@ -28,17 +30,18 @@ export async function setDeviceStates(call: Call<StateRequest>): Promise<Answer>
   const { devices: items, dry_run: isTrial = false } = call.body;
   refuseContradictions(items);
   const isLenient = prefersLenient(call.request.header("prefer") ?? "");
-  const { results, moves } = await write(call, async ({ transaction, record }) => {
+  const { results, moves, sameSerial } = await write(call, async ({ transaction, record }) => {
     const decision = await decide(call, transaction, items);
     if (!isLenient) refuseFailures(decision.results);
     if (!isTrial) record(...(await apply(call, transaction, decision.moves)));
     return decision;
   });
+  const same = sameSerial.length > 0 && { same_serial: sameSerial };
   const headers: Record<string, string> = isLenient ? { "Preference-Applied": "handling=lenient" } : {};
   return {
     status: 200,
     headers,
-    body: { devices: results, changed: moves.length, ...(isTrial && { dry_run: true }) },
+    body: { devices: results, changed: moves.length, ...same, ...(isTrial && { dry_run: true }) },
   };
 }
 
@@ -96,7 +99,19 @@ async function decide(
       version: device.version + Number(isMove),
     };
   });
-  return { results, moves: [...moves.values()] };
+  return { results, moves: [...moves.values()], sameSerial: await sameSerials(transaction, moves) };
+}
+
+/** Acceptances after which another accepted device has the same serial number. */
+async function sameSerials(
+  transaction: Kysely<Schema>,
+  moves: ReadonlyMap<string, Move>,
+): Promise<Decision["sameSerial"]> {
+  const due = [...moves.values()].filter(({ state }) => state === "accepted").map(({ device }) => device);
+  if (due.length === 0) return [];
+  const now = await findAccepted(transaction, JSON.stringify(due.map(({ serial_key }) => serial_key)));
+  const twins = twinsAmong(due, [...now.filter(({ id }) => !moves.has(id)), ...due]);
+  return [...twins].map(([id, other]) => ({ id, accepted: other.id }));
 }
 
 const failed = (

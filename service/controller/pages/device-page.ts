@@ -4,7 +4,7 @@ import type { Device, DeviceState } from "../devices/device-documents.ts";
 import { Refused } from "../problems.ts";
 import { may } from "./ask.ts";
 import { historyOf } from "./audit-rows.ts";
-import { capital, choicesBut } from "./devices-page.ts";
+import { capital, choicesBut, twinsOf } from "./devices-page.ts";
 import { fieldOf } from "./form.ts";
 import { personOf } from "./user-fields.ts";
 import { page, redirectTo, type SignedIn } from "./visit.ts";
@@ -26,6 +26,7 @@ export async function devicePage(visit: SignedIn): Promise<ServerAnswer> {
     state,
     value: `${id}.${version}`,
     reason: device.state_reason ?? "",
+    twin: (await twinsOf([device], visit)).get(id) ?? null,
     facts: factsOf(device, visit, users),
     key: device.public_key,
     choices: canDecide ? choicesBut(state) : [],

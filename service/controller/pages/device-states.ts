@@ -12,6 +12,7 @@ const handful = 5;
 
 interface StateAnswer {
   changed: number;
+  same_serial?: { id: string }[];
   devices: { id: string; previous_state: DeviceState }[];
 }
 
@@ -92,6 +93,7 @@ async function confirmationPage(
   const { verb, kind } = choices[state];
   const title = state === "pending" ? `Set ${what} back to pending?` : `${verb} ${what}?`;
   const names = may(visit.me, "readDevice") ? await namesOf(visit, devices) : new Map<string, string>();
+  const twins = (body.same_serial ?? []).map(({ id }) => names.get(id) ?? id);
   const stay = devices.filter(({ id }) => rejected.has(id)).map(({ id }) => names.get(id) ?? id);
   return page(visit, "confirm", title, {
     title,
@@ -99,9 +101,9 @@ async function confirmationPage(
       stay.length === 0
         ? ""
         : `${counted(stay.length, "rejected device")} ${stay.length === 1 ? "stays" : "stay"} so`,
-    rejectedNames: [stay.slice(0, 3).join(", "), stay.length > 3 ? `and ${stay.length - 3} more` : ""]
-      .join(" ")
-      .trim(),
+    rejectedNames: firstOf(stay),
+    twins: twins.length === 0 ? "" : counted(twins.length, "device"),
+    twinNames: firstOf(twins),
     state,
     kind,
     verb: title.slice(0, -1),
@@ -116,6 +118,9 @@ async function confirmationPage(
     })),
   });
 }
+
+const firstOf = (names: readonly string[]): string =>
+  [names.slice(0, 3).join(", "), names.length > 3 ? `and ${names.length - 3} more` : ""].join(" ").trim();
 
 async function namesOf(
   { controller: { database } }: SignedIn,

@@ -1,5 +1,6 @@
 import type { ServerAnswer } from "../../http/request.ts";
 import { type Device, type DeviceState, deviceStates } from "../devices/device-documents.ts";
+import { findAccepted, serialKey, twinsAmong } from "../devices/device-rows.ts";
 import { may } from "./ask.ts";
 import { page, type SignedIn } from "./visit.ts";
 import { counted, momentOf, numberOf } from "./words.ts";
@@ -27,6 +28,7 @@ export async function devicesPage(visit: SignedIn): Promise<ServerAnswer> {
   ]);
   const total = Number(headers["X-Total-Count"]);
   const devices = Object.values(body.devices);
+  const twins = await twinsOf(devices, visit);
   const toPage = (rel: "next" | "prev") => {
     const to = cursorIn(headers.Link, rel, visit.url);
     return to === undefined ? "" : addressOf({ ...choice, cursor: to });
@@ -43,7 +45,7 @@ export async function devicesPage(visit: SignedIn): Promise<ServerAnswer> {
     size: size === sizes[0] ? "" : String(size),
     tabs,
     found: q === undefined ? "" : `${counted(total, "device")} with “${q}”`,
-    devices: devices.map((device) => rowOf(device, visit)),
+    devices: devices.map((device) => ({ ...rowOf(device, visit), twin: twins.get(device.id) ?? null })),
     canDecide,
     choices: canDecide ? choicesBut(choice.state) : [],
     chooseAll: canDecide ? `${addressOf(choice)}&chosen=all` : "",
@@ -123,6 +125,15 @@ const sizesOf = (choice: Choice) =>
     href: addressOf({ ...choice, size, cursor: undefined }),
     current: size === choice.size,
   }));
+
+/** A rejected device is expected to share its serial number with the machine's new key. */
+export async function twinsOf(devices: readonly Device[], { controller }: SignedIn) {
+  const asked = devices
+    .filter(({ state }) => state !== "rejected")
+    .map(({ id, serial }) => ({ id, serial_key: serialKey(serial) }));
+  const serials = JSON.stringify(asked.map(({ serial_key }) => serial_key));
+  return twinsAmong(asked, await findAccepted(controller.database.read, serials));
+}
 
 function rowOf(device: Device, { now, url }: SignedIn) {
   const { id, name, serial, state, version, device_type, device_os } = device;
