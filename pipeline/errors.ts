@@ -152,6 +152,7 @@ export const codes = {
   "trust-missing": 2,
   "trust-exists": 2,
   "trust-damaged": 1,
+  "trust-expired": 7,
   "key-unusable": 2,
   "key-untrusted": 2,
   "key-exposed": 2,

@@ -85,6 +85,7 @@ export { eventTime, timeGiven } from "./project/event-time.ts";
 export { parseJson } from "./project/json.ts";
 export { requireVersions } from "./project/known-versions.ts";
 export { SyntaxProblem } from "./project/source.ts";
+export { preflight } from "./publish/preflight.ts";
 export { type PublishNotes, publishSite } from "./publish/publish.ts";
 export type { ChangedFile, PublishDelivery, PublishOptions } from "./publish/publish-build.ts";
 export { pushBranch } from "./publish/push-branch.ts";
@@ -95,7 +96,6 @@ export {
   type ReleaseSteps,
   releaseSteps,
   requirePushed,
-  tryOpenRelease,
 } from "./publish/release.ts";
 export {
   holdAgainst,

@@ -45,18 +45,18 @@ export const release = document("The steps of a release, in their order.", {
   dry_run: dryRun,
   steps: list(
     object({
-      step: oneOf(["cut", "build", "sign", "publish", "verify"], "The command of the step."),
+      step: oneOf(["check", "cut", "build", "sign", "publish", "verify"], "The step, by its command."),
       result: oneOf(
         ["done", "unchanged", "planned", "skipped", "refused", "not-reached"],
         "unchanged: it was done already; planned: a dry run; not-reached: an earlier step was refused.",
       ),
       reason: text("Why the step was skipped.").nullable(),
-      output: z
-        .looseObject({})
-        .nullable()
-        .meta({ description: "The document that the command of this step prints; null: none." }),
+      output: z.looseObject({}).nullable().meta({
+        description:
+          "The document that the command of this step prints; of the first step, its `checks` with `name` and `reason`; null: none.",
+      }),
     }),
-    "Steps: cut, build, sign, publish, verify.",
+    "Steps: check, cut, build, sign, publish, verify.",
   ),
   problems: list(problem, "Problems of the refused step."),
   next: text("Commands that continue after a refusal; null: the release is done.").nullable(),

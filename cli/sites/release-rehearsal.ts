@@ -9,14 +9,13 @@ import {
   type ReleaseSteps,
   requirePushed,
   signSite,
-  tryOpenRelease,
 } from "../../pipeline/index.ts";
 import { type CutOptions, type CutSummary, cutReleases } from "../catalog/cut.ts";
 import { LedgerGuard } from "../catalog/ledger-guard.ts";
-import { type Host, print, say, surroundings } from "../terminal/host.ts";
+import { type Host, say, surroundings } from "../terminal/host.ts";
 import { count, folderName } from "../terminal/words.ts";
 import { describe, listChanges, passing } from "./publish.ts";
-import type { Step } from "./release-steps.ts";
+import { answerStep, type Step } from "./release-steps.ts";
 
 export interface RehearsalOptions extends Pick<CutOptions, "all" | "yes" | "allowIncomplete"> {
   push?: true;
@@ -77,7 +76,7 @@ export function rehearse(
         const request = { ...surroundings(host), proveLedger: proveRelease };
         const { site: made, delivery } = await build(host.releases, built, selection, request);
         const { releaseCount: releases, packageCount: packages } = made;
-        plan(to, { dry_run: true, out, releases, packages, files: delivery.written }, () => {
+        answerStep(to, { dry_run: true, out, releases, packages, files: delivery.written }, () => {
           const what = `${count(releases, "release")} with ${count(packages, "package")}`;
           return `Would build ${what} into ${folderName(out)}: ${count(delivery.written, "file")}.`;
         });
@@ -89,13 +88,13 @@ export function rehearse(
       skipped: way.unsigned,
       async run(to) {
         if (isOpen()) {
-          plan(to, { dry_run: true, out }, () => `Would sign ${folderName(out)}.`);
+          answerStep(to, { dry_run: true, out }, () => `Would sign ${folderName(out)}.`);
           return exitStatus.done;
         }
         const live = await metadataAtSite(host.releases, site, { environment, pid });
         const signing = { live, environment, now: host.clock };
         const { written, expires } = await signSite(host.releases, built, signing, surroundings(host));
-        plan(to, { dry_run: true, out, written, expires }, () => {
+        answerStep(to, { dry_run: true, out, written, expires }, () => {
           const files = count(written, "file");
           return `Would sign ${folderName(out)}: ${files} of signatures, valid until ${expires}.`;
         });
@@ -106,16 +105,14 @@ export function rehearse(
       name: "publish",
       async run(to) {
         if (isOpen()) {
-          const hold = await tryOpenRelease(host.releases, site, built, { environment, pid });
-          if (hold) say(host, `${site} is held since ${hold.since} by ${hold.by}: ${hold.reason}`);
-          plan(to, { dry_run: true, site, hold }, () => `Would publish ${folderName(out)} to ${site}.`);
+          answerStep(to, { dry_run: true, site }, () => `Would publish ${folderName(out)} to ${site}.`);
           return exitStatus.done;
         }
         // The cut was compared with git already, and a release commits what it cuts.
         const request = { ...guarded, allowUncommitted: "dry run", dryRun: true };
         const done = await publishSite(host.releases, built, site, request, surroundings(host));
         const { trust: _, isSigned: __, unproved: ___, ...delivery } = done;
-        plan(to, { dry_run: true, ...delivery }, () => describe(delivery, folderName(out)));
+        answerStep(to, { dry_run: true, ...delivery }, () => describe(delivery, folderName(out)));
         listChanges(delivery, true, host);
         return exitStatus.done;
       },
@@ -125,7 +122,7 @@ export function rehearse(
       skipped: way.unsigned && "nothing at the site is signed",
       async run(to) {
         const place = options.verifyAt ?? way.baseUrl;
-        plan(to, { dry_run: true, place }, () => `Would verify ${place}.`);
+        answerStep(to, { dry_run: true, place }, () => `Would verify ${place}.`);
         return exitStatus.done;
       },
     },
@@ -135,12 +132,6 @@ export function rehearse(
 /** A site that settles shows only what git has, unless someone allows more. */
 export const requiresCommits = ({ settles }: ReleaseSteps, { allowUncommitted }: RehearsalOptions): boolean =>
   settles && allowUncommitted === undefined;
-
-/** Reports what a step would do. */
-function plan(host: Host, document: Record<string, unknown>, text: () => string): void {
-  host.step?.answered(document);
-  if (!host.json) print(host, text());
-}
 
 async function rehearseCut(versions: readonly string[], options: CutOptions, host: Host): Promise<Due> {
   let due: Due = { isDue: false, versions: [...versions] };

@@ -10,7 +10,7 @@ type Problems = OutputDocument<"release">["problems"];
 
 /** One step of a release. */
 export interface Step {
-  name: "cut" | "build" | "sign" | "publish" | "verify";
+  name: "check" | "cut" | "build" | "sign" | "publish" | "verify";
   /** Reason why the site has no such step. */
   skipped?: string | undefined;
   /** @returns the exit status */
@@ -67,6 +67,12 @@ export async function runSteps(
 /** @param answered gets the document of the step */
 export const withStep = (host: Host, answered: (document: Document) => void): Host =>
   Object.create(host, { step: { value: { answered } } });
+
+/** Reports a step that is not a command of its own. */
+export function answerStep(host: Host, document: Document, text: () => string): void {
+  host.step?.answered(document);
+  if (!host.json) print(host, text());
+}
 
 const reportOf = (step: Step["name"], result: StepReport["result"]): StepReport => ({
   step,
@@ -132,6 +138,8 @@ const isPlanned = ({ result }: StepReport) => result === "planned";
 
 function summaryOf(site: string, reports: readonly StepReport[]): string {
   if (reports.some(isPlanned)) return "Dry run, nothing was written.";
-  const isOld = reports.every(({ result, step }) => step === "verify" || /unchanged|skipped/.test(result));
+  const isOld = reports.every(
+    ({ result, step }) => /check|verify/.test(step) || /unchanged|skipped/.test(result),
+  );
   return isOld ? `${site} was up to date: every step was done already.` : `Released to ${site}.`;
 }

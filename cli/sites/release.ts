@@ -1,5 +1,7 @@
 import {
   type CutRequest,
+  exitStatus,
+  preflight,
   pushBranch,
   type ReleaseSteps,
   releaseSteps,
@@ -8,12 +10,14 @@ import {
 } from "../../pipeline/index.ts";
 import { buildSite } from "../catalog/build.ts";
 import { confirmAll, cutReleases } from "../catalog/cut.ts";
+import { LedgerGuard } from "../catalog/ledger-guard.ts";
+import { table } from "../terminal/cells.ts";
 import { confirmOrRefuse } from "../terminal/confirm.ts";
-import { type Host, say } from "../terminal/host.ts";
-import { shellWord } from "../terminal/words.ts";
+import { type Host, say, surroundings } from "../terminal/host.ts";
+import { listed, shellWord } from "../terminal/words.ts";
 import { passing, publish } from "./publish.ts";
 import { type RehearsalOptions, rehearse, requiresCommits } from "./release-rehearsal.ts";
-import { type Document, runSteps, type Step, withStep } from "./release-steps.ts";
+import { answerStep, type Document, runSteps, type Step, withStep } from "./release-steps.ts";
 import { signBuild } from "./sign.ts";
 import { verify } from "./verify.ts";
 
@@ -29,19 +33,53 @@ export async function release(
   options: ReleaseOptions,
   host: Host,
 ): Promise<number> {
-  const surroundings = { environment: host.environment, pid: host.pid };
-  const way = await releaseSteps(host.releases, site, surroundings);
+  const way = await releaseSteps(host.releases, site, { environment: host.environment, pid: host.pid });
   const again = repeated(site, versions, options, host);
   // Without a terminal, --yes confirms several releases only if they are named.
   const confirming: ReleaseOptions = versions.length > 0 || options.all ? { yes: true } : { all: true };
   const { yes: _, ...others } = options;
   const confirmed = repeated(site, versions, { ...others, ...confirming }, host);
-  if (!options.dryRun)
-    return runSteps(site, realSteps(site, versions, options, way, host), { again, confirmed }, host);
+  const check: Step = { name: "check", run: (to) => checkRelease(site, versions, options, way, to) };
+  if (!options.dryRun) {
+    const steps = [check, ...realSteps(site, versions, options, way, host)];
+    return runSteps(site, steps, { again, confirmed }, host);
+  }
   const dry = `${again} --dry-run`;
-  return withWorkFolder((work) =>
-    runSteps(site, rehearse(site, versions, options, way, work, host), { again: dry, confirmed: dry }, host),
+  return withWorkFolder((work) => {
+    const steps = [check, ...rehearse(site, versions, options, way, work, host)];
+    return runSteps(site, steps, { again: dry, confirmed: dry }, host);
+  });
+}
+
+/** The same checks for a release and its dry run, before anything is written. */
+async function checkRelease(
+  site: string,
+  versions: readonly string[],
+  options: ReleaseOptions,
+  way: ReleaseSteps,
+  host: Host,
+): Promise<number> {
+  const { out = host.dist, allowIncomplete, dryRun } = options;
+  const cut = {
+    versions: versions.length > 0 ? versions : undefined,
+    allowIncomplete: allowIncomplete === true,
+    commit: way.isCommitted,
+    requireCommitted: requiresCommits(way, options),
+  };
+  const { environment } = host;
+  const isSigned = way.unsigned === undefined;
+  const request = { out, isSigned, cut, options: { environment, now: passing(host) } };
+  const { proveRelease } = new LedgerGuard({}, host);
+  const checks = await preflight(host.releases, site, request, {
+    ...surroundings(host),
+    proveLedger: proveRelease,
+  });
+  answerStep(host, { checks }, () =>
+    dryRun
+      ? table(checks.map(({ name, reason }) => [`  ${name}`, reason]))
+      : `Passed: ${listed(checks.map(({ name }) => name))}.`,
   );
+  return exitStatus.done;
 }
 
 function realSteps(

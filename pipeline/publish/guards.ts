@@ -94,7 +94,11 @@ export function refuseHeld(
       `To go back to it: relcat rollback ${site.name} --out ${shellWord(folder)} --reason TEXT`,
     );
   }
-  const hold = holdOn(build, state);
+  refuseHold(holdOn(build, state), site);
+}
+
+/** @throws RelcatError site-held */
+export function refuseHold(hold: SiteState["hold"], site: SiteSettings): void {
   if (!hold) return;
   const at = hold.commit?.slice(0, 12) ?? "COMMIT";
   throw failure(

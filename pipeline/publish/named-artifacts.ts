@@ -28,9 +28,16 @@ export function newlyNamed(
         same?.url === artifact?.url &&
         same?.size === artifact?.size;
       if (!artifact || isKnown) return [];
-      const { file, url, size } = artifact;
-      const sha256 = /^[0-9a-f]{64}$/i.test(record.checksum) ? record.checksum.toLowerCase() : undefined;
-      return [{ id: record.id, version: now.version, file, url, size, checksum: record.checksum, sha256 }];
+      return [namedArtifact(now.version, record, artifact)];
     });
   });
+}
+
+export function namedArtifact(
+  version: string,
+  { id, checksum }: Pick<NamedArtifact, "id" | "checksum">,
+  { file, url, size }: Pick<NamedArtifact, "file" | "url" | "size">,
+): NamedArtifact {
+  const sha256 = /^[0-9a-f]{64}$/i.test(checksum) ? checksum.toLowerCase() : undefined;
+  return { id, version, file, url, size, checksum, sha256 };
 }

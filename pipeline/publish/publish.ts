@@ -121,7 +121,7 @@ async function refuseUnmerged(releases: string, { ledgerBase }: Config): Promise
   if (base) throwErrors(await unmergedMetadata(releases, base));
 }
 
-const settlingSitesOf = (
+export const settlingSitesOf = (
   { sites }: Config,
   environment: PublishOptions["environment"],
   pid: number,

@@ -1,4 +1,3 @@
-import type { SiteState } from "../documents/site-state.ts";
 import { findLedgerBase } from "../ledger/ledger-base.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
 import { loadConfiguration } from "../project/configuration.ts";
@@ -6,13 +5,8 @@ import { siteNamed } from "../project/site-named.ts";
 import { isInRepository } from "../system/git/git.ts";
 import { branchOf } from "../system/git/git-head.ts";
 import { isMergedIn } from "../system/git/git-merge.ts";
-import { refuseUnsignedFeeds } from "../trust/feeds/sign-feeds.ts";
-import { holdOn, refuseOwnMachine } from "./guards.ts";
-import { readLiveSite } from "./live-site.ts";
-import { readLocal } from "./local-build.ts";
 import { provePushed } from "./publish.ts";
 import type { PublishOptions, SiteAccess } from "./publish-build.ts";
-import { requireArtifacts } from "./require-artifacts.ts";
 import { openSite } from "./stores/site-store.ts";
 
 /** How a site's settings decide the steps of a release. */
@@ -29,7 +23,7 @@ export interface ReleaseSteps {
 
 /**
  * Decides which steps a release to a site has.
- * @throws RelcatError site-unknown; build-other-site: no step could publish there, so nothing is cut for it
+ * @throws RelcatError site-unknown
  */
 export async function releaseSteps(
   releases: string,
@@ -41,42 +35,11 @@ export async function releaseSteps(
   const isCommitted = isInRepository(releases);
   const { baseUrl, settles } = site;
   const steps = { baseUrl, settles, isCommitted, unsigned: undefined };
-  if (settles) refuseOwnMachine(site);
   if (config.trust.profile === "none") return { ...steps, unsigned: "catalog.yaml has trust: none" };
   if (settles) return steps;
   // A site whose readers check signatures must stay signed.
   const stored = await (await openSite(site, environment, pid)).readState();
   return { ...steps, unsigned: stored?.state.signed ? undefined : `${name} has settles: false` };
-}
-
-/**
- * Tries what can be tried of a publish before the cut, with a build of the open release.
- * @param out folder of the build
- * @returns the hold that would keep it back; null: none
- * @throws RelcatError feed-unsigned, artifact-unpublished
- */
-export async function tryOpenRelease(
-  releases: string,
-  name: string,
-  out: string,
-  { environment, pid }: SiteAccess,
-): Promise<SiteState["hold"]> {
-  const site = siteNamed(await loadConfiguration(releases, undefined), name);
-  const store = await openSite(site, environment, pid);
-  const local = readLocal(out, site);
-  refuseUnsignedFeeds(local.document);
-  const stored = await store.readState();
-  const live = await readLiveSite(store, stored?.state, { hosting: undefined, isRead: false });
-  const ledger = readLedgerNow(releases);
-  await requireArtifacts({
-    site,
-    store,
-    local,
-    ledger,
-    live: live.published ?? live.index,
-    artifactsKnown: false,
-  });
-  return stored ? holdOn(local.document, stored.state) : null;
 }
 
 /**

@@ -20,6 +20,13 @@ export interface CheckedArtifacts {
   settled: SettledArtifacts;
 }
 
+interface ArtifactPlaces {
+  site: SiteSettings;
+  store: SiteStore;
+  /** Empty unless the site is a staging site. */
+  settlingSites?: readonly SettlingSite[] | undefined;
+}
+
 /**
  * Checks that all newly listed artifacts can be downloaded. A staging site skips those that a settling site
  * lists.
@@ -32,17 +39,13 @@ export async function requireArtifacts({
   ledger,
   live,
   artifactsKnown,
-  settlingSites = [],
-}: {
-  site: SiteSettings;
-  store: SiteStore;
+  settlingSites,
+}: ArtifactPlaces & {
   local: LocalBuild;
   ledger: Ledger;
   live: SiteIndex | undefined;
   /** Files of imported records existed before relcat. */
   artifactsKnown: boolean;
-  /** Empty unless the site is a staging site. */
-  settlingSites?: readonly SettlingSite[] | undefined;
 }): Promise<CheckedArtifacts> {
   const documents: { now: ReleaseDocument; before: ReleaseDocument | undefined }[] = [];
   for (const { path, sha256 } of local.files) {
@@ -57,6 +60,14 @@ export async function requireArtifacts({
   }
   const isImported = (id: number) => ledger.byId.get(id)?.add.imported === true;
   const named = newlyNamed(documents).filter(({ id }) => !(artifactsKnown && isImported(id)));
+  return requireNamed(named, { site, store, settlingSites });
+}
+
+/** Checks that artifacts can be downloaded as described. @throws RelcatError artifact-unpublished */
+export async function requireNamed(
+  named: readonly NamedArtifact[],
+  { site, store, settlingSites = [] }: ArtifactPlaces,
+): Promise<CheckedArtifacts> {
   const { unsettled, settled, unread } = await splitSettled(named, settlingSites);
   const found = await inParallel(unsettled, maxConcurrentRequests, async (artifact) => {
     const fault = await faultOf(artifact, site, store);

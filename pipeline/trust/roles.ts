@@ -35,6 +35,10 @@ export function isDue(role: string, expires: string, now: number): boolean {
   return left < lifetimeOf(role) / 2 || left > lifetimeOf(role) + clockTolerance;
 }
 
+/** How a role that is signed offline is renewed, as the beginning of a sentence. */
+export const renewal = (role: string): string =>
+  `${role === "root" ? "Holders of root keys renew it" : "The holder of the targets key renews it"}: relcat trust sign --keys KEYS`;
+
 /** The roles for a release: that of its year, which only delegates, and that of its month. */
 export const rolesOfRelease = (version: string): { year: string; month: string } => ({
   year: `releases-${version.slice(0, 2)}`,

@@ -17,6 +17,7 @@ import { type KnownDates, requireClock } from "./clock.ts";
 import { type OnCompared, refuseOtherThanCheckout } from "./compare-with-checkout.ts";
 import { refuseTufKeys } from "./feeds/certificates.ts";
 import { feedsToSign, signFeeds } from "./feeds/sign-feeds.ts";
+import type { FeedSigner } from "./feeds/signatures.ts";
 import { suiteEnds } from "./feeds/suite-ends.ts";
 import { type LiveMetadata, type MetadataSource, nothingLive, readLiveMetadata } from "./live-metadata.ts";
 import { metadataPath, type SignedRoot, type SignedTargets, sha256, signingDate } from "./metadata.ts";
@@ -159,14 +160,24 @@ async function signedFeeds(
 ): Promise<SignedFile[]> {
   const feeds = feedsToSign(build);
   if (feeds.suites.length + feeds.repos.length === 0) return [];
-  const signers = await openFeedSigners(config, environment, now);
-  const { root: roots, targets, online } = keysOf(root.metadata.signed);
-  const certificates = signers.map(({ certificate }) => certificate);
-  refuseTufKeys(certificates, [...roots.keys, targets, online]);
+  const signers = await openFeedKeys(config, root, { environment, now });
   const earlier = async (path: string) =>
     (await Promise.all(sources.map((source) => source.read(path)))).filter((bytes) => bytes !== undefined);
   const validDays = config.feeds.apt?.validDays ?? usualValidDays;
   return signFeeds({ ...feeds, build, read, earlier, signers, validDays, now });
+}
+
+/** Opens the keys of package repositories, none of which may be one of the root. @throws RelcatError */
+export async function openFeedKeys(
+  config: Config,
+  root: SignedRoot,
+  { environment, now }: SignOptions,
+): Promise<FeedSigner[]> {
+  const signers = await openFeedSigners(config, environment, now);
+  const { root: roots, targets, online } = keysOf(root.metadata.signed);
+  const certificates = signers.map(({ certificate }) => certificate);
+  refuseTufKeys(certificates, [...roots.keys, targets, online]);
+  return signers;
 }
 
 /** The later of unpublished local metadata and the live metadata. */

@@ -1,8 +1,9 @@
 import type { Builder } from "../documents/config.ts";
 import type { BuildDocument } from "../documents/site.ts";
-import { failure } from "../errors.ts";
+import { failure, throwErrors } from "../errors.ts";
 import { type AnySigned, metadataPath, sha256, targetName } from "./metadata.ts";
 import { envelope, provenanceStatement } from "./provenance.ts";
+import { renewal } from "./roles.ts";
 import { type RolesRequest, signRoles, signSnapshot, signTimestamp } from "./sign-roles.ts";
 import {
   type BuiltFiles,
@@ -32,6 +33,7 @@ export interface SignRequest extends BuiltFiles, RolesRequest {
 export async function decideSigning(request: SignRequest): Promise<SignedFile[]> {
   refuseProvisional(request.build);
   refuseUntrusted(request);
+  refuseEndedTrust(request.trust, request.now);
   const releases = releasesOf(request);
   const signatures = [...(await signReleases(request, releases)), ...request.feeds];
   const targets = targetsOf(request, releases, signatures);
@@ -63,7 +65,8 @@ function refuseProvisional({ provisional }: BuildDocument): void {
   );
 }
 
-function refuseUntrusted({ trust, online }: SignRequest): void {
+/** @throws RelcatError key-untrusted */
+export function refuseUntrusted({ trust, online }: Pick<SignRequest, "trust" | "online">): void {
   const root = trust.roots.at(-1)?.metadata.signed;
   const delegated = Object.keys(trust.targets.metadata.signed.delegations?.keys ?? {});
   const isTrusted = root?.roles.timestamp?.keyIDs.includes(online.id) && delegated.includes(online.id);
@@ -72,6 +75,25 @@ function refuseUntrusted({ trust, online }: SignRequest): void {
     "key-untrusted",
     `the online key ${online.id.slice(0, 16)}… is not the one that releases/trust names`,
     `Sign with the private half of the key that is named. Was the key rotated? Then ${online.place} still has the old one: give it the newest online-*.pem of the keys folder.`,
+  );
+}
+
+/** Clients reject whatever these have signed. @throws RelcatError trust-expired for each that has ended */
+export function refuseEndedTrust({ roots, targets }: SignRequest["trust"], now: number): void {
+  const parts = [["root", roots.at(-1)] as const, ["targets", targets] as const];
+  throwErrors(
+    parts.flatMap(([role, part]) => {
+      const expires = part?.metadata.signed.expires ?? "";
+      if (Date.parse(expires) > now) return [];
+      return [
+        {
+          code: "trust-expired",
+          severity: "error",
+          message: `the ${role} metadata in releases/trust has expired on ${expires.slice(0, 10)}, so clients reject the site`,
+          hint: `${renewal(role)}, and commit releases/trust. Then run the command again.`,
+        },
+      ];
+    }),
   );
 }
 

@@ -1,80 +1,11 @@
-import {
-  cpSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { mediaType } from "../../pipeline/documents/file-headers.ts";
 import { localWeb } from "../docs/local-web.ts";
-import { type Files, type Project, project, release } from "../support/project.ts";
+import { type Env, everything, type Releasing, releasing, version } from "../support/releasing.ts";
 import { relcat, spawnRelcat, temporaryFolder } from "../support/run.ts";
 import { atTerminal, hasTerminal } from "../support/terminal.ts";
-
-const version = "26.09.001";
-const rpm = {
-  name: "tool-26.09.001.rpm",
-  package_type: "rpm",
-  sha256: "9e7ab438597fee20e16e8e441bed0ce966bd59e0fb993fa7c94be31fb1384d88",
-  size: 3,
-};
-
-type Env = Record<string, string | undefined>;
-
-interface Releasing extends Project {
-  site: string;
-  env: Env;
-  /** Runs the command with the online key. */
-  at(...args: string[]): ReturnType<typeof relcat>;
-  /** Puts the artifact where the sites have it. */
-  upload(): void;
-}
-
-/** A project with one open release, and a site in a folder next to it. */
-async function releasing(trust: "none" | "simple", files: Files = {}): Promise<Releasing> {
-  const site = join(temporaryFolder(), "www");
-  const config = {
-    product: "Example",
-    require: {},
-    base_url: "https://downloads.example.com",
-    trust,
-    sites: { prod: { url: `dir:${site}` }, trial: { url: `dir:${site}-trial`, settles: false } },
-  };
-  const made = project({ "releases/catalog.yaml": config, ...release(version, [rpm]), ...files });
-  const env: Env = { RELCAT_ONLINE_KEY: undefined };
-  if (trust === "simple") {
-    const keys = join(temporaryFolder(), "keys");
-    await made.succeed("trust", "init", keys);
-    env.RELCAT_ONLINE_KEY = readFileSync(join(keys, "online.pem"), "utf8");
-  }
-  return {
-    ...made,
-    site,
-    env,
-    at: (...args) => relcat(made.folder, args, { env }),
-    upload() {
-      for (const place of [site, `${site}-trial`]) {
-        mkdirSync(join(place, "files", version), { recursive: true });
-        writeFileSync(join(place, "files", version, rpm.name), "rpm");
-      }
-    },
-  };
-}
-
-/** Every file below a folder with its content. */
-function everything(folder: string): Record<string, string> {
-  const paths = readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
-  return Object.fromEntries(
-    paths
-      .filter((path) => !path.startsWith(".git") && statSync(join(folder, path)).isFile())
-      .map((path) => [path, readFileSync(join(folder, path), "latin1")]),
-  );
-}
 
 interface ReleaseDocument {
   steps: { step: string; result: string; reason: string | null; output: object | null }[];
@@ -85,7 +16,7 @@ interface ReleaseDocument {
 const resultsOf = ({ steps }: ReleaseDocument) =>
   Object.fromEntries(steps.map(({ step, result }) => [step, result]));
 
-const done = { cut: "done", build: "done", sign: "done", publish: "done", verify: "done" };
+const done = { check: "done", cut: "done", build: "done", sign: "done", publish: "done", verify: "done" };
 
 test("a release stops at each refusal with its status, and continues when it is run again", async () => {
   const made = await releasing("simple");
@@ -98,41 +29,41 @@ test("a release stops at each refusal with its status, and continues when it is 
     expect(document.next).toBe(status === 0 ? null : `${line}, when that is repaired`);
     return resultsOf(document);
   };
-  // cut: the release has no date.
+  // check: the release has no date.
   const settings = made.read(`releases/${version}/release.yaml`);
   made.write(`releases/${version}/release.yaml`, { version });
   const nothing = {
+    cut: "not-reached",
     build: "not-reached",
     sign: "not-reached",
     publish: "not-reached",
     verify: "not-reached",
   };
-  expect(await again(1, "missing-key")).toEqual({ cut: "refused", ...nothing });
+  expect(await again(1, "missing-key")).toEqual({ ...nothing, check: "refused" });
   expect(made.list("releases")).not.toContain("ledger.jsonl");
   made.write(`releases/${version}/release.yaml`, settings);
-  // build: the output folder has a file of someone else.
-  made.write("dist/mine.txt", "mine");
-  expect(await again(2, "folder-not-ours")).toEqual({ ...nothing, cut: "done", build: "refused" });
-  rmSync(join(made.folder, "dist"), { recursive: true });
-  // sign: there is no key.
-  const keyless = { RELCAT_ONLINE_KEY: undefined };
-  const unsigned = { cut: "unchanged", build: "done", sign: "refused" };
-  expect(await again(2, "key-unusable", keyless)).toEqual({ ...nothing, ...unsigned });
-  // publish: the artifact is not at the site.
-  const unpublished = { cut: "unchanged", build: "unchanged", sign: "done", publish: "refused" };
-  expect(await again(1, "artifact-unpublished")).toEqual({ ...nothing, ...unpublished });
-  // verify: there is nothing at the place.
+  // check: the artifact is not at the site.
+  expect(await again(1, "artifact-unpublished")).toEqual({ ...nothing, check: "refused" });
+  expect(made.list("releases")).not.toContain("ledger.jsonl");
   made.upload();
-  const unverified = { cut: "unchanged", build: "unchanged", sign: "unchanged", verify: "refused" };
-  expect(await again(2, "site-unknown")).toEqual({ ...unverified, publish: "done" });
+  // publish: the program that clears a cache fails.
+  const catalog = made.read("releases/catalog.yaml");
+  made.write("releases/catalog.yaml", catalog.replace('www"}', 'www","purge":{"exec":["false"]}}'));
+  const begun = { check: "done", cut: "done", build: "done", sign: "done", verify: "not-reached" };
+  expect(await again(1, "hook-failed")).toEqual({ ...begun, publish: "refused" });
+  made.write("releases/catalog.yaml", catalog);
+  // verify: there is nothing at the place.
+  const unchanged = { cut: "unchanged", build: "unchanged", sign: "unchanged", publish: "unchanged" };
+  const unverified = { check: "done", ...unchanged, verify: "refused" };
+  expect(await again(2, "site-unknown")).toEqual(unverified);
   // verify: a file there was changed.
   cpSync(join(made.site, "current"), join(made.folder, "copy"), { recursive: true, dereference: true });
   const page = join(made.folder, "copy/index.html");
   const bytes = readFileSync(page);
   writeFileSync(page, Buffer.concat([bytes, Buffer.from(" ")]));
-  expect(await again(6, undefined)).toEqual({ ...unverified, publish: "unchanged" });
+  expect(await again(6, undefined)).toEqual(unverified);
   writeFileSync(page, bytes);
-  expect(await again(0, undefined)).toEqual({ ...unverified, publish: "unchanged", verify: "done" });
+  expect(await again(0, undefined)).toEqual({ ...unverified, verify: "done" });
   expect((await made.at(...command)).stdout).toMatch(/\nprod was up to date: every step was done already\.$/);
 });
 
@@ -150,7 +81,14 @@ test("the site is verified at its own address", async () => {
   const { exitCode, stdout, stderr } = await spawnRelcat(made.folder, ["release", "prod", "--all"], { env });
   expect([exitCode, stderr]).toEqual([0, expect.not.stringContaining("Next: ")]);
   const headings = stdout.split("\n").filter((line) => line.startsWith("["));
-  expect(headings).toEqual(["[1/5] cut", "[2/5] build", "[3/5] sign", "[4/5] publish", "[5/5] verify"]);
+  expect(headings).toEqual([
+    "[1/6] check",
+    "[2/6] cut",
+    "[3/6] build",
+    "[4/6] sign",
+    "[5/6] publish",
+    "[6/6] verify",
+  ]);
   expect(stdout).toContain("\nVerified prod: 1 release, 1 package, ");
   expect(stdout).toMatch(/\nReleased to prod\.$/);
 });
@@ -160,8 +98,8 @@ test("a site without trust is not signed, and the steps say so", async () => {
   made.upload();
   const { exitCode, stdout } = await made.at("release", "prod", "--all");
   expect(exitCode).toBe(0);
-  expect(stdout).toContain("[3/5] sign\nSkipped: catalog.yaml has trust: none.\n[4/5] publish\nPublished");
-  expect(stdout).toMatch(/\[5\/5\] verify\nSkipped: nothing at the site is signed\.\nReleased to prod\.$/);
+  expect(stdout).toContain("[4/6] sign\nSkipped: catalog.yaml has trust: none.\n[5/6] publish\nPublished");
+  expect(stdout).toMatch(/\[6\/6\] verify\nSkipped: nothing at the site is signed\.\nReleased to prod\.$/);
   expect(statSync(join(made.site, "current/build.json")).isFile()).toBe(true);
 });
 
@@ -186,22 +124,36 @@ test("--dry-run shows each step and writes nothing", async () => {
     expect.stringContaining("error[artifact-unpublished]"),
   ]);
   renameSync(join(site, "kept"), join(site, "files"));
-  expect(await rehearsed()).toBe(`[1/5] cut
+  expect(await rehearsed()).toBe(`[1/6] check
+  address    readers must reach the site at the address that its documents name
+  access     the storage of the site must answer
+  turn       two publishers must not work on the site at the same time
+  ledger     new ids must follow those that the site has
+  commit     a checkout that is older than the live build must not replace it
+  hold       a rollback keeps newer builds back until someone releases the hold
+  cut        every release must be complete, valid and inspected before its ids are permanent
+  folder     the build must not remove files of another program
+  key        only the online key that releases/trust names can sign
+  root       readers trust the root that the site has
+  expiry     clients reject a site whose root or targets have expired
+  years      the targets key must have delegated the year of each release
+  artifacts  every artifact that becomes public must be uploaded, with the size and digest of its record
+[2/6] cut
 Dry run, nothing was written:
 New ids, dated TIME:
   1  26.09.001  rpm  tool-26.09.001.rpm
-[2/5] build
+[3/6] build
 Would build 1 release with 1 package into dist/: FILES.
-[3/5] sign
+[4/6] sign
 Would sign dist/.
-[4/5] publish
+[5/6] publish
 Would publish dist/ to prod.
-[5/5] verify
+[6/6] verify
 Would verify https://downloads.example.com.
 Dry run, nothing was written.`);
   await made.succeed("cut", version);
   const cut = await rehearsed(version, "--verify-at", "copy", "--out", "public");
-  expect(cut).toContain("Nothing to cut: everything is already permanent.\n[2/5] build\n");
+  expect(cut).toContain("Nothing to cut: everything is already permanent.\n[3/6] build\n");
   expect(cut).toMatch(/Would sign public\/: \d+ files of signatures, valid until TIME/);
   expect(cut).toMatch(/Would publish public\/ \(build [0-9a-f]{12}\) to prod: \d+ files added/);
   expect(cut).toContain("Would verify copy.");
@@ -224,7 +176,7 @@ test("nothing is cut for a site that no reader could reach", async () => {
   );
   for (const args of [["--all"], ["--dry-run"]]) {
     const { exitCode, stdout, stderr } = await made.at("release", "prod", ...args);
-    expect([exitCode, stdout]).toEqual([2, ""]);
+    expect([exitCode, stdout]).toEqual([2, "[1/6] check"]);
     expect(stderr).toContain("error[build-other-site] prod would send its readers to http://127.0.0.1:8080");
   }
   expect(made.list("releases")).not.toContain("ledger.jsonl");
@@ -249,12 +201,15 @@ test("only --all or --yes cuts without a question", async () => {
 });
 
 test("a package that a feed leaves out stops a release without --yes, also with --all", async () => {
+  const site = join(temporaryFolder(), "www");
   const made = await releasing("none", {
     "releases/catalog.yaml": {
       ...{ product: "Example", require: {}, base_url: "https://downloads.example.com", feeds: { yum: {} } },
-      sites: { prod: { url: `dir:${join(temporaryFolder(), "www")}`, settles: false } },
+      sites: { prod: { url: `dir:${site}`, settles: false } },
     },
   });
+  made.upload();
+  cpSync(made.site, site, { recursive: true });
   const { exitCode, stderr } = await made.at("release", "prod", "--all");
   expect([exitCode, stderr]).toEqual([
     2,
@@ -343,6 +298,7 @@ test("a release passes the base if the site does not settle, or with --allow-unp
 
 test("the next command repeats -C and the options of the release", async () => {
   const made = await releasing("none");
+  made.upload();
   const { stderr } = await relcat(
     "/",
     ["-C", made.folder, "release", "prod", version, "--out", "public"],

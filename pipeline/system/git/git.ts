@@ -4,16 +4,19 @@ import { failure, RelcatError } from "../../errors.ts";
 
 /**
  * Checks that a commit is possible before anything is written for it.
- * @throws RelcatError git-missing
+ * @throws RelcatError git-missing; commit-refused if git does not know who commits
  */
 export async function requireRepository(folder: string): Promise<void> {
   const inside = await git(folder, ["rev-parse", "--is-inside-work-tree"]);
-  if (inside.exitCode === 0) return;
-  throw failure(
-    "git-missing",
-    "this folder is not in a git repository, so --commit has nowhere to go",
-    "Nothing was written. Run git init first, or leave --commit out.",
-  );
+  if (inside.exitCode !== 0)
+    throw failure(
+      "git-missing",
+      "this folder is not in a git repository, so --commit has nowhere to go",
+      "Nothing was written. Run git init first, or leave --commit out.",
+    );
+  const names = 'git config user.name "NAME", then git config user.email ADDRESS';
+  for (const who of ["AUTHOR", "COMMITTER"])
+    await mustSucceed(folder, ["var", `GIT_${who}_IDENT`], `Nothing was written. Say who commits: ${names}`);
 }
 
 /**
