@@ -54,6 +54,8 @@ export interface CutSummary {
   private: { added: number; revised: number };
   /** The new commit's abbreviated id. */
   commit: string | null;
+  /** Its first line. */
+  subject: string | null;
   /** The git revision that settles the lines. */
   settled_by: string;
 }
@@ -92,7 +94,7 @@ export async function cutReleases(
   const request = { ...options, versions: chosen, plan, compare, confirm };
   const process = { ...surroundings(host, now), proveLedger: guard.proveRelease, dryRun };
   const done = await cut(host.releases, request, process);
-  const summary = summarize(done.cut, done.catalog, done.commit?.id);
+  const summary = summarize(done.cut, done.catalog, done.commit);
   if (body !== undefined) writeBody(body, done, host);
   if (!dryRun) summarizeJob(host, (limit, measure) => planMarkdown(done.plan, limit, measure));
   const isRepeated = plan !== undefined && plan.ledger.before !== plan.ledger.after;
@@ -201,7 +203,11 @@ function nextAfter({ events }: Cut, { commit }: CutSummary, { releases }: Host):
     : "git push, then relcat build --released";
 }
 
-function summarize({ events, at }: Cut, { ledger, config }: Catalog, commit: string | undefined): CutSummary {
+function summarize(
+  { events, at }: Cut,
+  { ledger, config }: Catalog,
+  commit: Awaited<ReturnType<typeof cut>>["commit"],
+): CutSummary {
   const isHidden = (event: LedgerEvent) => "private" in event && event.private === true;
   const adds = events.filter((event) => event.event === "add");
   const revisions = events.filter((event) => event.event === "revise");
@@ -213,7 +219,8 @@ function summarize({ events, at }: Cut, { ledger, config }: Catalog, commit: str
       return entry && !isHidden(event) ? [row(entry.add)] : [];
     }),
     private: { added: adds.filter(isHidden).length, revised: revisions.filter(isHidden).length },
-    commit: commit ?? null,
+    commit: commit?.id ?? null,
+    subject: commit?.id === undefined ? null : commit.subject,
     settled_by: config.ledgerBase,
   };
 }
@@ -235,17 +242,19 @@ function emptyReleases({ releases, ledger }: Catalog, chosen: readonly string[] 
 }
 
 function describe(summary: CutSummary, empty: readonly string[], isRepeated: boolean): string {
-  const { added, revised, private: hidden, at, commit } = summary;
-  if (added.length + revised.length + hidden.added + hidden.revised === 0) {
-    if (isRepeated) return "Nothing to cut: the ledger already has the lines of this plan.";
-    if (empty.length === 0) return "Nothing to cut: everything is already permanent.";
-    return `Nothing to cut: ${listed(empty)} ${empty.length === 1 ? "has" : "have"} no artifacts yet.`;
-  }
+  const { added, revised, private: hidden, at, commit, subject } = summary;
   const blocks: string[] = [];
+  if (added.length + revised.length + hidden.added + hidden.revised === 0) {
+    const lacking = `${listed(empty)} ${empty.length === 1 ? "has" : "have"} no artifacts yet`;
+    const why = isRepeated
+      ? "the ledger already has the lines of this plan"
+      : "everything is already permanent";
+    blocks.push(`Nothing to cut: ${isRepeated || empty.length === 0 ? why : lacking}.`);
+  }
   if (added.length > 0) blocks.push(`New ids, dated ${at}:\n${recordTable(added)}`);
   if (revised.length > 0) blocks.push(`Revised, dated ${at}:\n${recordTable(revised)}`);
   if (hidden.added > 0) blocks.push(`${count(hidden.added, "private record")} got an id.`);
   if (hidden.revised > 0) blocks.push(`${count(hidden.revised, "private record")} revised.`);
-  if (commit !== null) blocks.push(`Committed as ${commit}.`);
+  if (commit !== null) blocks.push(`Committed as ${commit}: ${subject}`);
   return blocks.join("\n");
 }

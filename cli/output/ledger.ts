@@ -30,6 +30,7 @@ export const cut = document("The ledger lines of a cut.", {
     revised: count("Private records whose content changed."),
   }).meta({ description: "Private records, which are counted but not named." }),
   commit: text("Abbreviated id of the new commit; null without --commit.").nullable(),
+  subject: text("First line of its message; null without a commit.").nullable(),
   settled_by: text("Git revision that makes the lines final, as ledger.base says."),
   dry_run: dryRun,
 });

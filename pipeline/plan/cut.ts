@@ -4,8 +4,9 @@ import { type Cut, type CutOptions, refuseCut } from "../ledger/cut.ts";
 import { deliverLedger, type LedgerSurroundings, readLedgerNow } from "../ledger/ledger-file.ts";
 import { refuseUncommitted, uncommittedSources } from "../ledger/uncommitted.ts";
 import { exists, requireFolder } from "../system/files.ts";
-import { commit, movedAway, requireRepository, uncommitted } from "../system/git/git.ts";
+import { commit, git, movedAway, requireRepository, uncommitted } from "../system/git/git.ts";
 import { withWriteLock } from "../system/lock.ts";
+import { commitMessage } from "./commit-message.ts";
 import { type Decided, type PlanRequest, planCatalog } from "./plan.ts";
 import { throwRefused } from "./refused.ts";
 import { refuseOtherLedger, refuseStale } from "./stale.ts";
@@ -29,6 +30,7 @@ export interface CutRequest extends CutOptions {
 export interface CutCommit {
   /** Abbreviated commit id. */
   id: string | undefined;
+  subject: string;
   /** Other uncommitted files of the folder, relative to it. */
   left: string[];
 }
@@ -110,8 +112,9 @@ async function commitCut(
   lines: Cut["events"],
   folders: ReadonlySet<string>,
 ): Promise<CutCommit> {
-  const versions = new Set(lines.flatMap((event) => (event.event === "add" ? [event.version] : [])));
-  const subject = versions.size > 0 ? `Cut ${[...versions].join(", ")}` : "Cut revisions";
+  const committed = await git(folder, ["show", "HEAD:./ledger.jsonl"]);
+  const before = committed.exitCode === 0 ? committed.stdout : "";
+  const { subject, body } = commitMessage(before, readLedgerNow(folder), [...folders]);
   const undone =
     lines.length > 0 ? "The ledger was written; commit it by hand once git works." : "Nothing was cut.";
   const moved = await movedAway(folder, "next/notes", (name) =>
@@ -124,6 +127,6 @@ async function commitCut(
   const id =
     present.length === 0
       ? undefined
-      : await commit(folder, [...present, ":(exclude).relcat-*"], subject, undone, moved);
-  return { id, left: await uncommitted(folder, "new") };
+      : await commit(folder, [...present, ":(exclude).relcat-*"], `${subject}\n\n${body}`, undone, moved);
+  return { id, subject, left: await uncommitted(folder, "new") };
 }

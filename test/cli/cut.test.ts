@@ -202,7 +202,7 @@ test("--commit commits releases/ and nothing else", async () => {
   await git("add", "other.txt");
   const { stdout, stderr, exitCode } = await run("cut", "26.08.001", "--commit");
   expect(exitCode).toBe(0);
-  expect(stdout).toContain(`\nCommitted as ${await git("rev-parse", "--short", "HEAD")}.`);
+  expect(stdout).toContain(`\nCommitted as ${await git("log", "-1", "--format=%h: %s")}`);
   expect(stderr).toContain("Next: git push, then relcat build --released");
   expect(await git("log", "-1", "--format=%s", "--name-only")).toBe("Cut 26.08.001\n\nreleases/ledger.jsonl");
   expect(await git("diff", "--cached", "--name-only")).toBe("other.txt");

@@ -265,7 +265,7 @@ test("a release stops after the cut until the base has its lines", async () => {
   expect(dry.stderr).toContain("The release would stop here until the new ledger lines are pushed.");
   const first = await made.at("release", "prod", version, "--yes");
   expect([first.exitCode, first.stderr]).toEqual([3, expect.stringContaining("error[ledger-unpushed]")]);
-  expect(first.stdout).toMatch(/\nCommitted as [0-9a-f]+\.$/);
+  expect(first.stdout).toMatch(/\nCommitted as [0-9a-f]+: Cut 26\.09\.001$/);
   expect(first.stderr).toMatch(/\nNext: git push origin main, then relcat release prod 26\.09\.001 --yes$/);
   expect(readdirSync(made.folder)).not.toContain("dist");
   expect(await made.git("status", "--porcelain")).toBe("");
