@@ -59,14 +59,34 @@ export async function status(
   // If the ledger lost lines, permanent releases would appear open.
   host.messages.write(renderProblems(refused, host));
   await guard.report(catalog.ledger);
-  return refused.length > 0 ? exitStatus.problems : exitStatus.done;
+  if (refused.length > 0) return exitStatus.problems;
+  return sites.some(hasExpired) ? exitStatus.stale : exitStatus.done;
 }
 
 /** null: there is nothing to do. */
 type Next = { command: string | null; why: string };
 
-/** If everything is cut, the next step depends on the state of the settling sites. */
-function nextWithSites(next: Next, sites: readonly SiteStatus[], { sites: known, trust }: Config): Next {
+const hasExpired = ({ ends }: SiteStatus): boolean => ends.some(({ state }) => state === "expired");
+
+/**
+ * Expired signatures come first, because clients reject the site. If everything is cut, the next step depends on the state
+ * of the settling sites.
+ */
+function nextWithSites(next: Next, sites: readonly SiteStatus[], config: Config): Next {
+  const due = sites.flatMap(({ name, ends }) =>
+    ends.flatMap((end) => (end.command === null ? [] : [{ ...end, name, command: end.command }])),
+  );
+  // Without the keys of root or targets, a refresh would be refused.
+  const rank = ({ state, command }: (typeof due)[number]) =>
+    (state === "expired" ? 0 : 2) + (command.startsWith("relcat trust") ? 0 : 1);
+  const [first] = due.sort((a, b) => rank(a) - rank(b));
+  const renewal = first && { command: first.command, why: `${first.name}: ${endText(first)}` };
+  if (renewal && first.state === "expired") return renewal;
+  const decided = nextForReleases(next, sites, config);
+  return decided.command === null && renewal ? renewal : decided;
+}
+
+function nextForReleases(next: Next, sites: readonly SiteStatus[], { sites: known, trust }: Config): Next {
   const settling = sites.filter(({ name }) => known.get(name)?.settles);
   if (next.command !== "relcat build --released" || settling.length === 0) return next;
   const behind = settling.find(
@@ -159,16 +179,16 @@ function details({ packages, private: hidden, retracted, added, revised, missing
   ].join(", ");
 }
 
-/** Days before an expiry at which it is mentioned. */
-const warningDays = 3;
-
 function siteRow(
   { name, live, unreachable, unpublished, ends, unverified }: SiteStatus,
   { given }: Host,
 ): string[] {
   if (unreachable !== undefined) return [name, "unknown", "", unreachable];
   if (!live) return [name, "empty", "", "nothing has been published there yet"];
-  const [first] = ends;
+  // The commands of all that are due; otherwise the first end is enough.
+  const due = Map.groupBy(ends, ({ command }) => command);
+  due.delete(null);
+  const shown = due.size > 0 ? [...due.values()].flatMap((group) => group.slice(0, 1)) : ends.slice(0, 1);
   return [
     name,
     live.build?.slice(0, 12) ?? "",
@@ -179,15 +199,17 @@ function siteRow(
       ...(unpublished ? [`${count(unpublished, "ledger line")} not published`] : []),
       ...(live.hold ? [`held: ${live.hold.reason}`] : []),
       ...(unverified.length > 0 ? [`${listed(unverified, 3)} ${unverifiedText}`] : []),
-      ...(first ? [asGiven(endText(first), given)] : unverified.length > 0 ? [] : ["not signed"]),
+      ...shown.map((end) => endText(end) + (end.command === null ? "" : `: ${asGiven(end.command, given)}`)),
+      ...(ends.length > 0 || unverified.length > 0 ? [] : ["not signed"]),
     ].join(", "),
   ];
 }
 
 const unverifiedText = "not signed by a key of the newest root in releases/trust: sign and publish again";
 
-function endText({ role, days }: SiteStatus["ends"][number]): string {
-  if (days < 0) return `the signature of ${role} has expired: relcat sign`;
-  const left = `${role} expires in ${count(days, "day")}`;
-  return days < warningDays ? `${left}: relcat sign` : left;
-}
+const endText = ({
+  role,
+  days,
+  state,
+}: Pick<SiteStatus["ends"][number], "role" | "days" | "state">): string =>
+  state === "expired" ? `${role} has expired` : `${role} expires in ${count(days, "day")}`;

@@ -64,35 +64,40 @@ const siteStatus = object({
       role: text("Role of the metadata, or suite of a package repository."),
       expires: text("Time of expiry."),
       days: z.int().meta({ description: "Whole days from now; negative after the expiry." }),
+      state: oneOf(["valid", "due", "expired"], "due: it should be renewed now."),
+      command: text("Command that renews it; null: not needed yet.").nullable(),
     }),
     "When signatures expire, soonest first; empty if the site is not signed.",
   ),
   unverified: texts("Live metadata without a signature that is valid for the newest root here."),
 });
 
-export const status = document("State of releases and sites. Exit status 1 if the ledger lost lines.", {
-  releases: list(releaseStatus, "Releases, oldest first."),
-  ...counts,
-  ...tally,
-  policies: texts("Package types whose artifacts are inspected before they are cut."),
-  openpgp: list(feedKey, "Keys of package repositories."),
-  not_in_feeds: list(
-    object({
-      feed: oneOf(feedNames, "Package feed."),
-      id: member(id, "Id of the record."),
-      version: member(version, "Version of its release."),
-      file: text("Name of its file."),
-      reason: text("Why the feed leaves it out."),
-      command: text("Command that repairs it; null: catalog.yaml or the manifest decides.").nullable(),
-    }),
-    "Records that package feeds leave out.",
-  ),
-  next: object({
-    command: text("The usual next command; null: there is nothing to do.").nullable(),
-    why: text("Why, for people."),
-  }).meta({ description: "The usual next step." }),
-  sites: list(siteStatus, "Sites of catalog.yaml; absent with --offline.").optional(),
-});
+export const status = document(
+  "State of releases and sites. Exit status 1 if the ledger lost lines, 7 if signatures have expired.",
+  {
+    releases: list(releaseStatus, "Releases, oldest first."),
+    ...counts,
+    ...tally,
+    policies: texts("Package types whose artifacts are inspected before they are cut."),
+    openpgp: list(feedKey, "Keys of package repositories."),
+    not_in_feeds: list(
+      object({
+        feed: oneOf(feedNames, "Package feed."),
+        id: member(id, "Id of the record."),
+        version: member(version, "Version of its release."),
+        file: text("Name of its file."),
+        reason: text("Why the feed leaves it out."),
+        command: text("Command that repairs it; null: catalog.yaml or the manifest decides.").nullable(),
+      }),
+      "Records that package feeds leave out.",
+    ),
+    next: object({
+      command: text("The usual next command; null: there is nothing to do.").nullable(),
+      why: text("Why, for people."),
+    }).meta({ description: "The usual next step." }),
+    sites: list(siteStatus, "Sites of catalog.yaml; absent with --offline.").optional(),
+  },
+);
 
 const withdrawal = object({
   reason: text("Reason, as published."),

@@ -1,12 +1,16 @@
 import type { Config } from "../documents/config.ts";
+import { usualValidDays } from "../documents/feeds/settings.ts";
 import type { SiteState } from "../documents/site-state.ts";
+import type { SiteStore } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
 import { RelcatError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { beginsWith, eventsAfter } from "../ledger/ledger-mark.ts";
 import { liveSuiteEnds } from "../trust/feeds/suite-ends.ts";
 import { nothingLive, readLiveMetadata } from "../trust/live-metadata.ts";
-import { findRoot } from "../trust/stores/trust-folder.ts";
+import { metadataPath, type SignedRoot } from "../trust/metadata.ts";
+import { lifetimeOf } from "../trust/roles.ts";
+import { readTrust } from "../trust/stores/trust-folder.ts";
 import { metadataOf } from "./site-metadata.ts";
 import { openSite } from "./stores/site-store.ts";
 
@@ -16,6 +20,10 @@ export interface RoleEnd {
   expires: string;
   /** Whole days from now; negative after expiry. */
   days: number;
+  /** due: it should be renewed now. */
+  state: "valid" | "due" | "expired";
+  /** Command that renews it; null: not yet needed. */
+  command: string | null;
 }
 
 /** Live state of a site compared with the local releases. */
@@ -38,6 +46,9 @@ export interface SiteStatus {
 }
 
 const day = 86_400_000;
+
+/** Days before the end of root and targets at which their holders are reminded. */
+const warningDays = 60;
 
 /** Parameters of the query. */
 export interface Asking {
@@ -84,15 +95,32 @@ async function statusOf(
   const stored = await store.readState();
   if (!stored) return { name, url, live: null, unpublished: ledger.events.length, ends: [], unverified: [] };
   const { build, at, publisher, commit, state, hold, ledger: mark, signed } = stored.state;
-  const root = findRoot(releases);
+  const trust = signed === null ? undefined : readTrust(releases);
+  const root = trust?.roots.at(-1);
   const { timestamp, snapshot, roles, unverified } =
-    signed === null || !root ? nothingLive : await readLiveMetadata(metadataOf(store), root);
+    root === undefined ? nothingLive : await readLiveMetadata(metadataOf(store), root);
+  const liveRoot = await newestAt(store, trust?.roots ?? []);
   const ends = [
+    ...(liveRoot ? [["root", liveRoot.metadata.signed.expires] as const] : []),
     ...(timestamp ? [["timestamp", timestamp.metadata.signed.expires] as const] : []),
     ...(snapshot ? [["snapshot", snapshot.metadata.signed.expires] as const] : []),
     ...[...roles].map(([role, part]) => [role, part.metadata.signed.expires as string] as const),
     ...(await liveSuiteEnds(config, (path) => store.read(path), now)),
-  ].map(([role, expires]) => ({ role, expires, days: Math.floor((Date.parse(expires) - now) / day) }));
+  ].map(([role, expires]): RoleEnd => {
+    const left = Date.parse(expires) - now;
+    const isOffline = role === "root" || role === "targets";
+    const lifetime = role.startsWith("dists/")
+      ? (config.feeds.apt?.validDays ?? usualValidDays) * day
+      : lifetimeOf(role);
+    const isDue = left < (isOffline ? warningDays * day : lifetime / 2);
+    // A role that was renewed here already has only to be published.
+    const here = role === "root" ? trust?.roots.at(-1) : trust?.targets;
+    const isRenewed = isOffline && here !== undefined && here.metadata.signed.expires > expires;
+    const renew =
+      isOffline && !isRenewed ? "relcat trust sign --keys KEYS" : `relcat publish ${name} --refresh`;
+    const state = left <= 0 ? "expired" : isDue ? "due" : "valid";
+    return { role, expires, days: Math.floor(left / day), state, command: state === "valid" ? null : renew };
+  });
   return {
     name,
     url,
@@ -101,4 +129,11 @@ async function statusOf(
     ends: ends.sort((a, b) => (a.expires < b.expires ? -1 : 1)),
     unverified,
   };
+}
+
+/** The newest of our roots that a site has. */
+async function newestAt(store: SiteStore, roots: readonly SignedRoot[]): Promise<SignedRoot | undefined> {
+  for (const root of roots.toReversed())
+    if (await store.read(metadataPath("root", root.metadata.signed.version))) return root;
+  return undefined;
 }

@@ -271,8 +271,11 @@ function deliver(out: string, build: string, files: readonly SignedFile[]): Sign
 }
 
 function earliest(files: readonly SignedFile[]): string {
+  const isRoot = ({ path }: SignedFile) => path.endsWith(".root.json");
+  // Earlier roots may have expired; only the newest counts.
+  const newest = files.findLast(isRoot);
   const ends = files
-    .filter(({ path }) => path.startsWith("metadata/"))
+    .filter((file) => file.path.startsWith("metadata/") && (file === newest || !isRoot(file)))
     .map(({ bytes }) => JSON.parse(new TextDecoder().decode(bytes)).signed.expires as string);
   const bytesOf = new Map(files.map(({ path, bytes }) => [path, bytes]));
   const suites = suiteEnds(files, (path) => bytesOf.get(path) ?? new Uint8Array());

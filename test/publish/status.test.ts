@@ -44,7 +44,7 @@ describe("relcat status, with sites", () => {
     const build = project.state().build as string;
     expect(await row("prod")).toMatch(
       new RegExp(
-        `^prod +${build.slice(0, 12)} +\\d{4}-\\d\\d-\\d\\d +live, timestamp expires in 1 day: relcat sign$`,
+        `^prod +${build.slice(0, 12)} +\\d{4}-\\d\\d-\\d\\d +live, timestamp expires in 1 day: relcat publish prod --refresh$`,
       ),
     );
     await project.succeed("sign", "--site", "prod");

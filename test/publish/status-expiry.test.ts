@@ -1,0 +1,89 @@
+import { readFileSync } from "node:fs";
+import { beforeAll, expect, test } from "vitest";
+import { spawnRelcat } from "../support/run.ts";
+import { type PublishingProject, publishingProject } from "./support.ts";
+
+let project: PublishingProject;
+
+/** Runs a command on a machine whose clock shows a later day. */
+async function inDays(days: number, ...args: string[]) {
+  const shift = `const ms = ${days * 86_400_000}; const { now } = Date;
+    globalThis.Date = class extends Date { constructor(...a) { a.length ? super(...a) : super(now() + ms); } static now() { return now() + ms; } };`;
+  const nodeArgs = ["--import", `data:text/javascript,${encodeURIComponent(shift)}`];
+  return spawnRelcat(project.folder, args, { env: project.secrets, nodeArgs });
+}
+
+/** The row of the site, the suggested command, its reason, and the exit status. */
+async function statusIn(days: number) {
+  const { exitCode, stdout } = await inDays(days, "status");
+  const lines = stdout.split("\n");
+  const row = lines.find((line) => line.startsWith("prod "))?.replace(/^.* live, /, "");
+  return [exitCode, row, ...lines.slice(-2)];
+}
+
+beforeAll(async () => {
+  project = await publishingProject();
+  await project.succeed("sign", "--site", "prod");
+  await project.succeed("publish", "prod");
+});
+
+const refresh = "relcat publish prod --refresh";
+const renew = "relcat trust sign --keys KEYS";
+
+test("status names the refresh from half of the lifetime on, and exits with 7 after the end", async () => {
+  expect(await statusIn(1)).toEqual([
+    ...[0, "timestamp expires in 5 days", "Next: nothing to do", "  every ledger line is published"],
+  ]);
+  const due = "timestamp expires in 2 days";
+  expect(await statusIn(4)).toEqual([0, `${due}: ${refresh}`, `Next: ${refresh}`, `  prod: ${due}`]);
+  const over = "timestamp has expired";
+  expect(await statusIn(8)).toEqual([7, `${over}: ${refresh}`, `Next: ${refresh}`, `  prod: ${over}`]);
+  const { stdout } = await inDays(8, "status", "--json");
+  const { sites, next } = JSON.parse(stdout);
+  expect(next.command).toBe(refresh);
+  const stateOf = (role: string) => sites[0].ends.find((end: { role: string }) => end.role === role);
+  expect(stateOf("timestamp")).toMatchObject({ days: -2, state: "expired", command: refresh });
+  expect(stateOf("snapshot")).toMatchObject({ state: "due", command: refresh });
+  expect(stateOf("root")).toMatchObject({ state: "valid", command: null });
+});
+
+test("status names the command of the key holders 60 days before targets and root expire", async () => {
+  // So that only what is signed offline is due.
+  expect((await inDays(304, ...refresh.split(" ").slice(1))).exitCode).toBe(0);
+  expect((await statusIn(304)).slice(0, 2)).toEqual([
+    0,
+    expect.stringMatching(/^timestamp expires in \d days$/),
+  ]);
+  expect(await statusIn(306)).toEqual([
+    0,
+    `root expires in 58 days: ${renew}`,
+    `Next: ${renew}`,
+    expect.any(String),
+  ]);
+});
+
+test("sign and refresh refuse root and targets that have expired, and the named commands renew the site", async () => {
+  expect(await statusIn(370)).toEqual([
+    7,
+    expect.stringContaining(`has expired: ${refresh}, root has expired: ${renew}`),
+    `Next: ${renew}`,
+    "  prod: root has expired",
+  ]);
+  for (const args of [["sign", "--site", "prod"], refresh.split(" ").slice(1)]) {
+    const { exitCode, stderr } = await inDays(370, ...args);
+    expect([exitCode, stderr.match(/trust-expired/g)]).toEqual([7, ["trust-expired", "trust-expired"]]);
+    expect(stderr).toContain(
+      `hint: The holder of the targets key renews it: ${renew}, and commit releases/trust. Then run the command again.`,
+    );
+  }
+  expect((await inDays(370, "trust", "sign", "--keys", project.keys)).exitCode).toBe(0);
+  const renewed = await statusIn(370);
+  expect([renewed[0], renewed[2]]).toEqual([7, `Next: ${refresh}`]);
+  const published = await inDays(370, ...refresh.split(" ").slice(1));
+  expect([published.exitCode, published.stderr]).toEqual([0, expect.any(String)]);
+  expect((await statusIn(370)).slice(0, 1)).toEqual([0]);
+  // The first root has expired and stays at the site: clients begin with it.
+  const root = JSON.parse(readFileSync(`${project.folder}/releases/trust/1.root.json`, "utf8"));
+  const { stdout } = await inDays(370, "sign", "--site", "prod", "--json");
+  expect(JSON.parse(stdout).expires > root.signed.expires).toBe(true);
+});
