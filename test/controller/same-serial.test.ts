@@ -48,7 +48,7 @@ describe("POST device/state names an acceptance whose serial number another acce
     ]);
   });
 
-  test("but not for placeholders of vendors", async () => {
+  test("except for placeholders of vendors", async () => {
     const [one, two] = [
       await enrolled("a", "To Be Filled By O.E.M."),
       await enrolled("b", "To Be Filled By O.E.M."),
