@@ -1,9 +1,7 @@
-import { searchPaths } from "../../pipeline/documents/pages/search-paths.ts";
 import { caching, detail, methodNotAllowed, notFound, redirect } from "../http/answers.ts";
 import type { ServerAnswer } from "../http/request.ts";
 import { type CatalogRequest, searchOf } from "./exchange.ts";
 import { answerFile } from "./files.ts";
-import { searchPage } from "./search-page.ts";
 import { type CatalogSite, places } from "./site.ts";
 
 /** Files of the site outside the API's routes: pages, documents, assets. */
@@ -21,8 +19,7 @@ export async function answerStatic(
   if (file === undefined) return redirect(isRead ? 301 : 308, `${site.base}/${inside}/${searchOf(request)}`);
   if (request.method === "OPTIONS") return detail(200, "A file.", { Allow: "GET, HEAD, OPTIONS" });
   if (!isRead) return methodNotAllowed(request.method, { Allow: "GET, HEAD, OPTIONS" });
-  const results = file === searchPaths.page ? await searchPage(site, request) : undefined;
-  return results ?? (await answerFile(site, request, file)) ?? missing(site, request, inside);
+  return (await answerFile(site, request, file)) ?? missing(site, request, inside);
 }
 
 const has = (site: CatalogSite, path: string) => Object.hasOwn(site.files, path);
