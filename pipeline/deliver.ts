@@ -12,6 +12,7 @@ import { filesIn } from "./project/authored-files.ts";
 import type { BuildRequest } from "./site/build-request.ts";
 import type { BuiltSite } from "./site/built-site.ts";
 import { refuseForeignFolder, workFolder } from "./site/stores/foreign-folder.ts";
+import { requireFolder } from "./system/files.ts";
 import { withOutputLock } from "./system/lock.ts";
 
 export interface BuildSurroundings extends LedgerSurroundings {
@@ -49,6 +50,7 @@ export async function build(
     report,
     onProgress,
   };
+  requireFolder(folder);
   return withOutputLock(out, pid, onWait, async () => {
     const built = earlier ? undefined : await buildWithJournal(request, surroundings);
     // biome-ignore lint/plugin: a constant.

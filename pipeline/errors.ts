@@ -8,6 +8,8 @@ export const exitStatus = {
   network: 5,
   tampered: 6,
   stale: 7,
+  misconfigured: 8,
+  declined: 9,
   bug: 70,
 } as const;
 
@@ -90,6 +92,7 @@ export const codes = {
   "config-brand": 1,
   "feed-key": 1,
   "feed-signer": 1,
+  "purge-missing": 1,
   template: 1,
   // package feeds
   "suite-mixed": 1,

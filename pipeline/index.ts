@@ -80,6 +80,7 @@ export {
   type NextStep,
   type ReleaseStatus,
 } from "./plan/status.ts";
+export { missingPurges } from "./project/config-rules.ts";
 export { loadConfig, loadConfiguration } from "./project/configuration.ts";
 export { eventTime, timeGiven } from "./project/event-time.ts";
 export { parseJson } from "./project/json.ts";

@@ -6,6 +6,7 @@ import {
   feedGapProblems,
   ledgerGrowthProblems,
   loadCatalog,
+  missingPurges,
   type Problem,
   undelegatedYears,
   unprovedMetadata,
@@ -42,7 +43,8 @@ export async function check(options: CheckOptions, host: Host): Promise<number> 
   const versions =
     catalog.config.trust.profile === "none" ? [] : catalog.releases.map(({ version }) => version);
   const unsignable = undelegatedYears(host.releases, versions);
-  const others = [...history, ...refused, ...unproved, ...unsignable];
+  const purges = missingPurges(catalog.config, catalog.configPlace);
+  const others = [...history, ...refused, ...unproved, ...unsignable, ...purges];
   const problems = [...catalog.problems, ...feedGapProblems(catalog), ...others];
   const found = tally(problems);
   const counts = countCatalog(catalog);

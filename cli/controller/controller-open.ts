@@ -1,4 +1,5 @@
 import { type Code, RelcatError } from "../../pipeline/errors.ts";
+import { sqliteReason } from "../../pipeline/system/sqlite-reasons.ts";
 import {
   NotReady,
   type OpenOptions,
@@ -68,7 +69,8 @@ export function explainDatabase(error: unknown, database: string): unknown {
   }
   // PostgreSQL's codes have five characters, as has EPERM.
   if (code === "ERR_SQLITE_ERROR" || (syscall === undefined && /^[0-9A-Z]{5}$/.test(code))) {
-    return refusal("controller-database", `${shown} cannot be used: ${error.message}`, usualHint, error);
+    const reason = sqliteReason(error) ?? error.message;
+    return refusal("controller-database", `${shown} cannot be used: ${reason}`, usualHint, error);
   }
   return error;
 }

@@ -93,7 +93,7 @@ export const upload = document("Artifacts that were uploaded.", {
   })
     .nullable()
     .meta({ description: "The manifest of --manifest; null without it." }),
-  left_out: texts("Signatures that belong to files of the manifest."),
+  left_out: texts("Files that are not for download, each with the reason."),
   warnings,
 });
 
@@ -123,10 +123,10 @@ const policy = z
   .meta({ description: "Result of the inspection with --artifacts; null without it." });
 
 export const verify = document(
-  "Result of comparing a site with its signatures. Exit status 6 for tampered and refused, 7 for stale and expired.",
+  "Result of comparing a site with its signatures. Exit status 6 for tampered and refused, 7 for stale and expired, 8 for misconfigured.",
   {
     verdict: oneOf(
-      ["ok", "sampled", "converging", "refused", "expired", "stale", "tampered"],
+      ["ok", "sampled", "converging", "misconfigured", "refused", "expired", "stale", "tampered"],
       "Only ok means that everything was compared and is what was signed.",
     ),
     place: text("The place as given."),
@@ -160,6 +160,7 @@ export const verify = document(
         stale: flag("It is from an earlier signed build."),
         ended: flag("It is part of a package repository whose signature expired."),
         refused: flag("It is what was signed, but the policy refuses it."),
+        served: flag("The bytes are what was signed, but the web server sends them with wrong headers."),
       }),
       "All differences.",
     ),

@@ -76,6 +76,7 @@ function addRelease(program: CommandUnknownOpts, run: Run): void {
     .option("--allow-incomplete", "cut even if expected artifacts are missing")
     .option(...allowUnpushed)
     .option(...allowUncommitted)
+    .option("--release-hold", "publish, and end the hold that a rollback set")
     .option("-o, --out <folder>", "folder of the built site; default: dist of the project")
     .option("--verify-at <place>", "verify this URL or folder instead of the address of the site")
     .option("--wait <time>", "wait this long for the new build at that address; default: 1m", asDuration)
@@ -145,17 +146,20 @@ function addUpload(program: CommandUnknownOpts, run: Run): void {
   row(
     program,
     "upload",
-    "Upload a build's artifacts to a site. Never overwrites a file.",
-    "relcat upload --site prod --manifest releases/26.09.001/manifests/clients.json out/*",
+    "Upload the artifacts that a release's manifests name to a site. Never overwrites a file.",
+    "relcat upload --site prod --manifest releases/26.09.001/manifests/clients.json out",
   )
-    .argument("<file...>", "artifacts, under their published names")
+    .argument("<file...>", "output of a build: files under their published names, folders")
     .addOption(siteOption("name of a site in catalog.yaml; default: the only site"))
     .option(
       "--release <version>",
       "release of the artifacts, YY.MM.NNN; default: that of the manifest, or the only open release",
       asVersion,
     )
-    .option("--manifest <file>", "manifest of the artifacts; url, size and sha256 are added to it")
+    .option(
+      "--manifest <file>",
+      "manifest that names the artifacts; url, size and sha256 are added to it; default: those of the release",
+    )
     .option("--config <file>", "path or https URL of catalog.yaml")
     .option(
       "--with-private",

@@ -21,6 +21,7 @@ export interface RehearsalOptions extends Pick<CutOptions, "all" | "yes" | "allo
   push?: true;
   allowUnpushed?: string | undefined;
   allowUncommitted?: string | undefined;
+  releaseHold?: true;
   out?: string;
   verifyAt?: string;
 }
@@ -46,8 +47,8 @@ export function rehearse(
   const out = options.out ?? host.dist;
   const built = join(work, "site");
   const { environment, pid } = host;
-  const { allowUnpushed } = options;
-  const guarded = { allowUnpushed, environment, now: passing(host) };
+  const { allowUnpushed, releaseHold = false } = options;
+  const guarded = { allowUnpushed, releaseHold, environment, now: passing(host) };
   let due: Due = { isDue: false, versions: [] };
   /** A settling site takes no provisional build, so nothing can be tried before the cut. */
   const isOpen = () => due.isDue && way.settles;

@@ -55,7 +55,7 @@ export async function runSteps(
     const next = await nextAfter(problems, again, host);
     const left = steps.slice(index + 1).map(({ name }) => reportOf(name, "not-reached"));
     if (host.json) finish(site, [...reports, ...left], host, { problems, next: asGiven(next, host.given) });
-    sayNext(host, next);
+    if (status !== exitStatus.declined) sayNext(host, next);
     return status;
   }
   if (host.json) finish(site, reports, host, { problems: [], next: null });

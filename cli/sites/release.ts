@@ -19,7 +19,7 @@ import { passing, publish } from "./publish.ts";
 import { type RehearsalOptions, rehearse, requiresCommits } from "./release-rehearsal.ts";
 import { answerStep, type Document, runSteps, type Step, withStep } from "./release-steps.ts";
 import { signBuild } from "./sign.ts";
-import { verify } from "./verify.ts";
+import { sayLive, verify } from "./verify.ts";
 
 export interface ReleaseOptions extends RehearsalOptions {
   wait?: number;
@@ -59,7 +59,7 @@ async function checkRelease(
   way: ReleaseSteps,
   host: Host,
 ): Promise<number> {
-  const { out = host.dist, allowIncomplete, dryRun } = options;
+  const { out = host.dist, allowIncomplete, dryRun, releaseHold = false } = options;
   const cut = {
     versions: versions.length > 0 ? versions : undefined,
     allowIncomplete: allowIncomplete === true,
@@ -68,7 +68,7 @@ async function checkRelease(
   };
   const { environment } = host;
   const isSigned = way.unsigned === undefined;
-  const request = { out, isSigned, cut, options: { environment, now: passing(host) } };
+  const request = { out, isSigned, cut, options: { environment, now: passing(host), releaseHold } };
   const { proveRelease } = new LedgerGuard({}, host);
   const checks = await preflight(host.releases, site, request, {
     ...surroundings(host),
@@ -89,7 +89,8 @@ function realSteps(
   way: ReleaseSteps,
   host: Host,
 ): Step[] {
-  const { out = host.dist, allowUnpushed, allowUncommitted, wait = 60_000, verifyAt = site } = options;
+  const { out = host.dist, allowUnpushed, allowUncommitted, releaseHold } = options;
+  const { wait = 60_000, verifyAt = site } = options;
   let build: string | undefined;
   const cut = async (to: Host) => {
     if (options.push) await pushBranch(host.releases, true);
@@ -122,20 +123,25 @@ function realSteps(
     { name: "sign", skipped: way.unsigned, run: (to) => signBuild({ site, out }, to) },
     {
       name: "publish",
-      run: (to) => publish(site, { out, allowUnpushed, allowUncommitted }, published(to)),
+      run: (to) =>
+        publish(
+          site,
+          { out, allowUnpushed, allowUncommitted, ...(releaseHold && { releaseHold }) },
+          published(to),
+        ),
     },
     {
       name: "verify",
       skipped: way.unsigned && "nothing at the site is signed",
-      run: (to) =>
-        verify(
-          [verifyAt],
-          {
-            root,
-            ...(build !== undefined && { expect: build, wait }),
-          },
-          to,
-        ),
+      async run(to) {
+        const expected = build !== undefined && { expect: build, wait, published: site };
+        try {
+          return await verify([verifyAt], { root, ...expected }, to);
+        } catch (error) {
+          sayLive(site, build, to);
+          throw error;
+        }
+      },
     },
   ];
 }
@@ -154,9 +160,10 @@ const confirmRelease =
 function repeated(
   site: string,
   versions: readonly string[],
-  { all, yes, push, allowIncomplete, allowUnpushed, allowUncommitted, verifyAt }: ReleaseOptions,
+  options: ReleaseOptions,
   { given }: Host,
 ): string {
+  const { all, yes, push, allowIncomplete, allowUnpushed, allowUncommitted, releaseHold, verifyAt } = options;
   const words = [
     ...(given.site === undefined ? [] : [site]),
     ...versions,
@@ -166,6 +173,7 @@ function repeated(
     ...(allowIncomplete ? ["--allow-incomplete"] : []),
     ...(allowUnpushed === undefined ? [] : ["--allow-unpushed", allowUnpushed]),
     ...(allowUncommitted === undefined ? [] : ["--allow-uncommitted", allowUncommitted]),
+    ...(releaseHold ? ["--release-hold"] : []),
     ...(verifyAt === undefined ? [] : ["--verify-at", verifyAt]),
   ];
   return ["relcat release", ...words.map(shellWord)].join(" ");

@@ -43,15 +43,15 @@ export async function rollback(
   answer<"rollback">(host, { ...done }, () => describe(done, "the earlier build"));
   listChanges(done, dryRun, host);
   if (dryRun) return exitStatus.done;
-  say(host, `${site} is on hold: relcat publish refuses without --release-hold.`);
+  say(host, `${site} is on hold: relcat release and publish refuse without --release-hold.`);
   sayNext(host, nextAfter(site, isSigned, settles));
   return exitStatus.done;
 }
 
 function nextAfter(site: string, isSigned: boolean, settles: boolean): string {
-  const build = `relcat build ${settles ? "--released " : ""}--site ${site}`;
-  const publish = `relcat publish ${site} --release-hold`;
-  return isSigned
-    ? `relcat verify ${site}; repair what was wrong; then ${build}, relcat sign --site ${site} and ${publish}`
-    : `repair what was wrong; then ${build} and ${publish}`;
+  const sign = isSigned ? `, relcat sign --site ${site}` : "";
+  const end = settles
+    ? `relcat release ${site} --release-hold`
+    : `relcat build --site ${site}${sign} and relcat publish ${site} --release-hold`;
+  return `${isSigned ? `relcat verify ${site}; ` : ""}repair what was wrong; then ${end}`;
 }

@@ -8,7 +8,7 @@ import { table } from "../terminal/cells.ts";
 import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
 import { openRelease, siteOf } from "../terminal/only-one.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
-import { count, fileSize, listed, shellWord } from "../terminal/words.ts";
+import { count, fileSize } from "../terminal/words.ts";
 
 export interface UploadOptions {
   site?: string | undefined;
@@ -64,8 +64,6 @@ function report(delivered: UploadDelivery, site: string, dryRun: boolean, host: 
   if (leftOut.length > 0) say(host, `Left out: ${leftOut.join(", ")}.`);
   host.messages.write(renderProblems(warnings, host));
   answer<"upload">(host, document, () => describe(delivered, site, dryRun));
-  if (manifest && manifest.notGiven.length > 0)
-    say(host, `Not given, so not uploaded: ${listed(manifest.notGiven, 10)}.`);
   sayNext(host, nextOf(delivered, dryRun, host));
 }
 
@@ -78,17 +76,9 @@ function describe({ place, uploads, manifest }: UploadDelivery, site: string, dr
   return `${dryRun ? "Would upload" : "Uploaded"} ${files} to ${site} (${place})${already}:\n${table(rows)}${wrote}`;
 }
 
-/** Longer lists of files are not repeated. */
-const mostRepeated = 10;
-
-function nextOf({ version, manifest, unlisted }: UploadDelivery, dryRun: boolean, host: Host): string {
+function nextOf({ version, manifest }: UploadDelivery, dryRun: boolean, host: Host): string {
   if (dryRun) return "the same without --dry-run";
-  if (manifest)
-    return isInReleases(manifest.file, host) ? "relcat check" : handOver(manifest.file, version, host);
-  if (unlisted.length === 0) return "relcat check";
-  const same =
-    unlisted.length <= mostRepeated
-      ? unlisted.map(shellWord).join(" ")
-      : `FILE…, with the ${unlisted.length} files that no manifest lists`;
-  return `relcat ingest --release ${version} ${same}`;
+  return manifest && !isInReleases(manifest.file, host)
+    ? handOver(manifest.file, version, host)
+    : "relcat check";
 }

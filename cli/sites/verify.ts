@@ -22,6 +22,8 @@ export interface VerifyOptions extends TrustOptions {
   expect?: string;
   wait?: number;
   grace?: number;
+  /** Name of the site to which the build of --expect was published. */
+  published?: string;
 }
 
 const mostShown = 20;
@@ -43,7 +45,10 @@ export async function verify(words: readonly string[], options: VerifyOptions, h
   const known = await trustedPlace(place, options, host);
   if (options.expect !== undefined) {
     const live = await waitFor(known, options.expect, options, host);
-    if (!live.startsWith(options.expect)) return reportOther(place, live, options.expect, host);
+    if (!live.startsWith(options.expect)) {
+      if (options.published !== undefined) sayLive(options.published, options.expect, host);
+      return reportOther(place, live, options.expect, host);
+    }
   }
   return verifyPlace(place, known, options, host);
 }
@@ -87,15 +92,10 @@ async function verifyPlace(
     now: host.clock,
     onArtifact: reading.onProgress,
   }).finally(reading.end);
-  const isGood = !["tampered", "stale", "expired"].includes(verdict.verdict);
-  if (isGood) await known.rememberFirst();
-  const rows = findings.map(({ path, what, stale = false, ended = false, refused = false }) => ({
-    path,
-    what,
-    stale,
-    ended,
-    refused,
-  }));
+  const status = statusOf[verdict.verdict] ?? exitStatus.done;
+  if (!["tampered", "stale", "expired"].includes(verdict.verdict)) await known.rememberFirst();
+  const usual = { stale: false, ended: false, refused: false, served: false };
+  const rows = findings.map(({ instead: _, ...finding }) => ({ ...usual, ...finding }));
   const document = {
     ...verdict,
     place: word,
@@ -106,6 +106,7 @@ async function verifyPlace(
     sentence(word, { ...verdict, findings }, grace ?? usualGrace),
     ...policySentence(verdict),
   ];
+  if (status !== exitStatus.done) sayLive(options.published ?? word, options.expect, host);
   answer<"verify">(host, document, () => sentences().join("\n"));
   const lines = [...findings.map(({ path, what }) => `${path} ${what}`), ...notInspected(verdict)];
   for (const line of lines.slice(0, mostShown)) say(host, `  ${line}`);
@@ -115,9 +116,26 @@ async function verifyPlace(
   if (verdict.verdict === "refused")
     sayNext(host, "withdraw what must not be used (relcat retract), or correct signers: and policy:");
   if (verdict.verdict === "expired") sayNext(host, "renew the signatures: relcat publish SITE --refresh");
-  if (verdict.verdict === "tampered" || verdict.verdict === "refused") return exitStatus.tampered;
-  return isGood ? exitStatus.done : exitStatus.stale;
+  if (verdict.verdict === "misconfigured") say(host, reload);
+  return status;
 }
+
+const statusOf: Partial<Record<Verdict["verdict"], number>> = {
+  misconfigured: exitStatus.misconfigured,
+  refused: exitStatus.tampered,
+  expired: exitStatus.stale,
+  stale: exitStatus.stale,
+  tampered: exitStatus.tampered,
+};
+
+/** People who read that a step failed first want to know whether readers have the build. */
+export function sayLive(place: string, build: string | undefined, host: Host): void {
+  if (build !== undefined)
+    say(host, `The build ${build.slice(0, 12)} is live at ${place}, but its verification failed:`);
+}
+
+const reload =
+  "  hint: Reload the web server, so that it uses the configuration of this build: nginx -s reload, for example. purge: in the entry of the site in catalog.yaml can do that after each publish.";
 
 function sentence(place: string, verdict: Verdict, grace: number): string {
   const { findings, stale, sample, files, releases, packages, artifacts } = verdict;
@@ -142,6 +160,10 @@ function sentence(place: string, verdict: Verdict, grace: number): string {
     case "refused": {
       const refused = findings.filter((finding) => finding.refused);
       return `${place} is what was signed, but its project refuses ${count(refused.length, "artifact")}.`;
+    }
+    case "misconfigured": {
+      const served = findings.filter((finding) => finding.served);
+      return `${place} is what was signed, but its web server sends wrong headers: ${count(served.length, "finding")}.`;
     }
     case "tampered":
       return `${place} is not what was signed: ${count(findings.length, "finding")}.`;

@@ -1,7 +1,7 @@
 import type { Entry } from "../../pipeline/index.ts";
 import { recordTable } from "../catalog/records.ts";
 import { type Host, say } from "./host.ts";
-import { UsageError } from "./usage.ts";
+import { Declined, UsageError } from "./usage.ts";
 
 /** Written to standard error, like the question that follows. */
 export function listRecords(entries: readonly Entry[], host: Host): void {
@@ -18,11 +18,5 @@ export async function confirmOrRefuse(question: string, yes: true | undefined, h
       "not-confirmed",
     );
   }
-  if (!(await host.confirm(question))) {
-    throw new UsageError(
-      "not confirmed; nothing was changed",
-      "Answer y, or run the command with --yes.",
-      "not-confirmed",
-    );
-  }
+  if (!(await host.confirm(question))) throw new Declined(question);
 }

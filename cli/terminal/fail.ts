@@ -1,11 +1,11 @@
 import { inspect } from "node:util";
-import type { Problem } from "../../pipeline/index.ts";
+import { exitStatus, type Problem } from "../../pipeline/errors.ts";
 import { summarizeProblems } from "../catalog/job-summary.ts";
 import { annotate } from "./annotations.ts";
 import { type Host, printDocument, say } from "./host.ts";
 import { countProblems, problemRows, renderProblems, tally } from "./render.ts";
 import { sayCauses } from "./trace.ts";
-import { UsageError } from "./usage.ts";
+import { Declined, UsageError } from "./usage.ts";
 
 /**
  * Shows why a command failed.
@@ -13,6 +13,11 @@ import { UsageError } from "./usage.ts";
  */
 export async function fail(error: unknown, host: Host): Promise<number> {
   if (error instanceof UsageError) return refuse([error.problem], 2, host);
+  if (error instanceof Declined) {
+    say(host, "Nothing was changed.");
+    if (host.json) printDocument<"problems">(host, { problems: [] });
+    return exitStatus.declined;
+  }
   // Imported lazily; the code that threw it has loaded it already.
   const { RelcatError, accessFailure } = await import("../../pipeline/index.ts");
   if (error instanceof RelcatError) {

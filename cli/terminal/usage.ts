@@ -1,5 +1,10 @@
 import type { Code, Problem } from "../../pipeline/index.ts";
 
+/** The user answered no, which is not an error. */
+export class Declined extends Error {
+  override readonly name = "Declined";
+}
+
 /**
  * Invalid command-line input: exit status 2. The pipeline is not imported, so that fast commands can use it.
  */

@@ -83,6 +83,9 @@ export interface UploadHeaders extends MeasuredFile {
   onProgress?: (done: number) => void;
 }
 
+/** Milliseconds after which an unfinished upload of another file is one that nobody will continue. */
+export const abandonedAfter = 7 * 24 * 3_600_000;
+
 /** Storage for artifacts. A key is never reused for other bytes. */
 export interface ArtifactPlace {
   /** For example s3://bucket/prefix or dir:folder, for messages. */
@@ -95,6 +98,8 @@ export interface ArtifactPlace {
    * @throws RelcatError object-taken if other bytes are there; file-changed; whatever the other methods throw
    */
   uploadFile(key: string, path: string, file: UploadHeaders): Promise<"uploaded" | "present">;
+  /** Removes what interrupted uploads left: of these keys, which exist now, and of others when it is old. */
+  removeLeftovers(keys: readonly string[]): Promise<void>;
 }
 
 /** A bucket that also accepts large files. */

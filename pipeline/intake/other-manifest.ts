@@ -1,6 +1,7 @@
 import { basename, dirname, resolve } from "node:path";
 import { type Manifest, manifestSchema } from "../documents/manifest.ts";
-import { failure, type Problem } from "../errors.ts";
+import { failure, type Problem, throwErrors } from "../errors.ts";
+import type { Located } from "../project/document.ts";
 import { readBytes } from "../project/parse.ts";
 import { readPresent } from "../system/files.ts";
 import { listFiles } from "../system/folders.ts";
@@ -35,21 +36,16 @@ async function findManifest(
   isWanted: (name: string) => boolean,
 ): Promise<string | undefined> {
   const sorted = files.toSorted().join("\n");
-  for await (const { name, path, manifest } of manifestsIn(folder, version))
-    if (isWanted(name) && filesOf(manifest).toSorted().join("\n") === sorted) return path;
+  for await (const { name, path, document } of manifestsIn(folder, version))
+    if (document && isWanted(name) && filesOf(document.value).toSorted().join("\n") === sorted) return path;
   return undefined;
 }
 
-/** Those of the files that no manifest in the release's folder lists. */
-export async function unlistedFiles(
-  folder: string,
-  version: string,
-  files: readonly string[],
-): Promise<string[]> {
-  const known = new Set<string>();
-  for await (const { manifest } of manifestsIn(folder, version))
-    for (const file of filesOf(manifest)) known.add(file);
-  return files.filter((file) => !known.has(file));
+/** The manifests of a release. @throws RelcatError with the problems of those that cannot be read */
+export async function releaseManifests(folder: string, version: string): Promise<Located<Manifest>[]> {
+  const read = await Array.fromAsync(manifestsIn(folder, version));
+  throwErrors(read.flatMap(({ problems }) => problems));
+  return read.flatMap(({ document }) => document ?? []);
 }
 
 /** Warns about files that another release has, under any name. */
@@ -57,8 +53,8 @@ export async function sameBytes(folder: string, { release, artifacts }: Manifest
   const ledger = ledgerIn(folder);
   const known = new Map<string, string>();
   for (const version of openVersions(folder).filter((version) => version !== release))
-    for await (const { manifest } of manifestsIn(folder, version))
-      for (const { file, name, sha256 } of manifest.artifacts)
+    for await (const { document } of manifestsIn(folder, version))
+      for (const { file, name, sha256 } of document?.value.artifacts ?? [])
         known.set(sha256, `${file ?? name} of ${version}`);
   for (const { add, retraction } of ledger.byId.values()) {
     const withdrawn = retraction ? ", which was withdrawn" : "";
@@ -72,14 +68,12 @@ export async function sameBytes(folder: string, { release, artifacts }: Manifest
   });
 }
 
-/** Manifests that can be read. */
 async function* manifestsIn(folder: string, version: string) {
   const place = manifestsOf(folder, version);
   for (const name of await listFiles(place, inProject(folder))) {
     if (!/\.(json|ya?ml)$/.test(name)) continue;
     const path = `${place}/${name}`;
-    const read = readBytes(path, readPresent(path), manifestSchema).document;
-    if (read) yield { name, path, manifest: read.value };
+    yield { name, path, ...readBytes(path, readPresent(path), manifestSchema) };
   }
 }
 

@@ -2,7 +2,7 @@ import { failure, type Problem, RelcatError, throwErrors } from "../errors.ts";
 import { type AuthoredFiles, filesIn } from "../project/authored-files.ts";
 import type { Discovered } from "../project/discover.ts";
 import { decodePieces } from "../project/source.ts";
-import { replaceDurably } from "../system/files.ts";
+import { replaceDurably, requireFolder } from "../system/files.ts";
 import type { Surroundings } from "../system/surroundings.ts";
 import { type LedgerChange, throwIfUnsound } from "./change.ts";
 import { type Ledger, readLedgerPieces, restore } from "./ledger.ts";
@@ -31,8 +31,9 @@ export function loadLedger(
   }
 }
 
-/** @throws RelcatError if the ledger is invalid */
+/** @throws RelcatError folder-missing, or if the ledger is invalid */
 export function readLedgerNow(folder: string): Ledger {
+  requireFolder(folder);
   const { ledger, problems } = loadLedger({ folder, ledger: "ledger.jsonl" });
   throwErrors(problems);
   return ledger;

@@ -7,6 +7,7 @@ import { discover } from "../project/discover.ts";
 import { readDocuments } from "../project/parse.ts";
 import { normalizeNotes } from "../records/notes.ts";
 import { checkFragment } from "../records/release-rules.ts";
+import { requireFolder } from "../system/files.ts";
 import { listFolders } from "../system/folders.ts";
 import { showRelease } from "./show-release.ts";
 
@@ -21,6 +22,7 @@ export async function showNotes(
   which: string,
   today: string,
 ): Promise<{ release: PublishedRelease; config: Config }> {
+  requireFolder(folder);
   if (which === "next") return showNext(folder, today);
   const [newest] = listFolders(folder)
     .filter((name) => /^\d{2}\.\d{2}\.\d{3}$/.test(name))

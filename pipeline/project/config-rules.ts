@@ -1,7 +1,9 @@
-import { configKey } from "../documents/config.ts";
+import { type Config, configKey } from "../documents/config.ts";
 import { feedsByFormat } from "../documents/feeds/settings.ts";
 import { packageType as packageTypePattern } from "../documents/fields.ts";
+import type { Host } from "../documents/hosting.ts";
 import { defaultPackageTypes, defaultPlatforms, kinds, platformFolder } from "../documents/package-types.ts";
+import type { Problem } from "../errors.ts";
 import {
   artifactFolder,
   artifactUrl,
@@ -13,6 +15,7 @@ import {
 } from "./address-rules.ts";
 import type { ConfigRule } from "./config-rule.ts";
 import { display } from "./display.ts";
+import type { Located } from "./document.ts";
 import { type ColorScheme, contrastIn, isReadable, nearestReadable } from "./pages/contrast.ts";
 import { expectedTypes, ingestTypes, policyTypes } from "./type-name-rules.ts";
 
@@ -209,6 +212,25 @@ const requiredFeedsOn: ConfigRule = ({ require, feeds = {} }, report) => {
     );
   }
 };
+
+const reloads: Partial<Record<Host, string>> = {
+  nginx: "[nginx, -s, reload]",
+  caddy: "[caddy, reload, --config, /etc/caddy/Caddyfile]",
+  apache: "[apachectl, graceful]",
+};
+
+/** A web server that is not reloaded sends the files of a new build with the headers of the build before. */
+export const missingPurges = (
+  { hosts, sites }: Pick<Config, "hosts" | "sites">,
+  place: Located<unknown>["place"],
+): Problem[] =>
+  [...sites.values()].flatMap((site): Problem[] => {
+    const host = [...hosts].find((each) => reloads[each]);
+    if (!host || site.purge || site.place.kind !== "dir") return [];
+    const message = `the site ${site.name} has no purge:, so ${host} keeps its old configuration after a publish until someone reloads it`;
+    const hint = `If relcat runs on its machine: purge: { exec: ${reloads[host]} }`;
+    return [{ code: "purge-missing", severity: "warning", message, hint, at: place(["sites", site.name]) }];
+  });
 
 export const configRules: readonly ConfigRule[] = [
   platformIds,

@@ -9,7 +9,7 @@ import { eventsAfter, noLedger } from "../ledger/ledger-mark.ts";
 import { publicPackages } from "../ledger/publish-records.ts";
 import { type CutRequest, cut } from "../plan/cut.ts";
 import type { Decided } from "../plan/plan.ts";
-import { loadConfiguration } from "../project/configuration.ts";
+import { loadConfig } from "../project/configuration.ts";
 import { siteNamed } from "../project/site-named.ts";
 import { refuseForeignFolder } from "../site/stores/foreign-folder.ts";
 import { headOf, isBefore } from "../system/git/git-head.ts";
@@ -34,7 +34,7 @@ export interface PreflightRequest {
   /** false: the release has no step `sign`. */
   isSigned: boolean;
   cut: CutRequest;
-  options: Pick<PublishOptions, "environment" | "now">;
+  options: Pick<PublishOptions, "environment" | "now" | "releaseHold">;
 }
 
 interface Situation extends PreflightRequest {
@@ -99,7 +99,7 @@ const checks: readonly Check[] = [
   {
     name: "hold",
     reason: "a rollback keeps newer builds back until someone releases the hold",
-    applies: isSettled,
+    applies: ({ site, options }) => site.settles && options.releaseHold !== true,
     run: async ({ site, reached }) => refuseHold((await reached()).state?.hold ?? null, site),
   },
   {
@@ -170,7 +170,7 @@ export async function preflight(
   request: PreflightRequest,
   surroundings: LedgerSurroundings,
 ): Promise<Pick<Check, "name" | "reason">[]> {
-  const config = await loadConfiguration(releases, undefined);
+  const config = await loadConfig(releases);
   const site = siteNamed(config, name);
   const { environment } = request.options;
   const situation: Situation = {

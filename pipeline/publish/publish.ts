@@ -6,7 +6,7 @@ import { findLedgerBase, refuseUnpushed } from "../ledger/ledger-base.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
 import { refuseUncommitted, uncommittedSources } from "../ledger/uncommitted.ts";
 import { unmergedMetadata } from "../ledger/unmerged-metadata.ts";
-import { loadConfiguration } from "../project/configuration.ts";
+import { loadConfig } from "../project/configuration.ts";
 import { siteNamed } from "../project/site-named.ts";
 import { headOf, isBefore } from "../system/git/git-head.ts";
 import { withOutputLock } from "../system/lock.ts";
@@ -44,8 +44,8 @@ export async function publishSite(
   options: PublishOptions,
   surroundings: Pick<Surroundings, "pid" | "onWait">,
 ): Promise<PublishDelivery & PublishNotes> {
+  const config = await loadConfig(releases);
   requireBuild(out);
-  const config = await loadConfiguration(releases, undefined);
   const site = siteNamed(config, name);
   const store = await openSite(site, options.environment, surroundings.pid);
   const ledger = readLedgerNow(releases);

@@ -1,7 +1,7 @@
 import type { SiteStore } from "../documents/site-store.ts";
 import { failure } from "../errors.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
-import { loadConfiguration } from "../project/configuration.ts";
+import { loadConfig } from "../project/configuration.ts";
 import { siteNamed } from "../project/site-named.ts";
 import type { Surroundings } from "../system/surroundings.ts";
 import { withWorkFolder } from "../system/work-folder.ts";
@@ -30,7 +30,7 @@ export async function refreshSite(
   options: PublishOptions,
   surroundings: Pick<Surroundings, "pid" | "onWait">,
 ): Promise<PublishDelivery> {
-  const config = await loadConfiguration(releases, undefined);
+  const config = await loadConfig(releases);
   const site = siteNamed(config, name);
   const { environment, now } = options;
   const store = await openSite(site, environment, surroundings.pid);

@@ -1,6 +1,6 @@
 import { findLedgerBase } from "../ledger/ledger-base.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
-import { loadConfiguration } from "../project/configuration.ts";
+import { loadConfig } from "../project/configuration.ts";
 import { siteNamed } from "../project/site-named.ts";
 import { isInRepository } from "../system/git/git.ts";
 import { branchOf } from "../system/git/git-head.ts";
@@ -30,7 +30,7 @@ export async function releaseSteps(
   name: string,
   { environment, pid }: SiteAccess,
 ): Promise<ReleaseSteps> {
-  const config = await loadConfiguration(releases, undefined);
+  const config = await loadConfig(releases);
   const site = siteNamed(config, name);
   const isCommitted = isInRepository(releases);
   const { baseUrl, settles } = site;
@@ -52,20 +52,20 @@ export async function requirePushed(
   name: string,
   options: Pick<PublishOptions, "allowUnpushed" | "environment" | "now">,
 ): Promise<void> {
-  const config = await loadConfiguration(releases, undefined);
+  const config = await loadConfig(releases);
   if (siteNamed(config, name).settles) await provePushed(releases, config, readLedgerNow(releases), options);
 }
 
 /** True if new ledger lines must reach a base branch before the site shows them. */
 export async function needsPush(releases: string, name: string): Promise<boolean> {
-  const config = await loadConfiguration(releases, undefined);
+  const config = await loadConfig(releases);
   if (!siteNamed(config, name).settles) return false;
   return (await findLedgerBase(releases, config.ledgerBase))?.found.base !== undefined;
 }
 
 /** The commands that bring the commits of this checkout to the base branch, in order. */
 export async function commandsToPush(releases: string): Promise<string[]> {
-  const { ledgerBase } = await loadConfiguration(releases, undefined);
+  const { ledgerBase } = await loadConfig(releases);
   const branch = await branchOf(releases);
   const merge = (await isMergedIn(releases, ledgerBase)) ? [] : [`git merge ${ledgerBase}`];
   const [, remote, name] = /^([^/]+)\/(.+)$/.exec(ledgerBase) ?? [];

@@ -8,7 +8,7 @@ import { failure } from "../errors.ts";
 import { hasSiblings } from "../journal/precompress.ts";
 import { writeSibling } from "../journal/siblings.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
-import { loadConfiguration } from "../project/configuration.ts";
+import { loadConfig } from "../project/configuration.ts";
 import { siteNamed } from "../project/site-named.ts";
 import { readIfPresent } from "../system/files.ts";
 import { inParallel } from "../system/in-parallel.ts";
@@ -39,7 +39,7 @@ export async function readSiteState(
   name: string,
   { environment, pid }: SiteAccess,
 ): Promise<SiteState> {
-  const site = siteNamed(await loadConfiguration(releases, undefined), name);
+  const site = siteNamed(await loadConfig(releases), name);
   return (await stateOf(await openSite(site, environment, pid), name)).state;
 }
 
@@ -68,7 +68,7 @@ export async function rollbackSite(
   options: RollbackOptions,
   surroundings: Pick<Surroundings, "pid" | "onWait">,
 ): Promise<PublishDelivery & { commit: string | null; isSigned: boolean; settles: boolean }> {
-  const config = await loadConfiguration(releases, undefined);
+  const config = await loadConfig(releases);
   const site = siteNamed(config, name);
   const { environment, now } = options;
   const store = await openSite(site, environment, surroundings.pid);
@@ -233,7 +233,7 @@ export async function metadataAtSite(
   name: string,
   { environment, pid }: SiteAccess,
 ): Promise<MetadataSource> {
-  const site = siteNamed(await loadConfiguration(releases, undefined), name);
+  const site = siteNamed(await loadConfig(releases), name);
   return metadataOf(await openSite(site, environment, pid));
 }
 
@@ -244,7 +244,7 @@ export async function holdAgainst(
   out: string,
   { environment, pid }: SiteAccess,
 ): Promise<SiteState["hold"]> {
-  const site = siteNamed(await loadConfiguration(releases, undefined), name);
+  const site = siteNamed(await loadConfig(releases), name);
   if (!site.settles) return null;
   const stored = await (await openSite(site, environment, pid)).readState();
   return stored ? holdOn(readBuild(out).document, stored.state) : null;

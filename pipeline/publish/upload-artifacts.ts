@@ -1,30 +1,31 @@
 import { basename } from "node:path/posix";
-import type { Config } from "../documents/config.ts";
 import { cacheControl, mediaType } from "../documents/file-headers.ts";
 import { type Manifest, manifestSchema } from "../documents/manifest.ts";
 import type { ArtifactPlace } from "../documents/object-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
 import { failure, type Problem, RelcatError, throwErrors } from "../errors.ts";
 import type { FileWithNeighbours } from "../inspect/sibling-files.ts";
+import { readEvidence } from "../intake/ingest/inputs.ts";
 import { manifestText } from "../intake/ingest/manifest-text.ts";
 import { type Progress, readCopies } from "../intake/ingest/measure.ts";
-import { signedFileOf } from "../intake/ingest/signed-file.ts";
-import { unlistedFiles } from "../intake/other-manifest.ts";
+import { releaseManifests } from "../intake/other-manifest.ts";
 import { catalogFile, loadConfiguration } from "../project/configuration.ts";
 import type { Located } from "../project/document.ts";
 import { readBytes } from "../project/parse.ts";
 import { siteNamed } from "../project/site-named.ts";
-import { readIfPresent, replaceDurably } from "../system/files.ts";
+import { readIfPresent, replaceDurably, requireFolder } from "../system/files.ts";
 import { pathInfo } from "../system/input-files.ts";
 import { withLock } from "../system/lock.ts";
 import type { Surroundings } from "../system/surroundings.ts";
-import type { Standard, uploadInspector } from "./inspect-uploads.ts";
+import type { uploadInspector } from "./inspect-uploads.ts";
 import { artifactFolder } from "./stores/artifact-folder.ts";
 import { objectTaken } from "./stores/object-taken.ts";
 import {
+  incomplete,
   type NamedFile,
   nameFiles,
   namesOf,
+  notGiven,
   planUpload,
   type ReadFile,
   type Upload,
@@ -32,6 +33,7 @@ import {
 } from "./upload-plan.ts";
 
 export interface UploadRequest {
+  /** Files and folders of a build. */
   files: readonly string[];
   site: string;
   /** Optional if a manifest names it. */
@@ -59,80 +61,80 @@ export interface UploadDelivery {
   /** "absent" only in a dry run. */
   uploads: (Upload & { result: "uploaded" | "present" | "absent" })[];
   manifest: { file: string; result: "replaced" | "unchanged"; notGiven: string[] } | undefined;
-  /** Files that no manifest of the release lists, as they were given; [] if a manifest was given. */
-  unlisted: string[];
-  /** Signatures that belong to files of the manifest, and those files. */
+  /** Files that are not for download, with reasons. */
   leftOut: string[];
   warnings: Problem[];
 }
 
 /**
- * Uploads artifacts to a site, each once and completely: name → read, inspect → check → send → record. If any
- * file is refused, none is sent.
- * @param folder the releases folder; optional if a configuration is given
- * @throws RelcatError with every problem found before files are read, then with every problem found before
- * any is sent
+ * Uploads artifacts to a site, each once and completely: find → name → read, inspect → compare with the manifests →
+ * send → record. If any file is refused, none is sent.
+ * @param folder the releases folder; optional if a configuration and a manifest are given
+ * @throws RelcatError with every problem that does not depend on bytes, or with every difference from the manifests
  */
 export async function upload(
   folder: string,
   request: UploadRequest,
   surroundings: UploadSurroundings,
 ): Promise<UploadDelivery> {
+  if (request.config === undefined) requireFolder(folder);
   const config = await loadConfiguration(folder, request.config);
   const site = siteNamed(config, request.site);
   const manifest = request.manifest === undefined ? undefined : readManifest(request.manifest);
   const version = await versionOf(request, manifest);
-  const signed = (path: string) => manifest && signedBy(path, config, manifest);
-  const signatures = request.files.filter((path) => signed(path) !== undefined);
-  const files = nameFiles(
-    request.files.filter((path) => !signatures.includes(path)),
-    manifest,
+  const manifests = manifest ? [manifest] : await releaseManifests(folder, version);
+  const names = manifests.flatMap(({ value }) => value.artifacts.flatMap(namesOf));
+  const found = await readEvidence(request.files, config, undefined, new Set(names));
+  const { files, unusable, unnamed } = nameFiles(found.files, manifests, version);
+  const to = { config, site, version, withPrivate: request.withPrivate === true };
+  if (found.files.length === 0 && found.problems.length === 0) throw nothingIn(request.files, found.leftOut);
+  const early = [...found.problems, ...unusable, ...planUpload(files, undefined, to).problems];
+  if (early.length > 0) throw new RelcatError([...early, ...unnamed]);
+  const standard = {
+    ...to,
+    manifests,
+    clock: surroundings.clock,
+    catalog: catalogFile(folder, request.config),
+  };
+  // The inspection code is loaded only if there are signers.
+  const inspect =
+    config.policies.size > 0 && (await import("./inspect-uploads.ts")).uploadInspector(standard);
+  const planned = planUpload(
+    files,
+    await readAll(files, surroundings.onReading, (await inspect) || undefined),
+    to,
   );
-  const names = files.map(({ file }) => file);
-  const unlisted = manifest ? [] : await unlistedFiles(folder, version, names);
-  const to = { config, site, version, manifest, withPrivate: request.withPrivate === true };
-  planUpload(files, undefined, to);
-  const inspect = await inspectorFor(files, folder, request, { ...to, clock: surroundings.clock });
-  const planned = planUpload(files, await readAll(files, surroundings.onReading, inspect), to);
+  const warnings = [...unnamed, ...planned.problems, ...incomplete(manifests, files)];
+  throwErrors(warnings);
   const place = await openPlace(site, surroundings.environment);
-  const present = await presentAt(place, planned);
+  const present = await presentAt(place, planned.uploads);
   const uploads = request.dryRun
-    ? planned.map((each) => ({ ...each, result: present.has(each.key) ? "present" : "absent" }) as const)
-    : await sendAll(place, planned, surroundings.onUploading);
+    ? planned.uploads.map(
+        (each) => ({ ...each, result: present.has(each.key) ? "present" : "absent" }) as const,
+      )
+    : await sendAll(place, planned.uploads, surroundings.onUploading);
   const written =
     manifest &&
-    (request.dryRun ? "unchanged" : await writeDown(folder, manifest.file, planned, surroundings));
+    (request.dryRun ? "unchanged" : await writeDown(folder, manifest.file, planned.uploads, surroundings));
   return {
     place: place.place,
     version,
     uploads,
     manifest: manifest &&
-      written && { file: manifest.file, result: written, notGiven: notGiven(manifest.value, planned) },
-    unlisted: files.flatMap(({ file, path }) => (unlisted.includes(file) ? [path] : [])),
-    leftOut: signatures.map((path) => `${basename(path)} (the signature of ${signed(path)})`),
-    warnings: planned.flatMap(({ seen }) => seen?.problems ?? []),
+      written && { file: manifest.file, result: written, notGiven: notGiven(manifest.value, files) },
+    leftOut: [...found.leftOut, ...found.sidecars.map((path) => `${basename(path)} (ingest reads it)`)],
+    warnings,
   };
 }
 
-/** The file that a detached signature covers, unless the manifest lists the signature itself. */
-function signedBy(path: string, config: Config, { value }: Located<Manifest>): string | undefined {
-  const isListed = value.artifacts.some((each) => namesOf(each).includes(basename(path)));
-  return isListed ? undefined : signedFileOf(path, config);
-}
+const nothingIn = (inputs: readonly string[], leftOut: readonly string[]) =>
+  failure(
+    "input-empty",
+    `there is nothing to upload in ${inputs.join(", ")}${leftOut.length > 0 ? `; left out: ${leftOut.join(", ")}` : ""}`,
+    "Give the files that a manifest of the release names, or the folder that has them.",
+  );
 
 type UploadInspector = Awaited<ReturnType<typeof uploadInspector>>;
-
-/** Loads the inspection code only if there are signers. */
-async function inspectorFor(
-  files: readonly NamedFile[],
-  folder: string,
-  request: UploadRequest,
-  standard: Omit<Standard, "catalog">,
-): Promise<UploadInspector | undefined> {
-  if (standard.config.policies.size === 0) return undefined;
-  const { uploadInspector } = await import("./inspect-uploads.ts");
-  return uploadInspector(files, { ...standard, catalog: catalogFile(folder, request.config) });
-}
 
 function readManifest(file: string): Located<Manifest> {
   if (!file.endsWith(".json"))
@@ -173,38 +175,15 @@ async function readAll(
   onReading: (progress: Progress) => void,
   inspect: UploadInspector | undefined,
 ) {
-  const infos = files.map((file) => ({ ...file, ...pathInfo(file.path) }));
-  throwErrors(infos.flatMap(inputProblems));
-  const copies = infos.map(({ path, file, index, size }) => ({
-    path,
-    name: path,
-    size,
-    readFacts:
-      inspect &&
-      (async (opened: FileWithNeighbours) => ({ seen: await inspect({ path, file, index }, opened) })),
+  const copies = files.map((file) => ({
+    path: file.path,
+    name: file.path,
+    size: pathInfo(file.path).size,
+    readFacts: inspect && (async (opened: FileWithNeighbours) => ({ seen: await inspect(file, opened) })),
   }));
   const read = await readCopies(copies, onReading);
   return new Map<string, ReadFile>(
     read.map(({ path, sha256, size, seen }) => [path, { sha256, size, seen }]),
-  );
-}
-
-function inputProblems({ path, kind, size }: { path: string; kind: string; size: number }): Problem[] {
-  const of = (code: Problem["code"], message: string, hint: string): Problem[] => [
-    { code, severity: "error", message, hint },
-  ];
-  if (kind === "missing") return of("input-missing", `there is no file ${path}`, "Check the path.");
-  if (kind !== "file")
-    return of(
-      "input-missing",
-      `${path} is a ${kind}, expected a file people can download`,
-      "Name the files inside, or pack it.",
-    );
-  if (size > 0) return [];
-  return of(
-    "artifact-empty",
-    `${path} is empty`,
-    "A build that wrote nothing has failed, even if it reported success.",
   );
 }
 
@@ -247,6 +226,7 @@ async function sendAll(
     sent.push({ ...each, result });
     before += size;
   }
+  await place.removeLeftovers(uploads.map(({ key }) => key));
   return sent;
 }
 
@@ -265,9 +245,4 @@ function writeDown(
     return "replaced" as const;
   };
   return file.startsWith(`${folder}/`) ? withLock(folder, pid, onWait, write) : write();
-}
-
-function notGiven(manifest: Manifest, uploads: readonly Upload[]): string[] {
-  const given = new Set(uploads.map(({ file }) => file));
-  return manifest.artifacts.flatMap(namesOf).filter((name) => !given.has(name));
 }

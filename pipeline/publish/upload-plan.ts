@@ -1,4 +1,3 @@
-import { basename } from "node:path/posix";
 import type { Config } from "../documents/config.ts";
 import { type ArtifactDocument, documentAddress } from "../documents/feeds/package-metadata.ts";
 import type { Manifest, WrittenArtifact } from "../documents/manifest.ts";
@@ -6,19 +5,28 @@ import type { MeasuredFile } from "../documents/object-store.ts";
 import { pathBelow } from "../documents/relative-path.ts";
 import { isInOwnFolder } from "../documents/site-paths.ts";
 import type { SiteSettings } from "../documents/sites.ts";
-import { failure, type Problem, throwErrors } from "../errors.ts";
+import { failure, type Problem } from "../errors.ts";
+import { type FoundFile, problem, wholeFile } from "../intake/ingest/evidence.ts";
 import type { Seen } from "../intake/ingest/measure.ts";
 import { artifactUrl } from "../ledger/publish-records.ts";
 import type { Located } from "../project/document.ts";
+import { type PathInfo, pathInfo } from "../system/input-files.ts";
 
-/** A file to upload, with its manifest entry. */
+/** An artifact in a manifest. */
+interface Entry {
+  manifest: Located<Manifest>;
+  index: number;
+  written: WrittenArtifact;
+}
+
+/** A file to upload. */
 export interface NamedFile {
   path: string;
   /** Download name. */
   file: string;
-  /** Index of its manifest entry; undefined without a manifest. */
-  index: number | undefined;
-  /** Set if it is a document of that entry, and not the artifact itself. */
+  /** Artifacts of this name; several if build jobs share one. */
+  entries: readonly [Entry, ...Entry[]];
+  /** Set if it is a document of the first entry, and not the artifact itself. */
   document?: ArtifactDocument | undefined;
 }
 
@@ -41,27 +49,64 @@ export interface Destination {
   config: Pick<Config, "artifactUrl">;
   site: SiteSettings;
   version: string;
-  manifest: Located<Manifest> | undefined;
 }
 
 /**
- * Matches files to artifacts by name.
- * @throws RelcatError usage, artifact-unmatched
+ * Matches files to the artifacts of manifests by name. A file without a name there is refused, because an upload
+ * cannot be taken back.
+ * @throws RelcatError usage for two files of one name
  */
-export function nameFiles(paths: readonly string[], manifest: Located<Manifest> | undefined): NamedFile[] {
-  const files = new Map<string, NamedFile>();
-  const problems: Problem[] = [];
-  for (const path of paths) {
-    const file = basename(path);
-    const before = files.get(file);
+export function nameFiles(
+  found: readonly FoundFile[],
+  manifests: readonly Located<Manifest>[],
+  version: string,
+): { files: NamedFile[]; unusable: Problem[]; unnamed: Problem[] } {
+  const files: NamedFile[] = [];
+  const places = new Map<string, { path: string; realPath: string }>();
+  const [unusable, unnamed]: [Problem[], Problem[]] = [[], []];
+  for (const { name: file, paths } of found) {
+    const path = paths.find((each) => pathInfo(each).kind !== "missing") ?? paths[0] ?? file;
+    const { realPath, kind, size } = pathInfo(path);
+    const before = places.get(file);
+    if (before?.realPath === realPath) continue;
     if (before) throw twice(file, before.path, path);
-    const index = manifest?.value.artifacts.findIndex((each) => namesOf(each).includes(file));
-    if (manifest && index === -1) problems.push(unmatched(path, manifest));
-    const documents = manifest?.value.artifacts[index ?? -1]?.documents;
-    files.set(file, { path, file, index, document: documents?.find((each) => each.file === file) });
+    places.set(file, { path, realPath });
+    unusable.push(...inputProblems(path, kind, size));
+    const [first, ...others] = entriesOf(file, manifests);
+    const document = first?.written.documents?.find((each) => each.file === file);
+    if (first) files.push({ path, file, entries: [first, ...others], document });
+    else unnamed.push(unmatched(path, file, manifests, version));
   }
-  throwErrors(problems);
-  return [...files.values()];
+  return { files, unusable, unnamed };
+}
+
+const entriesOf = (file: string, manifests: readonly Located<Manifest>[]): Entry[] =>
+  manifests.flatMap((manifest) =>
+    manifest.value.artifacts.flatMap((written, index) =>
+      namesOf(written).includes(file) ? [{ manifest, index, written }] : [],
+    ),
+  );
+
+/** A warning for each manifest of which some files are given, but not all. Manifests of other jobs do not count. */
+export function incomplete(
+  manifests: readonly Located<Manifest>[],
+  files: readonly Pick<NamedFile, "file">[],
+): Problem[] {
+  return manifests.flatMap((manifest): Problem[] => {
+    const left = notGiven(manifest.value, files);
+    if (left.length === 0 || left.length === manifest.value.artifacts.flatMap(namesOf).length) return [];
+    const some =
+      left.length > 10 ? `${left.slice(0, 10).join(", ")} and ${left.length - 10} more` : left.join(", ");
+    const message = `this manifest also names ${some}: not given, so not uploaded`;
+    const hint = "Upload the rest from where it was built. relcat release refuses while it is missing.";
+    return [{ ...problem("artifact-missing", wholeFile(manifest.file), message, hint), severity: "warning" }];
+  });
+}
+
+/** Files of the manifest that are not given. */
+export function notGiven(manifest: Manifest, files: readonly Pick<NamedFile, "file">[]): string[] {
+  const given = new Set(files.map(({ file }) => file));
+  return manifest.artifacts.flatMap(namesOf).filter((name) => !given.has(name));
 }
 
 const isPrivate = ({ exclude_from_api, only_for_account = null }: WrittenArtifact): boolean =>
@@ -76,30 +121,29 @@ export const namesOf = (artifact: WrittenArtifact): string[] => [
 ];
 
 /**
- * Plans destinations, and checks files against manifest and policy. Also called before files are read, to
+ * Plans destinations, and compares files with manifests and policy. Also called before files are read, to
  * report problems that do not depend on their bytes.
  * @param measured by path; undefined before reading
- * @throws RelcatError config-url, usage, record-private, checksum-mismatch, policy-refused, ingest-conflict
+ * @throws RelcatError config-url
  */
 export function planUpload(
   files: readonly NamedFile[],
   measured: ReadonlyMap<string, ReadFile> | undefined,
   to: Destination,
-): Upload[] {
+): { uploads: Upload[]; problems: Problem[] } {
   const problems: Problem[] = [];
   const uploads = files.map((named) => {
-    const written = named.index === undefined ? undefined : to.manifest?.value.artifacts[named.index];
-    if (written && to.manifest && isPrivate(written) && !to.withPrivate)
-      problems.push(hidden(named, to.manifest));
     const { sha256, size, seen }: ReadFile = measured?.get(named.path) ?? { sha256: "0".repeat(64), size: 0 };
-    const stated = named.document?.sha256 ?? written?.sha256 ?? "unknown";
-    if (measured && to.manifest && stated !== "unknown" && stated !== sha256)
-      problems.push(mismatch(named, stated, sha256, to.manifest));
+    for (const entry of named.entries) {
+      if (!to.withPrivate && isPrivate(entry.written)) problems.push(hidden(named.file, entry));
+      const stated = named.document?.sha256 ?? entry.written.sha256;
+      if (measured && stated !== "unknown" && stated !== sha256)
+        problems.push(mismatch(named.file, stated, sha256, entry));
+    }
     problems.push(...(seen?.problems ?? []));
-    return { ...named, sha256, size, seen, ...addressOf(named, sha256, written, to) };
+    return { ...named, sha256, size, seen, ...addressOf(named, sha256, to) };
   });
-  throwErrors(problems);
-  return uploads;
+  return { uploads, problems };
 }
 
 /** Adds url, size, checksum and inspection result of the uploaded files to the manifest. */
@@ -115,12 +159,11 @@ export function withUploads(manifest: Manifest, uploads: readonly Upload[]): Man
 }
 
 function addressOf(
-  { file: own, document }: NamedFile,
+  { file: own, document, entries: [{ written }] }: NamedFile,
   sha256: string,
-  written: WrittenArtifact | undefined,
   { config, site, version }: Destination,
 ): { url: string; key: string } {
-  const [file, checksum] = document && written ? [nameOf(written), written.sha256] : [own, sha256];
+  const [file, checksum] = document ? [nameOf(written), written.sha256] : [own, sha256];
   const template = config.artifactUrl;
   if (template.includes("{id}"))
     throw failure(
@@ -128,14 +171,7 @@ function addressOf(
       `artifact_url of catalog.yaml is ${template}: ids are given after files are uploaded`,
       "Remove {id} from it, or upload the files by other means once they have ids.",
     );
-  const unknown = written ? undefined : /\{(name|package_type)\}/.exec(template)?.[0];
-  if (unknown !== undefined)
-    throw failure(
-      "usage",
-      `artifact_url of catalog.yaml is ${template}: nothing says what ${unknown} of ${file} is`,
-      "Give the manifest it is in with --manifest.",
-    );
-  const { name = file, package_type = "" } = written ?? {};
+  const { name, package_type } = written;
   const parts = { version, name, package_type, id: 0, checksum };
   const address = artifactUrl(parts, file, { artifactUrl: template, baseUrl: site.baseUrl });
   const url = document ? documentAddress(address, file, document) : address;
@@ -167,12 +203,12 @@ const notFree = (key: string, { name }: SiteSettings) =>
     "Give them a folder of their own: begin artifact_url with {base_url}/files/.",
   );
 
-const hidden = ({ file, index }: NamedFile, manifest: Located<Manifest>): Problem => ({
+const hidden = (file: string, { manifest, index }: Entry): Problem => ({
   code: "record-private",
   severity: "error",
   message: `${file} belongs to a private record, and anyone who knows its address could download it`,
   hint: "Leave it out, and upload it by other means with its url in the manifest; or give --with-private.",
-  at: manifest.place(["artifacts", index ?? 0]),
+  at: manifest.place(["artifacts", index]),
 });
 
 const twice = (file: string, one: string, other: string) =>
@@ -182,26 +218,51 @@ const twice = (file: string, one: string, other: string) =>
     "Give each name once: a release has one file of a name.",
   );
 
-function unmatched(path: string, { file, value }: Located<Manifest>): Problem {
-  const names = value.artifacts.flatMap(namesOf);
+function unmatched(
+  path: string,
+  file: string,
+  manifests: readonly Located<Manifest>[],
+  version: string,
+): Problem {
+  const names = manifests.flatMap(({ value }) => value.artifacts.flatMap(namesOf));
   const some = names.length > 5 ? `${names.slice(0, 5).join(", ")} …` : names.join(", ");
-  return {
-    code: "artifact-unmatched",
-    severity: "error",
-    message: `${file} has no artifact ${basename(path)}`,
-    hint: names.length === 0 ? "It has none: run relcat ingest first." : `It has ${some}.`,
-  };
+  const known = names.length > 0 ? ` Named are ${some}.` : "";
+  return problem(
+    "artifact-unmatched",
+    wholeFile(path),
+    `no manifest of ${version} names ${file}, and a published file cannot be taken back`,
+    `Run relcat ingest --release ${version} for it first, or exclude it with ignore: in catalog.yaml.${known}`,
+  );
 }
 
-const mismatch = (
-  { file, index }: NamedFile,
-  expected: string,
-  found: string,
-  manifest: Located<Manifest>,
-): Problem => ({
+function inputProblems(path: string, kind: PathInfo["kind"], size: number): Problem[] {
+  const of = (code: Problem["code"], message: string, hint: string): Problem[] => [
+    { code, severity: "error", message, hint },
+  ];
+  if (kind === "missing")
+    return of(
+      "input-missing",
+      `there is no file ${path}`,
+      "Give the file itself, or the folder that has it.",
+    );
+  if (kind !== "file")
+    return of(
+      "input-missing",
+      `${path} is a ${kind}, expected a file people can download`,
+      "Name the files inside, or pack it.",
+    );
+  if (size > 0) return [];
+  return of(
+    "artifact-empty",
+    `${path} is empty`,
+    "A build that wrote nothing has failed, even if it reported success.",
+  );
+}
+
+const mismatch = (file: string, expected: string, found: string, { manifest, index }: Entry): Problem => ({
   code: "checksum-mismatch",
   severity: "error",
   message: `${file} has SHA-256 ${found}, expected ${expected}, as its manifest says`,
   hint: "Was it built again, or is it another file? Run relcat ingest on this one, or give the one that was ingested.",
-  at: manifest.place(["artifacts", index ?? 0, "sha256"]),
+  at: manifest.place(["artifacts", index, "sha256"]),
 });

@@ -8,6 +8,7 @@ import { failure } from "../errors.ts";
 import { accessFailure, refuseSpecial } from "./access-failure.ts";
 import { readIfPresent } from "./files.ts";
 import { realPlace } from "./real-place.ts";
+import { sqliteReason } from "./sqlite-reasons.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /**
@@ -144,7 +145,7 @@ function hold(database: DatabaseSync, file: string, pid: number): boolean {
 
 /** The file may belong to another program, and the folder to another user. */
 function unusable(file: string, error: unknown) {
-  const { errcode = 0, errstr = String(error) } = error as { errcode?: number; errstr?: string };
+  const { errcode = 0 } = error as { errcode?: number };
   const reason =
     errcode === full ? { code: "ENOSPC" } : [readOnly, cannotOpen].includes(errcode) && denied(file);
   if (reason) return accessFailure(`cannot lock ${file}`, reason);
@@ -152,7 +153,13 @@ function unusable(file: string, error: unknown) {
     errcode === notADatabase
       ? "It contains only the lock: make sure that no relcat is running there, and remove it."
       : "Check the permissions of the folder and of the file, and the free space.";
-  return failure("file-access", `cannot lock ${file}: ${errstr}`, hint, undefined, error);
+  return failure(
+    "file-access",
+    `cannot lock ${file}: ${sqliteReason(error) ?? String(error)}`,
+    hint,
+    undefined,
+    error,
+  );
 }
 
 /** The reason why SQLite cannot write, which it does not name. */

@@ -6,7 +6,7 @@ import type { BuildDocument } from "../documents/site.ts";
 import { signerOf } from "../documents/trust.ts";
 import { failure } from "../errors.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
-import { loadConfiguration } from "../project/configuration.ts";
+import { loadConfig } from "../project/configuration.ts";
 import { exists, readIfPresent, removeFile, replaceDurably } from "../system/files.ts";
 import { headTime } from "../system/git/git-head.ts";
 import { withOutputLock } from "../system/lock.ts";
@@ -72,7 +72,7 @@ export async function signSite(
   surroundings: Pick<Surroundings, "pid" | "onWait"> & { onCompared?: OnCompared },
 ): Promise<SignDelivery> {
   requireBuild(out);
-  const config = await loadConfiguration(releases, undefined);
+  const config = await loadConfig(releases);
   requireSigning(config);
   requireTrust(releases);
   const { document, bytes } = readBuild(out);
@@ -104,7 +104,7 @@ export async function signProved(
   options: SignOptions,
   surroundings: Pick<Surroundings, "pid" | "onWait">,
 ): Promise<SignDelivery> {
-  const config = await loadConfiguration(releases, undefined);
+  const config = await loadConfig(releases);
   requireSigning(config);
   const trust = requireTrust(releases);
   const online = openSigner(config.trust, options.environment);

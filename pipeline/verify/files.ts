@@ -71,7 +71,11 @@ async function encodingFindings(
     else if (other !== undefined)
       findings.push({ path, what: `is not what was signed once its ${sent} is undone`, instead: other });
     else if (sent !== "identity" && sent !== encoding)
-      findings.push({ path, what: `is sent as ${sent} to clients that take ${encoding} alone` });
+      findings.push({
+        path,
+        what: `is sent as ${sent} to clients that take ${encoding} alone`,
+        served: true,
+      });
   }
   return findings;
 }
@@ -113,10 +117,11 @@ const also: Readonly<Record<string, readonly string[]>> = {
 function headerFindings(path: string, { headers }: Answer): Finding[] {
   const findings: Finding[] = [];
   const type = headers["content-type"] ?? "";
-  if (!isFitting(path, type)) findings.push({ path, what: `has the Content-Type ${JSON.stringify(type)}` });
+  if (!isFitting(path, type))
+    findings.push({ path, what: `has the Content-Type ${JSON.stringify(type)}`, served: true });
   const encoding = headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity")
-    findings.push({ path, what: `is sent as ${encoding} to clients that did not ask for it` });
+    findings.push({ path, what: `is sent as ${encoding} to clients that did not ask for it`, served: true });
   return findings;
 }
 

@@ -9,6 +9,8 @@ export interface Finding {
   stale?: true;
   /** A signature or index of a package repository that was valid and has expired. */
   ended?: true;
+  /** The bytes are what was signed, but the web server sends them with wrong headers. */
+  served?: true;
   /** Correctly signed, but violates a policy. */
   refused?: true;
 }

@@ -37,7 +37,8 @@ function htmlFindings(answer: Answer, known: Listed[string]): Finding[] {
     const caching = answer.headers["cache-control"] ?? "";
     if (/(^|[\s,])no-store([\s,]|$)/i.test(caching)) return [];
     const shown = caching === "" ? "no Cache-Control" : `Cache-Control: ${caching}`;
-    return [{ path, what: `has a page with ${shown}, expected no-store: caches may give it to installers` }];
+    const what = `has a page with ${shown}, expected no-store: caches may give it to installers`;
+    return [{ path, what, served: true }];
   }
   const other = difference(answer, known);
   return other === undefined ? [] : [{ path, what: "is not the signed list for browsers", instead: other }];

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import type { Config } from "../documents/config.ts";
 import { failure, RelcatError } from "../errors.ts";
-import { loadConfiguration } from "../project/configuration.ts";
+import { loadConfig } from "../project/configuration.ts";
 import { shellWord } from "../project/shell-word.ts";
 import { exists, isBelow } from "../system/files.ts";
 import { sha256 } from "../trust/metadata.ts";
@@ -100,8 +100,9 @@ function isInside(project: string, word: string): boolean {
 
 async function configuration(releases: string, word: string): Promise<Config | undefined> {
   try {
-    return await loadConfiguration(releases, undefined);
+    return await loadConfig(releases);
   } catch (error) {
+    if (error instanceof RelcatError && error.code === "folder-missing") return undefined;
     // A broken configuration does not matter for an address or a folder.
     if (error instanceof RelcatError && (isAddress(word) || exists(word.replace(/^dir:/, ""))))
       return undefined;
@@ -110,7 +111,13 @@ async function configuration(releases: string, word: string): Promise<Config | u
 }
 
 function unknownPlace(word: string, config: Config | undefined): RelcatError {
-  const names = [...(config?.sites.keys() ?? [])];
+  if (!config)
+    return failure(
+      "folder-missing",
+      `${JSON.stringify(word)} is not an address or a folder, and there is no folder releases here that could name it as a site`,
+      "Give https://… or a folder. For a site of catalog.yaml, give the project's folder with -C.",
+    );
+  const names = [...config.sites.keys()];
   const known = names.length === 0 ? "catalog.yaml names no site" : `catalog.yaml has ${names.join(", ")}`;
   return failure(
     "site-unknown",

@@ -19,7 +19,15 @@ import { openTrustedSite, type TrustedSite } from "./tuf-client.ts";
 export type { Finding } from "./finding.ts";
 
 /** Only `ok` means that everything was compared and is correct. */
-type Judgement = "ok" | "sampled" | "converging" | "refused" | "expired" | "stale" | "tampered";
+type Judgement =
+  | "ok"
+  | "sampled"
+  | "converging"
+  | "misconfigured"
+  | "refused"
+  | "expired"
+  | "stale"
+  | "tampered";
 
 export interface Verdict {
   verdict: Judgement;
@@ -156,10 +164,11 @@ const isLess = (some: readonly unknown[], all: ReadonlyMap<string, unknown>, { a
 
 function judge(findings: readonly Finding[], late: boolean, isPart: boolean): Judgement {
   const isStale = findings.some(({ stale }) => stale);
-  if (findings.some(({ stale, refused, ended }) => !stale && !refused && !ended)) return "tampered";
+  if (findings.some((each) => !each.stale && !each.refused && !each.ended && !each.served)) return "tampered";
   if (isStale && late) return "stale";
   if (findings.some(({ ended }) => ended)) return "expired";
   if (findings.some(({ refused }) => refused)) return "refused";
+  if (findings.some(({ served }) => served)) return "misconfigured";
   if (isStale) return "converging";
   return isPart ? "sampled" : "ok";
 }

@@ -52,6 +52,7 @@ export const doors: readonly { name: string; of: RegExp; may: readonly string[] 
       "pipeline/project/shell-word.ts",
       "pipeline/publish/upload-artifacts.ts",
       "pipeline/selection/fields.ts",
+      "pipeline/system/sqlite-reasons.ts",
       "service/catalog/node",
       "service/controller/audit/audit-log.ts",
       "service/controller/auth/authenticate.ts",

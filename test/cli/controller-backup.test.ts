@@ -115,7 +115,7 @@ describe("on an idle controller", () => {
 
   test.each([
     ["no.db", "there is no backup no.db"],
-    ["text.db", "text.db cannot be used: file is not a database"],
+    ["text.db", "text.db cannot be used: it is a file of another program"],
     ["empty.db", "empty.db is not the database of a controller"],
   ])("restore refuses %s", async (file, what) => {
     const { folder, run } = made;

@@ -153,7 +153,7 @@ test("an unusable database is named, with a hint", async () => {
   writeFileSync(join(folder, "text.db"), "no database at all\n".repeat(100));
   writeFileSync(join(folder, "text.db.pepper"), "ab".repeat(32));
   expect(await said([...list.slice(0, -1), "text.db"])).toEqual([
-    "error[controller-database] text.db cannot be used: file is not a database",
+    "error[controller-database] text.db cannot be used: it is a file of another program",
     usual,
   ]);
   writeFileSync(join(folder, "lost.db"), "");

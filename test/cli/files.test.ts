@@ -102,16 +102,16 @@ describe("a pipe, a socket or a device never makes a command wait", () => {
     expect(stderr).toContain(path);
   });
 
-  test.each<[string, string[]]>([
-    ["inspect", ["inspect", "p.msi"]],
-    ["upload", ["upload", "p.msi", "--site", "x", "--release", "26.09.001"]],
-  ])("as a file of %s", async (_, args) => {
+  test.each<[string, string[], string]>([
+    ["inspect", ["inspect", "p.msi"], "error[input-missing] p.msi is a named pipe, expected a file"],
+    ["upload", ["upload", "p.msi", "--site", "x", "--release", "26.09.001"], refusal("p.msi")],
+  ])("as a file of %s", async (_, args, message) => {
     const { folder, run, write } = made();
     write("releases/catalog.yaml", { require: {}, sites: { x: { url: "dir:site" } } });
     execFileSync("mkfifo", [join(folder, "p.msi")]);
     expect(await run(...args)).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining("error[input-missing] p.msi is a named pipe, expected a file"),
+      stderr: expect.stringContaining(message),
     });
   });
 
@@ -177,6 +177,10 @@ describe("the reason why nothing can be written is named", () => {
     const end = "no space is left\n  hint: Free some, then run the command again.";
     const { run, write } = project({ ...smallCatalog, "out/big.msi": "a".repeat(100_000) });
     write("releases/catalog.yaml", { require: {}, sites: { x: { url: `dir:${full}/site` } } });
+    write("releases/26.09.001/manifests/big.json", {
+      release: "26.09.001",
+      artifacts: [{ name: "big.msi", package_type: "msi", sha256: "unknown" }],
+    });
     const target = `${full}/site/files/26.09.001/big.msi`;
     expect(await run("upload", "out/big.msi", "--site", "x", "--release", "26.09.001")).toMatchObject({
       exitCode: 2,
@@ -194,7 +198,7 @@ describe("cut fails with a hint", () => {
     expect(await run("cut", "--all")).toMatchObject({
       exitCode: 2,
       stderr:
-        "error[file-access] cannot lock releases/.relcat-lock: file is not a database\n" +
+        "error[file-access] cannot lock releases/.relcat-lock: it is a file of another program\n" +
         "  hint: It contains only the lock: make sure that no relcat is running there, and remove it.",
     });
   });
@@ -205,7 +209,7 @@ describe("cut fails with a hint", () => {
     expect(await run("cut", "--all")).toMatchObject({
       exitCode: 2,
       stderr:
-        "error[file-access] cannot lock releases/.relcat-lock: unable to open database file\n" +
+        "error[file-access] cannot lock releases/.relcat-lock: it cannot be opened\n" +
         "  hint: Check the permissions of the folder and of the file, and the free space.",
     });
   });

@@ -22,9 +22,11 @@ test("a release stops at each refusal with its status, and continues when it is 
   const made = await releasing("simple");
   const command = ["release", "prod", version, "--yes", "--verify-at", "copy", "--wait", "0s"];
   const again = async (status: number, code: string | undefined, env: Env = made.env) => {
-    const { exitCode, stdout } = await relcat(made.folder, [...command, "--json"], { env });
+    const { exitCode, stdout, stderr } = await relcat(made.folder, [...command, "--json"], { env });
     const document: ReleaseDocument = JSON.parse(stdout);
     expect([exitCode, document.problems?.[0]?.code]).toEqual([status, code]);
+    const live = /^The build [0-9a-f]{12} is live at prod, but its verification failed:\n/m;
+    expect(live.test(stderr)).toBe(resultsOf(document).verify === "refused");
     const line = `relcat ${command.slice(0, -2).join(" ")}`;
     expect(document.next).toBe(status === 0 ? null : `${line}, when that is repaired`);
     return resultsOf(document);
@@ -230,7 +232,8 @@ test.skipIf(!hasTerminal)("a release asks at a terminal before it cuts", async (
   made.upload();
   const asked = (answer: string) => atTerminal(made.folder, ["release", "prod", version], answer);
   const no = await asked("n\n");
-  expect([no.exitCode, no.text]).toEqual([2, expect.stringContaining("Cut it and publish to prod? [y/N]")]);
+  const said = expect.stringMatching(/Cut it and publish to prod\? \[y\/N\] n\nNothing was changed\.\n$/);
+  expect([no.exitCode, no.text]).toEqual([9, said]);
   expect(made.list("releases")).not.toContain("ledger.jsonl");
   expect(await asked("y\n")).toMatchObject({
     exitCode: 0,

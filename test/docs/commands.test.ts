@@ -79,6 +79,8 @@ const advice: Readonly<Record<number, string>> = {
   5: "Try again.",
   6: "Do not use the files. Inform their publisher.",
   7: "Sign again: `relcat publish SITE --refresh`.",
+  8: "The files are right. Reload or correct the web server.",
+  9: "Stop: a person decided so.",
   10: "Not an error: there is something to publish.",
   70: "Report it, with the printed text.",
 };

@@ -39,7 +39,7 @@ describe.each(["folder", "bucket"] as const)("a site in a %s", { tags: ["long"] 
     ])
       expect(stdout).toContain(sentence);
     expect(stderr).toContain("The release would stop here until the new ledger lines are pushed.");
-    expect(stderr).toContain("prod is on hold: relcat publish refuses without --release-hold.");
+    expect(stderr).toContain("prod is on hold: relcat release and publish refuse without --release-hold.");
     const releases = join(at.folder, "releases");
     expect(readFileSync(join(releases, "tool.rpm"), "utf8")).toBe("rpm of 26.08.001");
     expect(at.live("downloads.example.com", "index.html")).toContain("<title>Example");

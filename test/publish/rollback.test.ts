@@ -73,7 +73,7 @@ describe.each([["folder"]])("rollback in a %s", () => {
     expect(page()).toContain("A page that should not be there.");
     const { stdout, stderr } = await project.succeed("rollback", "prod", "--reason", "odd page", "--yes");
     expect(stdout).toMatch(/^Published build [0-9a-f]{12} to prod: /);
-    expect(stderr).toContain("prod is on hold: relcat publish refuses without --release-hold.");
+    expect(stderr).toContain("prod is on hold: relcat release and publish refuse without --release-hold.");
     expect(page()).not.toContain("A page that should not be there.");
     // A client that saw the bad build continues without an error.
     await project.succeed("verify", join(project.www, "current"), "--root", root, "--trust-dir", "state");
@@ -96,7 +96,7 @@ describe.each([["folder"]])("rollback in a %s", () => {
     const { exitCode, stderr } = await project.run("publish", "prod");
     expect(exitCode).toBe(3);
     expect(stderr).toMatch(
-      /^error\[site-held\] prod is held since \S+ by \S+: odd page\n {2}hint: When that is repaired: relcat publish prod --release-hold\. To withdraw a package in the meantime: relcat build --released --at [0-9a-f]{12} --site prod --out earlier, then relcat sign --site prod --out earlier, then relcat publish prod --out earlier$/,
+      /^error\[site-held\] prod is held since \S+ by \S+: odd page\n {2}hint: When that is repaired: relcat release prod --release-hold\. To withdraw a package in the meantime: relcat build --released --at [0-9a-f]{12} --site prod --out earlier, then relcat sign --site prod --out earlier, then relcat publish prod --out earlier$/,
     );
     const { stdout } = await project.succeed("history", "prod");
     expect(stdout).toMatch(/\nlive {2}[0-9a-f]{12} .* rollback .* odd page\n/);

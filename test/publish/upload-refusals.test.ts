@@ -2,22 +2,13 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Files } from "../support/project.ts";
-import { buildJobs, deb, manifest, sha256 } from "./uploading.ts";
+import { buildJobs, deb, ingested, manifest, sha256 } from "./uploading.ts";
 
 const { fake, build, upload } = buildJobs();
 
 describe("upload refuses in one sentence", () => {
   const to = (site: string) => ["--site", site, "--release", "26.08.001"];
   const table: [string, object, Files, string[], number, string, string][] = [
-    [
-      "no release",
-      {},
-      {},
-      ["out/tool.deb", "--site", "folder"],
-      2,
-      "error[usage] nothing says which release the files belong to",
-      "Give --release 26.08.002, or the manifest they are in with --manifest.",
-    ],
     [
       "no such site",
       {},
@@ -33,22 +24,22 @@ describe("upload refuses in one sentence", () => {
       {},
       ["out/none", ...to("folder")],
       2,
-      "error[input-missing] there is no file out/none",
+      "out/none:1:1 error[input-missing] there is no file out/none",
       "Check the path.",
     ],
     [
-      "a folder",
+      "a release without manifests",
       {},
       {},
-      ["out", ...to("folder")],
-      2,
-      "error[input-missing] out is a folder, expected a file people can download",
-      "Name the files inside, or pack it.",
+      ["out/tool.deb", "--site", "folder", "--release", "26.08.002"],
+      1,
+      "out/tool.deb error[artifact-unmatched] no manifest of 26.08.002 names tool.deb, and a published file cannot be taken back",
+      "Run relcat ingest --release 26.08.002 for it first, or exclude it with ignore: in catalog.yaml.",
     ],
     [
       "an empty file",
       {},
-      { "empty.deb": "" },
+      { ...ingested("empty.deb"), "empty.deb": "" },
       ["empty.deb", ...to("folder")],
       1,
       "error[artifact-empty] empty.deb is empty",
@@ -71,15 +62,6 @@ describe("upload refuses in one sentence", () => {
       1,
       "error[config-url] artifact_url of catalog.yaml is {base_url}/files/{id}/{file}: ids are given after files are uploaded",
       "Remove {id} from it, or upload the files by other means once they have ids.",
-    ],
-    [
-      "an unknown type",
-      { artifact_url: "{base_url}/files/{package_type}/{file}" },
-      {},
-      ["out/tool.deb", ...to("folder")],
-      2,
-      "error[usage] artifact_url of catalog.yaml is {base_url}/files/{package_type}/{file}: nothing says what {package_type} of tool.deb is",
-      "Give the manifest it is in with --manifest.",
     ],
     [
       "an address elsewhere",
@@ -170,8 +152,8 @@ describe("upload refuses in one sentence", () => {
       manifest(deb({ name: "other.deb" })),
       ["out/tool.deb", "--site", "folder", "--manifest", "m.json"],
       1,
-      "error[artifact-unmatched] m.json has no artifact tool.deb",
-      "It has other.deb.",
+      "out/tool.deb error[artifact-unmatched] no manifest of 26.08.001 names tool.deb, and a published file cannot be taken back",
+      "Run relcat ingest --release 26.08.001 for it first, or exclude it with ignore: in catalog.yaml. Named are other.deb.",
     ],
     [
       "other bytes than it says",

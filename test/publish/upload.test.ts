@@ -9,9 +9,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { countCalls, killedAt } from "../support/interrupt.ts";
+import { callsOf, countCalls, killedAt } from "../support/interrupt.ts";
 import { type Project, project } from "../support/project.ts";
-import { refusing, relcat, spawnRelcat } from "../support/run.ts";
+import { failing, refusing, relcat, spawnRelcat } from "../support/run.ts";
 import { large, sparseFile } from "./store-conformance.ts";
 import { baseUrl, buildJobs, deb, manifest, sha256 } from "./uploading.ts";
 
@@ -46,7 +46,7 @@ describe.each(sites)("upload to a %s", (site, contentOf) => {
         `  tool.deb             7 bytes  ${baseUrl}/files/26.08.001/tool.deb`,
         `  tool with space.rpm  7 bytes  ${baseUrl}/files/26.08.001/tool%20with%20space.rpm`,
       ].join("\n"),
-      stderr: "Next: relcat ingest --release 26.08.001 out/tool.deb 'out/tool with space.rpm'",
+      stderr: "Next: relcat check",
     });
     expect(contentOf(made, "files/26.08.001/tool.deb")).toBe("package");
     expect(contentOf(made, "files/26.08.001/tool with space.rpm")).toBe("another");
@@ -55,17 +55,77 @@ describe.each(sites)("upload to a %s", (site, contentOf) => {
     );
   });
 
-  test("suggests ingest for the files that no manifest of the release lists", async () => {
+  test("compares with the manifests of the release, and reports all differences before it writes anything", async () => {
     const made = build();
-    const both = ["out/tool.deb", "out/tool with space.rpm", ...release];
-    made.write("releases/26.08.001/manifests/deb.json", { release: "26.08.001", artifacts: [deb()] });
-    expect((await upload(made, "out/tool.deb", ...release)).stderr).toBe("Next: relcat check");
-    expect((await upload(made, ...both)).stderr).toBe(
-      "Next: relcat ingest --release 26.08.001 'out/tool with space.rpm'",
+    const named = {
+      release: "26.08.001",
+      artifacts: [deb(), deb({ name: "tool.msi", package_type: "msi" })],
+    };
+    made.write("releases/26.08.001/manifests/tool.deb.json", named);
+    made.write("out/tool.deb", "another build");
+    made.write("out/stray.deb", "never ingested");
+    const manifest = "releases/26.08.001/manifests/tool.deb.json";
+    const names = "image.qcow2, tool with space.rpm, tool.deb, tool.msi, tool.rpm";
+    const refused = await upload(made, "out", ...release);
+    expect({ ...refused, stderr: refused.stderr.replace(/\n +\d+ \|.*\n +\|.*\^/, "") }).toMatchObject({
+      exitCode: 1,
+      stdout: "",
+      stderr: [
+        "out/stray.deb error[artifact-unmatched] no manifest of 26.08.001 names stray.deb, and a published file cannot be taken back",
+        `  hint: Run relcat ingest --release 26.08.001 for it first, or exclude it with ignore: in catalog.yaml. Named are ${names}.`,
+        `${manifest}:1:1 warning[artifact-missing] this manifest also names tool.msi: not given, so not uploaded`,
+        "  hint: Upload the rest from where it was built. relcat release refuses while it is missing.",
+        `${manifest}:1:86 error[checksum-mismatch] tool.deb has SHA-256 ${sha256("another build")}, expected ${sha256("package")}, as its manifest says`,
+        "  hint: Was it built again, or is it another file? Run relcat ingest on this one, or give the one that was ingested.",
+        "2 errors, 1 warning",
+      ].join("\n"),
+    });
+    expect([existsSync(join(made.folder, "site")), fake().log]).toEqual([false, []]);
+  });
+
+  test("takes a folder, and leaves out the same files as ingest", async () => {
+    const made = build(
+      { ignore: ["*.log"], ingest: [{ match: "*.rpm", package_type: "rpm" }], signers: [] },
+      {
+        "out/SHA256SUMS": `${sha256("package")}  tool.deb\n`,
+        "out/tool.deb.asc": "signature",
+        "out/tool.deb.relcat.yaml": "min_os_version: '22.04'\n",
+        "out/build.log": "…",
+        "out/.hidden": "…",
+        "out/tool.spdx.json": "{}",
+      },
     );
-    const rpm = { ...deb(), name: "tool with space.rpm", package_type: "rpm", sha256: sha256("another") };
-    made.write("releases/26.08.001/manifests/rpm.json", { release: "26.08.001", artifacts: [rpm] });
-    expect((await upload(made, ...both)).stderr).toBe("Next: relcat check");
+    const ingest = await relcat(made.folder, [
+      "ingest",
+      "--release",
+      "26.08.001",
+      "out",
+      "--out",
+      "-",
+      "--json",
+    ]);
+    const { files, left_out, warnings } = await uploadJson(made, "out", ...release);
+    expect(files.map(({ file }: { file: string }) => file)).toEqual(["tool with space.rpm", "tool.deb"]);
+    expect(ingest.stderr).toMatch(/^Left out: /);
+    const left = ingest.stderr
+      .split("\n")[0]
+      ?.replace(/^Left out: |\.$/g, "")
+      .split(", ");
+    expect(left_out.toSorted()).toEqual([...(left ?? []), "tool.deb.relcat.yaml (ingest reads it)"].sort());
+    expect(left_out).toContain("SHA256SUMS (a checksum file; --sums reads it)");
+    expect(warnings).toEqual([]);
+    expect(contentOf(made, "files/26.08.001/SHA256SUMS")).toBeUndefined();
+  });
+
+  test("refuses a folder that has nothing for download, and says what it left out", async () => {
+    const made = build({}, { "sums/SHA256SUMS": `${sha256("package")}  tool.deb\n` });
+    expect(await upload(made, "sums", ...release)).toMatchObject({
+      exitCode: 1,
+      stderr: [
+        "error[input-empty] there is nothing to upload in sums; left out: SHA256SUMS (a checksum file; --sums reads it)",
+        "  hint: Give the files that a manifest of the release names, or the folder that has them.",
+      ].join("\n"),
+    });
   });
 
   test("adds url, size and sha256 to the manifest, which remains the same the second time", async () => {
@@ -91,7 +151,17 @@ describe.each(sites)("upload to a %s", (site, contentOf) => {
       ],
       manifest: { file: "m.json", result: "replaced", not_given: ["other.deb"] },
       left_out: [],
-      warnings: [],
+      warnings: [
+        {
+          code: "artifact-missing",
+          severity: "warning",
+          message: "this manifest also names other.deb: not given, so not uploaded",
+          hint: "Upload the rest from where it was built. relcat release refuses while it is missing.",
+          file: "m.json",
+          line: 1,
+          column: 1,
+        },
+      ],
     });
     const written = made.read("m.json");
     expect(JSON.parse(written)).toEqual({
@@ -103,8 +173,7 @@ describe.each(sites)("upload to a %s", (site, contentOf) => {
     });
     expect(await upload(made, ...args)).toMatchObject({
       stdout: expect.stringContaining("1 already there"),
-      stderr:
-        "Not given, so not uploaded: other.deb.\nNext: hand m.json over, into releases/26.08.001/manifests/",
+      stderr: expect.stringMatching(/\nNext: hand m\.json over, into releases\/26\.08\.001\/manifests\/$/),
     });
     expect(made.read("m.json")).toBe(written);
   });
@@ -178,16 +247,25 @@ describe.each(sites)("upload to a %s", (site, contentOf) => {
 });
 
 describe("upload to a folder", () => {
-  test("leaves no incomplete file, and removes one of a killed upload", async () => {
+  test("leaves no incomplete file, and removes those of interrupted uploads", async () => {
     const made = build();
-    const folder = join(made.folder, "site/files/26.08.001");
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, ".relcat-upload-old"), "half");
-    writeFileSync(join(folder, ".relcat-upload-new"), "another process's");
-    utimesSync(join(folder, ".relcat-upload-old"), 1, 1);
-    await upload(made, "out/tool.deb", "--site", "folder", "--release", "26.08.001");
-    expect(readdirSync(folder).sort()).toEqual([".relcat-upload-new", "tool.deb"]);
-    expect(statSync(join(folder, "tool.deb")).nlink).toBe(1);
+    const files = join(made.folder, "site/files");
+    const args = ["upload", "out/tool.deb", "--site", "folder", "--release", "26.08.001"];
+    const calls = await callsOf(build().folder, args);
+    await killedAt(calls.indexOf("linkSync") + 1, made.folder, args);
+    expect(readdirSync(join(files, "26.08.001"))).toEqual([expect.stringMatching(/^\.relcat-upload-/)]);
+    for (const [name, age] of [
+      ["26.08.001/.relcat-upload-other-1", 0],
+      ["25.01.001/.relcat-upload-old-1", 1],
+    ] as const) {
+      mkdirSync(join(files, name, ".."), { recursive: true });
+      writeFileSync(join(files, name), "half");
+      if (age > 0) utimesSync(join(files, name), age, age);
+    }
+    await made.succeed(...args);
+    expect(readdirSync(join(files, "26.08.001")).sort()).toEqual([".relcat-upload-other-1", "tool.deb"]);
+    expect(readdirSync(join(files, "25.01.001"))).toEqual([]);
+    expect(statSync(join(files, "26.08.001/tool.deb")).nlink).toBe(1);
   });
 });
 
@@ -208,7 +286,22 @@ test("is safe to kill at any time: each file is complete or missing, and the nex
     await made.succeed(...args);
     expect(readText(target)).toBe("package");
     expect(JSON.parse(made.read("m.json")).artifacts[0].size).toBe(7);
+    expect(readdirSync(join(target, ".."))).toEqual(["tool.deb"]);
   }
+});
+
+test.each([
+  ["ENOSPC", "no space is left", "Free some, then run the command again."],
+  ["EROFS", "the file system is read-only", "Choose another place."],
+])("a destination that cannot be written (%s) is named, and not the source", async (code, reason, hint) => {
+  const made = build();
+  const args = ["upload", "out/tool.deb", "--site", "folder", "--release", "26.08.001"];
+  const { exitCode, stderr } = await spawnRelcat(made.folder, args, failing(code, "writeSync"));
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 2,
+    stderr: `error[file-access] cannot write site/files/26.08.001/tool.deb: ${reason}\n  hint: ${hint}`,
+  });
+  expect(readdirSync(join(made.folder, "site/files/26.08.001"))).toEqual([]);
 });
 
 describe("upload to a bucket", () => {
@@ -248,6 +341,29 @@ describe("upload to a bucket", () => {
     expect(sha256(fake().bucket.objects.get(key)?.bytes ?? "")).toBe(digest);
     expect(fake().bucket.objects.get(key)?.headers["cache-control"]).toMatch(/, immutable, no-transform$/);
     expect(fake().bucket.uploads.size).toBe(0);
+  });
+
+  test("aborts unfinished uploads of files that it finds complete, and of others that are a week old", async () => {
+    const made = build();
+    const run = () => upload(made, "out/tool.deb", "--site", "bucket", "--release", "26.08.001");
+    await run();
+    const day = 24 * 3_600_000;
+    const begun = (key: string, age: number) =>
+      fake().bucket.uploads.set(key, { key, headers: {}, begun: Date.now() - age, parts: new Map() });
+    begun("pre/files/26.08.001/tool.deb", 0);
+    begun("pre/files/25.01.001/image.qcow2", 8 * day);
+    begun("pre/files/26.08.001/image.qcow2", 6 * day);
+    begun("pre/other/image.qcow2", 8 * day);
+    expect(await run()).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("1 already there") });
+    expect([...fake().bucket.uploads.keys()]).toEqual([
+      "pre/files/26.08.001/image.qcow2",
+      "pre/other/image.qcow2",
+    ]);
+    fake().fault = ({ operation }) =>
+      operation === "ListMultipartUploads" ? { status: 403, code: "AccessDenied" } : undefined;
+    expect(await run()).toMatchObject({ exitCode: 0 });
+    fake().fault = () => undefined;
+    fake().bucket.uploads.clear();
   });
 
   test("ends with status 4 if the service refuses, and with 5 if it is down", async () => {

@@ -19,6 +19,15 @@ export const manifest = (...artifacts: object[]): Files => ({
   "m.json": { release: "26.08.001", artifacts },
 });
 
+/** Manifests in the release, one for each file, whatever its bytes. */
+export const ingested = (...names: string[]): Files =>
+  Object.fromEntries(
+    names.map((name) => [
+      `releases/26.08.001/manifests/${name}.json`,
+      { release: "26.08.001", artifacts: [{ name, package_type: "deb", sha256: "unknown" }] },
+    ]),
+  );
+
 /** Build jobs with a bucket for the test file. */
 export function buildJobs() {
   let fake: S3Fake;
@@ -50,6 +59,7 @@ export function buildJobs() {
           },
           ...catalog,
         },
+        ...ingested("tool.deb", "tool with space.rpm", "tool.rpm", "image.qcow2"),
         "out/tool.deb": "package",
         "out/tool with space.rpm": "another",
         ...files,

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { openS3Store } from "../../pipeline/publish/stores/s3-store.ts";
 import { bytesOf, headers, large, sparseFile, storeConformance } from "../publish/store-conformance.ts";
+import { ingested } from "../publish/uploading.ts";
 import { newGatewayBucket } from "../support/ceph.ts";
 import { project } from "../support/project.ts";
 import { relcat } from "../support/run.ts";
@@ -33,6 +34,7 @@ test("accepts uploads once, reports present and taken files, and refuses wrong k
       base_url: "https://downloads.example.com",
       sites: { prod: { url: `s3://${bucket}`, endpoint, region: "us-east-1", unquoted_etags: true } },
     },
+    ...ingested("tool.deb", "image.qcow2"),
     "out/tool.deb": "package",
   });
   const { path, sha256 } = sparseFile(large, { 9: "x" });

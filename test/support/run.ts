@@ -64,8 +64,11 @@ export async function spawnRelcat(
 }
 
 /** Node's options for a machine whose file system refuses some calls of node:fs, as SMB and FUSE refuse links. */
-export function refusing(...calls: readonly string[]): { nodeArgs: string[] } {
-  const refuse = `for (const call of ${JSON.stringify(calls)}) fs[call] = () => { throw Object.assign(new Error(call), { code: "ENOTSUP", syscall: call }); };`;
+export const refusing = (...calls: readonly string[]) => failing("ENOTSUP", ...calls);
+
+/** Node's options for a machine on which some calls of node:fs fail with this code. */
+export function failing(code: string, ...calls: readonly string[]): { nodeArgs: string[] } {
+  const refuse = `for (const call of ${JSON.stringify(calls)}) fs[call] = () => { throw Object.assign(new Error(call), { code: ${JSON.stringify(code)}, syscall: call }); };`;
   return {
     nodeArgs: [
       "--import",

@@ -18,6 +18,8 @@ export interface Stored {
 interface Upload {
   key: string;
   headers: Record<string, string>;
+  /** Milliseconds since 1970. */
+  begun: number;
   parts: Map<number, { bytes: Buffer; etag: string }>;
 }
 
@@ -82,7 +84,12 @@ export class Bucket {
         return this.remove(tags(call.body.toString(), "Key"));
       case "CreateMultipartUpload": {
         const id = `upload-${++this.begun}`;
-        this.uploads.set(id, { key: call.key, headers: headersOf(call), parts: new Map() });
+        this.uploads.set(id, {
+          key: call.key,
+          headers: headersOf(call),
+          begun: Date.now(),
+          parts: new Map(),
+        });
         return xml("InitiateMultipartUploadResult", `<UploadId>${id}</UploadId>`);
       }
       case "ListMultipartUploads":
@@ -162,7 +169,10 @@ export class Bucket {
   private listUploads(prefix: string): Answer {
     const rows = [...this.uploads]
       .filter(([, { key }]) => key.startsWith(prefix))
-      .map(([id, { key }]) => `<Upload><Key>${escaped(key)}</Key><UploadId>${id}</UploadId></Upload>`);
+      .map(
+        ([id, { key, begun }]) =>
+          `<Upload><Key>${escaped(key)}</Key><UploadId>${id}</UploadId><Initiated>${new Date(begun).toISOString()}</Initiated></Upload>`,
+      );
     return xml("ListMultipartUploadsResult", `<IsTruncated>false</IsTruncated>${rows.join("")}`);
   }
 

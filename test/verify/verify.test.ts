@@ -119,7 +119,11 @@ describe("a difference is reported:", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { exitCode, text } = await verify(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
     server.close();
-    expect(exitCode).toBe(6);
+    expect(exitCode).toBe(8);
+    expect(text).toMatch(
+      /^http\S+ is what was signed, but its web server sends wrong headers: \d+ findings\.\n/,
+    );
+    expect(text).toContain("  hint: Reload the web server, so that it uses the configuration of this build:");
     expect(text).toContain('api/v1/latest.json has the Content-Type "text/html"');
     expect(text).toContain('index.html has the Content-Type "application/json"');
   });

@@ -9,6 +9,7 @@ import { catalogFile, loadConfiguration } from "../../project/configuration.ts";
 import type { IncusStatement } from "../../records/incus-tarball.ts";
 import type { Release } from "../../records/normalize.ts";
 import { requireArtifacts } from "../../system/artifacts-at-hand.ts";
+import { requireFolder } from "../../system/files.ts";
 import { cleanHead } from "../../system/git/git.ts";
 import { typeOfFile } from "./built-in-rules.ts";
 import { checkManifest, type Described } from "./check-manifest.ts";
@@ -90,6 +91,7 @@ export async function ingestBuild(
   request: IngestRequest,
   surroundings: IngestSurroundings,
 ): Promise<Ingested> {
+  if (!request.elsewhere) requireFolder(folder);
   const job = jobName(request);
   const settings = parseSettings(request.settings ?? []);
   if (request.artifacts !== undefined) requireArtifacts(request.artifacts);

@@ -23,23 +23,26 @@ import { signedFileOf } from "./signed-file.ts";
 
 interface Reading {
   config: Config;
-  /** Names listed in checksum files; their bytes need not be available. */
-  sums: ReadonlyMap<string, Sum>;
+  /** Names listed in checksum files; their bytes need not be available. undefined: no such files are read. */
+  sums: ReadonlyMap<string, Sum> | undefined;
+  /** Names of files that are for download, whatever the rules say. */
+  named: ReadonlySet<string>;
 }
 
 /** Merges all inputs, in any order; if they contain no file, the checksum files list them. */
 export async function readEvidence(
   paths: readonly string[],
   config: Config,
-  sums: ReadonlyMap<string, Sum>,
+  sums: ReadonlyMap<string, Sum> | undefined,
+  named: ReadonlySet<string> = new Set(),
 ): Promise<Evidence> {
-  const reading = { config, sums };
+  const reading = { config, sums, named };
   const given = await readInputs(paths, reading);
   const evidence = gather([given, await readInputs(builtOutputs(given), reading)]);
   if (evidence.files.length > 0) return evidence;
   return {
     ...evidence,
-    files: [...sums.values()].map(({ name, path, at }) => ({ name, paths: [path], at })),
+    files: [...(sums?.values() ?? [])].map(({ name, path, at }) => ({ name, paths: [path], at })),
   };
 }
 
@@ -71,26 +74,38 @@ async function readInput(path: string, reading: Reading): Promise<Partial<Eviden
 }
 
 function missing(path: string, { sums }: Reading): Partial<Evidence> {
-  if (sums.has(basename(path))) return { files: [{ name: basename(path), paths: [], at: wholeFile(path) }] };
+  if (sums?.has(basename(path))) return { files: [{ name: basename(path), paths: [], at: wholeFile(path) }] };
   return {
-    problems: [problem("input-missing", wholeFile(path), `there is no file ${path}`, missingHint(path))],
+    problems: [
+      problem(
+        "input-missing",
+        wholeFile(path),
+        `there is no file ${path}`,
+        missingHint(path, sums !== undefined),
+      ),
+    ],
   };
 }
 
-function missingHint(path: string): string {
+function missingHint(path: string, mayHaveSums: boolean): string {
   if (/^[a-z]+:\/\//i.test(path))
-    return "relcat reads files, not addresses: download it, or give its checksum file with --sums.";
+    return `relcat reads files, not addresses: download it${mayHaveSums ? ", or give its checksum file with --sums" : ""}.`;
   if (/[*?]/.test(path))
     return "The shell found nothing that matches the pattern: check what the build wrote, and where.";
   if (isShortened(path)) return giveWhole;
-  return "Check the path; for a file that is not here, give its checksum file with --sums.";
+  return `Check the path${mayHaveSums ? "; for a file that is not here, give its checksum file with --sums" : ""}.`;
 }
 
-async function readFile(path: string, info: PathInfo, { config }: Reading): Promise<Partial<Evidence>> {
+async function readFile(
+  path: string,
+  info: PathInfo,
+  { config, named }: Reading,
+): Promise<Partial<Evidence>> {
   const { kind, realPath, size } = info;
   const name = basename(path);
-  if (isIgnored(name, config)) return { leftOut: [`${name} (ignore: in catalog.yaml)`] };
   const file = () => ({ files: [plainFile(path, realPath)] });
+  if (named.has(name)) return file();
+  if (isIgnored(name, config)) return { leftOut: [`${name} (ignore: in catalog.yaml)`] };
   const signed = signedFileOf(path, config);
   if (signed) return { leftOut: [`${name} (the signature of ${signed})`] };
   const reason = ruleFor(name, config) ? undefined : sideFileReason(name);

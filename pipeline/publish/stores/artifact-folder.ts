@@ -1,7 +1,7 @@
-import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync, statSync, writeSync } from "node:fs";
-import { dirname, join } from "node:path";
-import type { ArtifactPlace, UploadHeaders } from "../../documents/object-store.ts";
+import { createHash, randomBytes } from "node:crypto";
+import { closeSync, fsyncSync, mkdirSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { type ArtifactPlace, abandonedAfter, type UploadHeaders } from "../../documents/object-store.ts";
 import { relativePath } from "../../documents/relative-path.ts";
 import { RelcatError } from "../../errors.ts";
 import { accessFailure } from "../../system/access-failure.ts";
@@ -15,8 +15,10 @@ import { makeReadable, makeWayReadable } from "./readable.ts";
 
 const chunkSize = 1024 * 1024;
 const temporary = ".relcat-upload-";
-/** Older temporary files belong to processes that have ended. */
-const longestCopy = 24 * 3_600_000;
+
+/** Temporary files of one name begin alike, so that the next upload of that name removes what is left of them. */
+const temporaryOf = (name: string): string =>
+  `${temporary}${createHash("sha256").update(name).digest("hex").slice(0, 16)}-`;
 
 /** Artifacts in a folder, for instance a web server's. */
 export function artifactFolder(folder: string): ArtifactPlace {
@@ -27,19 +29,30 @@ export function artifactFolder(folder: string): ArtifactPlace {
     if (kind !== "file" || size !== file.size) return "other";
     return (await settledHash(at(key))) === file.sha256 ? "same" : "other";
   };
+  const removeLeftovers: ArtifactPlace["removeLeftovers"] = async (keys) => {
+    const { default: glob } = await import("fast-glob");
+    const complete = keys.map((key) => key.replace(/[^/]*$/, temporaryOf));
+    // Folders of others, such as lost+found, are skipped.
+    const walking = { cwd: folder, dot: true, followSymbolicLinks: false, suppressErrors: true };
+    for (const leftover of glob.sync(`files/**/${temporary}*`, walking)) {
+      const stats = statSync(at(leftover), { throwIfNoEntry: false });
+      const isOld = stats && Date.now() - stats.mtimeMs > abandonedAfter;
+      if (isOld || complete.some((own) => leftover.startsWith(own))) rmSync(at(leftover), { force: true });
+    }
+  };
   return {
     place: `dir:${folder}`,
     compare,
+    removeLeftovers,
     async uploadFile(key, path, file) {
       const target = at(key);
       const before = await compare(key, file);
       if (before === "same") return "present";
       if (before === "other") throw objectTaken(target);
       // biome-ignore lint/plugin: relcat generates this name.
-      const copy = join(dirname(target), `${temporary}${randomBytes(8).toString("hex")}`);
+      const copy = join(dirname(target), `${temporaryOf(basename(target))}${randomBytes(8).toString("hex")}`);
       try {
         mkdirSync(dirname(target), { recursive: true });
-        removeLeftOver(dirname(target));
         await copyDurably(path, copy, file);
         makeReadable(copy);
         makeWayReadable(folder, foldersOf(key).map(at));
@@ -48,9 +61,12 @@ export function artifactFolder(folder: string): ArtifactPlace {
         return "uploaded";
       } catch (error) {
         const { code, syscall } = error as NodeJS.ErrnoException;
-        if (code !== "EEXIST") throw syscall ? accessFailure(`cannot write ${target}`, error) : error;
-        if ((await compare(key, file)) === "same") return "present";
-        throw objectTaken(target);
+        // A concurrent upload of the same name came first: it took the name, or removed our temporary file.
+        const now = code === "EEXIST" || code === "ENOENT" ? await compare(key, file) : "absent";
+        if (now === "same") return "present";
+        if (now === "other") throw objectTaken(target);
+        if (code === "ENOSPC") await removeLeftovers([key]); // The next try may need their space.
+        throw syscall ? accessFailure(`cannot write ${target}`, error) : error;
       } finally {
         rmSync(copy, { force: true });
       }
@@ -94,15 +110,5 @@ async function copyDurably(from: string, to: string, file: UploadHeaders): Promi
     fsyncSync(target);
   } finally {
     closeSync(target);
-  }
-}
-
-function removeLeftOver(folder: string): void {
-  for (const name of readdirSync(folder)) {
-    if (!name.startsWith(temporary)) continue;
-    // biome-ignore lint/plugin: a name from the listing of the folder.
-    const leftOver = join(folder, name);
-    const stats = statSync(leftOver, { throwIfNoEntry: false });
-    if (stats && Date.now() - stats.mtimeMs > longestCopy) rmSync(leftOver, { force: true });
   }
 }

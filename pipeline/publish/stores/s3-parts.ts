@@ -1,5 +1,10 @@
 import { createHash } from "node:crypto";
-import type { ArtifactPlace, MeasuredFile, UploadHeaders } from "../../documents/object-store.ts";
+import {
+  type ArtifactPlace,
+  abandonedAfter,
+  type MeasuredFile,
+  type UploadHeaders,
+} from "../../documents/object-store.ts";
 import { RelcatError } from "../../errors.ts";
 import type { FileReader } from "../../system/file-reader.ts";
 import { bare, refusedAs, type S3Session } from "./s3-client.ts";
@@ -44,54 +49,67 @@ export async function uploadInParts(
   compare: () => ReturnType<ArtifactPlace["compare"]>,
 ): Promise<"uploaded" | "taken"> {
   const upload = { session, key, file, partSize: partSizeOf(file) };
-  const { ours, others } = await findUnfinished(upload);
-  const { id, parts } = ours ?? { id: await begin(upload), parts: new Map() };
+  const { id, parts } = (await findUnfinished(upload)) ?? { id: await begin(upload), parts: new Map() };
   const etags = await sendParts(upload, id, parts, reader);
   if (!etags) return "taken";
   try {
     reader.finish();
   } catch (error) {
-    await abandon(upload, id);
+    await abandon(session, key, id);
     throw error;
   }
   // Not all services support conditions for completing an upload.
   if ((await compare()) !== "absent") {
-    await abandon(upload, id);
+    await abandon(session, key, id);
     return "taken";
   }
-  if (!(await complete(upload, id, etags)) || (await compare()) !== "same") return "taken";
-  // The object exists now, so unfinished uploads are aborted, because storage providers charge for them.
-  for (const other of others) await abandon(upload, other);
-  return "uploaded";
+  return (await complete(upload, id, etags)) && (await compare()) === "same" ? "uploaded" : "taken";
 }
 
-/** Finds unfinished uploads of the key: the most complete one of this file, and all others. */
-async function findUnfinished(upload: Upload): Promise<{ ours: Unfinished | undefined; others: string[] }> {
-  try {
-    const ids = await listUploads(upload);
-    const found: Unfinished[] = [];
-    for (const id of ids) {
-      const parts = await listParts(upload, id);
-      if (parts) found.push({ id, parts });
-    }
-    const [ours] = found.sort((a, b) => b.parts.size - a.parts.size);
-    return { ours, others: ids.filter((id) => id !== ours?.id) };
-  } catch (error) {
-    // Without permission to list uploads, a new one is started.
-    if (error instanceof RelcatError && error.code === "storage-refused")
-      return { ours: undefined, others: [] };
-    throw error;
+/** Finds the most complete unfinished upload of this file. */
+async function findUnfinished(upload: Upload): Promise<Unfinished | undefined> {
+  const found: Unfinished[] = [];
+  for (const { key, id } of await listUploads(upload.session, upload.key)) {
+    const parts = key === upload.key ? await listParts(upload, id) : undefined;
+    if (parts) found.push({ id, parts });
   }
+  return found.sort((a, b) => b.parts.size - a.parts.size)[0];
 }
 
-async function listUploads({ session, key }: Upload): Promise<string[]> {
+/**
+ * Aborts unfinished uploads, because storage providers charge for their parts.
+ * @param keys objects that exist now; uploads of others are aborted when they are old
+ */
+export async function abandonUnfinished(session: S3Session, keys: readonly string[]): Promise<void> {
+  for (const folder of new Set(keys.map((key) => key.replace(/\/.*/s, "/"))))
+    for (const { key, id, begun } of await listUploads(session, folder))
+      if (keys.includes(key) || Date.now() - begun > abandonedAfter) await abandon(session, key, id);
+}
+
+/** Without permission to list uploads, none is found. */
+async function listUploads(session: S3Session, prefix: string) {
   const { sdk, client, bucket, full, attempt } = session;
-  const answer = await attempt({ verb: "listed", key }, (abortSignal) => {
-    const command = new sdk.ListMultipartUploadsCommand({ Bucket: bucket, Prefix: full(key) });
-    return client.send(command, { abortSignal });
-  });
-  const { Uploads = [] } = "value" in answer ? answer.value : {};
-  return Uploads.flatMap(({ Key, UploadId }) => (Key === full(key) && UploadId ? [UploadId] : []));
+  const found: { key: string; id: string; begun: number }[] = [];
+  try {
+    for (let from = {}, isMore = true; isMore; ) {
+      const answer = await attempt({ verb: "listed", key: prefix }, (abortSignal) => {
+        const command = new sdk.ListMultipartUploadsCommand({
+          Bucket: bucket,
+          Prefix: full(prefix),
+          ...from,
+        });
+        return client.send(command, { abortSignal });
+      });
+      const { Uploads = [], NextKeyMarker, NextUploadIdMarker } = "value" in answer ? answer.value : {};
+      for (const { Key = "", UploadId: id = "", Initiated = new Date() } of Uploads)
+        found.push({ key: Key.slice(full("").length), id, begun: Initiated.getTime() });
+      from = { KeyMarker: NextKeyMarker, UploadIdMarker: NextUploadIdMarker };
+      isMore = "value" in answer && answer.value.IsTruncated === true && NextKeyMarker !== undefined;
+    }
+  } catch (error) {
+    if (!(error instanceof RelcatError && error.code === "storage-refused")) throw error;
+  }
+  return found;
 }
 
 /** undefined if it has no parts, or parts of another file. */
@@ -222,7 +240,7 @@ async function complete({ session, key }: Upload, id: string, etags: string[]): 
 }
 
 /** Frees the storage of its parts. A failure only wastes space until the service's lifecycle rules apply. */
-async function abandon({ session, key }: Upload, id: string): Promise<void> {
+async function abandon(session: S3Session, key: string, id: string): Promise<void> {
   const { sdk, client, bucket, full, attempt } = session;
   try {
     await attempt({ verb: "removed", key }, (abortSignal) => {

@@ -5,7 +5,7 @@ import { type FileReader, withFile } from "../../system/file-reader.ts";
 import { objectTaken } from "./object-taken.ts";
 import type { S3Session } from "./s3-client.ts";
 import { DamagedAnswer } from "./s3-failure.ts";
-import { uploadInParts } from "./s3-parts.ts";
+import { abandonUnfinished, uploadInParts } from "./s3-parts.ts";
 
 /** Larger files are uploaded in parts, so that a broken connection costs only one part. */
 const largestWhole = 64 * 1024 * 1024;
@@ -23,6 +23,7 @@ export function artifactsIn(
   };
   return {
     compare,
+    removeLeftovers: (keys) => abandonUnfinished(session, keys),
     async uploadFile(key, path, file) {
       const before = await compare(key, file);
       if (before === "same") return "present";

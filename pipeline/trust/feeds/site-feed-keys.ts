@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Config } from "../../documents/config.ts";
 import { failure } from "../../errors.ts";
-import { loadConfiguration } from "../../project/configuration.ts";
+import { loadConfig } from "../../project/configuration.ts";
 import { refuseExposed } from "../exposed-keys.ts";
 import { dateOf } from "../roles.ts";
 import { readCertificateFile, writeFeedKeys } from "../stores/feed-key-files.ts";
@@ -35,7 +35,7 @@ export async function beginFeedKeys(
   source: NewFeedKey,
   now: number,
 ): Promise<FeedKeyDelivery> {
-  const config = await loadConfiguration(releases, undefined);
+  const config = await loadConfig(releases);
   if (config.feedKeys.length > 0) {
     throw failure(
       "trust-exists",
@@ -59,7 +59,7 @@ export async function rotateFeedKey(
   source: NewFeedKey,
   now: number,
 ): Promise<FeedKeyDelivery> {
-  const config = await loadConfiguration(releases, undefined);
+  const config = await loadConfig(releases);
   const listed = config.feedKeys.map(({ fingerprint, state, since }) => ({ fingerprint, state, since }));
   const since = dateOf(now);
   if (step !== "announce") {

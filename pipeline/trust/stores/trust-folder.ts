@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { failure, type RelcatError } from "../../errors.ts";
 import { shellWord } from "../../project/shell-word.ts";
 import { accessFailure } from "../../system/access-failure.ts";
-import { replaceDurably } from "../../system/files.ts";
+import { replaceDurably, requireFolder } from "../../system/files.ts";
 import { refuseForeignLink } from "../../system/project-links.ts";
 import { readRoot, readTargets, type SignedRoot, type SignedTargets } from "../metadata.ts";
 
@@ -20,8 +20,9 @@ export interface StoredTrust {
 const targetsFile = "targets.json";
 const pendingFile = "root.pending.json";
 
-/** @returns undefined if signing was never set up @throws RelcatError trust-damaged, file-access */
+/** @returns undefined if signing was never set up @throws RelcatError folder-missing, trust-damaged, file-access */
 export function readTrust(releases: string): StoredTrust | undefined {
+  requireFolder(releases);
   const folder = trustFolder(releases);
   if (!existsSync(folder)) return undefined;
   const names = readdirSync(folder);
