@@ -129,6 +129,7 @@ export {
   rotateFeedKey,
 } from "./trust/feeds/site-feed-keys.ts";
 export { type SignDelivery, signSite } from "./trust/sign-site.ts";
+export { timestampPath } from "./trust/site-files.ts";
 export {
   beginSiteTrust,
   describeTrust,

@@ -1,4 +1,4 @@
-import { commandsToPush, exitStatus } from "../../pipeline/index.ts";
+import { commandsToPush, exitStatus, timestampPath } from "../../pipeline/index.ts";
 import type { CutSummary } from "../catalog/cut.ts";
 import type { OutputDocument } from "../output/outputs.ts";
 import { asGiven } from "../terminal/as-given.ts";
@@ -59,7 +59,7 @@ export async function runSteps(
     return status;
   }
   if (host.json) finish(site, reports, host, { problems: [], next: null });
-  else print(host, summaryOf(site, reports));
+  else print(host, [summaryOf(site, reports), ...renewalOf(site, reports, host)].join("\n"));
   if (reports.some(isPlanned)) sayNextAfterDryRun(host);
   return exitStatus.done;
 }
@@ -142,4 +142,16 @@ function summaryOf(site: string, reports: readonly StepReport[]): string {
     ({ result, step }) => /check|verify/.test(step) || /unchanged|skipped/.test(result),
   );
   return isOld ? `${site} was up to date: every step was done already.` : `Released to ${site}.`;
+}
+
+/** After the first signed publish, the release is complete only if something renews the signatures. */
+function renewalOf(site: string, reports: readonly StepReport[], { given }: Host): string[] {
+  const outputOf = (name: Step["name"]) => reports.find(({ step }) => step === name)?.output ?? {};
+  const { added = [] } = outputOf("publish") as Partial<OutputDocument<"publish">>;
+  if (reports.some(isPlanned) || !added.some(({ path }) => path === timestampPath)) return [];
+  const { expires = "" } = outputOf("sign") as Partial<OutputDocument<"sign">>;
+  return [
+    `Its signatures are valid until ${expires.slice(0, 10)}. Run this every day, with cron, a timer or CI (docs/signing.md):`,
+    `  ${asGiven(`relcat publish ${site} --refresh`, { folder: given.folder })}`,
+  ];
 }

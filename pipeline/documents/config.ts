@@ -62,14 +62,14 @@ const title = (example: string) => table(line, `an object such as ${example}`);
 
 /** releases/catalog.yaml. Every field has a default, so an empty or missing file works. */
 export const configSchema = object({
-  product: line.optional().meta({ description: "Product name in page titles." }),
+  product: line.optional().meta({ description: "Product name in page titles; default: Releases." }),
   brand: brandSchema.optional().meta({ description: "How pages look, and whom they name." }),
-  base_url: baseUrl
-    .optional()
-    .meta({ description: "Public URL of the site; absolute URLs in feeds and the API start with it." }),
+  base_url: baseUrl.optional().meta({
+    description: "Public URL of the site, also in feeds and the API; default: http://127.0.0.1:8080.",
+  }),
   artifact_url: line.optional().meta({
     description:
-      "URL of an artifact, with the placeholders {base_url} {version} {file} {name} {package_type} {id} {checksum}.",
+      "URL of an artifact, with the placeholders {base_url} {version} {file} {name} {package_type} {id} {checksum}; default: {base_url}/files/{version}/{file}.",
   }),
   authority: text(
     "option-value",
@@ -79,8 +79,8 @@ export const configSchema = object({
     .optional()
     .meta({ description: "Domain in the ids of feed entries (RFC 4151); default: base_url's host." }),
   wire: object({
-    vendor: wireName.optional().meta({ description: "Name of `vendor` there." }),
-    cryptolib_post: wireName.optional().meta({ description: "Name of `cryptolib_post` there." }),
+    vendor: wireName.optional().meta({ description: "Name of `vendor` there; default: vendor." }),
+    cryptolib_post: wireName.optional().meta({ description: "The same; default: cryptolib_post." }),
   })
     .optional()
     .meta({ description: "Key names inside `data` in published JSON." }),
@@ -190,15 +190,20 @@ export const configSchema = object({
     description: "Encodings of compressed copies; default: gz, br.",
   }),
   ledger: object({
-    base: line.optional().meta({ description: "Git revision whose ledger lines are permanent." }),
+    base: line
+      .optional()
+      .meta({ description: "Git revision whose lines are permanent; default: origin/main." }),
   })
     .optional()
     .meta({ description: "Which lines of the ledger can no longer change." }),
   notes: object({
-    components: title("{ server: Server }")
+    components: title("{ server: Server }").optional().meta({
+      description:
+        "key: title, in the order of the page; default: server, documentation, meta_control_plane.",
+    }),
+    kinds: title("{ fix: Fixes }")
       .optional()
-      .meta({ description: "key: title, in the order of the page." }),
-    kinds: title("{ fix: Fixes }").optional().meta({ description: "key: title, in the order of a section." }),
+      .meta({ description: "key: title, in the order of a section; default: fix, feature." }),
   })
     .optional()
     .meta({ description: "Sections of the release notes." }),
@@ -264,6 +269,8 @@ export interface Config {
   /** `folder`: working directory of an external signing program, the project's folder. */
   trust: {
     profile: TrustProfile;
+    /** Days until the timestamp expires. */
+    validDays: number;
     online: SignerSpec;
     /** Keys that sign package repositories. */
     openpgp: readonly OpenPgpSignerSpec[];

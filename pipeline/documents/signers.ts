@@ -2,7 +2,7 @@ import { z } from "zod";
 import { fingerprint } from "./feeds/keys.ts";
 import { date, expects, line, list, object, text } from "./fields.ts";
 import { command } from "./sites.ts";
-import { trustProfiles } from "./trust.ts";
+import { trustProfiles, usualValidDays } from "./trust.ts";
 
 /** Certificates allowed to sign artifacts. */
 export const signersSchema = list(
@@ -69,6 +69,8 @@ const openPgpSigner = z.union(
 
 const profile = z.enum(trustProfiles, expects("option-value", `one of ${trustProfiles.join(", ")}`));
 
+const validDays = z.int(expects("option-value", "a number of days from 1 to 90")).min(1).max(90);
+
 /** Whether and how the site is signed. */
 export const trustSchema = z.union(
   [
@@ -76,6 +78,9 @@ export const trustSchema = z.union(
     object({
       profile: profile.meta({
         description: "none: no signatures. simple: one root key. full: two of three root keys.",
+      }),
+      valid_days: validDays.optional().meta({
+        description: `Days until a site expires that was not renewed; default: ${usualValidDays.simple}, or ${usualValidDays.full} with full.`,
       }),
       online: signer.optional().meta({
         description: `Where the online key is; default: the variable ${usualKey}, as PEM.`,
@@ -91,7 +96,7 @@ export const trustSchema = z.union(
         }),
     }),
   ],
-  expects("wrong-type", `one of ${trustProfiles.join(", ")}, or an object {profile, online, openpgp}`),
+  expects("wrong-type", `one of ${trustProfiles.join(", ")}, or an object {profile, valid_days, online, …}`),
 );
 
 export type SignerSpec = z.infer<typeof signer>;

@@ -36,7 +36,7 @@ export const siteSchema = object({
     .meta({ description: "URL of the site for its readers; default: the catalog's base_url." }),
   settles: flag
     .optional()
-    .meta({ description: "Whether published content is permanent; false for a staging site." }),
+    .meta({ description: "Whether content is permanent; not on staging; default: true." }),
   endpoint: line.optional().meta({ description: "Address of an S3 service other than Amazon's." }),
   region: line.optional().meta({ description: "S3 region; default: from the environment." }),
   path_style: flag

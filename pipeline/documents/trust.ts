@@ -9,6 +9,9 @@ export const rootKeys: Readonly<Record<Exclude<TrustProfile, "none">, { count: n
     full: { count: 3, threshold: 2 },
   };
 
+/** Days until the signatures of a site expire. With `full`, several people watch the site. */
+export const usualValidDays: Readonly<Record<TrustProfile, number>> = { none: 30, simple: 30, full: 7 };
+
 /** Namespace of signatures of checksum files, which ssh-keygen(1) takes with -n. */
 export const signatureNamespace = "file";
 

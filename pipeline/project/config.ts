@@ -6,6 +6,7 @@ import type { Accent, Brand, WrittenBrand } from "../documents/pages/brand.ts";
 import type { Policy } from "../documents/policy.ts";
 import { usualKey, usualOpenPgpKey } from "../documents/signers.ts";
 import { siteSettings } from "../documents/sites.ts";
+import { usualValidDays } from "../documents/trust.ts";
 import type { Code, Problem } from "../errors.ts";
 import type { ConfigReport } from "./config-rule.ts";
 import { configRules } from "./config-rules.ts";
@@ -115,10 +116,12 @@ const oneDay = 86_400_000;
 function trustOf(written: WrittenConfig["trust"] = "none"): Config["trust"] {
   const {
     profile,
+    valid_days: validDays,
     online = { env: usualKey },
     openpgp: { key } = { key: { env: usualOpenPgpKey } },
   } = typeof written === "string" ? { profile: written } : written;
-  return { profile, online, openpgp: [key].flat(), folder: ".", rootDigest: "" };
+  const own = { profile, validDays: validDays ?? usualValidDays[profile], online };
+  return { ...own, openpgp: [key].flat(), folder: ".", rootDigest: "" };
 }
 
 const defined = (object: Record<string, string | undefined>) =>

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { canonicalize } from "@tufjs/canonical-json";
 import { Metadata, MetadataKind, MetaFile, Root, Snapshot, Targets, Timestamp } from "@tufjs/models";
 import { type Signer, tufKey, tufSignature } from "./keys.ts";
-import { dateOf, expiryOf, pathsOf } from "./roles.ts";
+import { dateOf, expiryOf, pathsOf, type Signing, signingOffline } from "./roles.ts";
 
 const specVersion = "1.0.31";
 
@@ -72,7 +72,7 @@ export function rootContent(version: number, { root, targets, online }: RootKeys
     _type: "root",
     spec_version: specVersion,
     version,
-    expires: expiryOf("root", now),
+    expires: expiryOf("root", signingOffline(now)),
     consistent_snapshot: true,
     keys: Object.fromEntries(all.map((key) => [key.keyID, key.toJSON()])),
     roles: {
@@ -91,7 +91,14 @@ export const targetsContent = (
   years: readonly string[],
   now: number,
 ): Targets =>
-  targetsOf("targets", version, [], ["catalog", ...years.map((year) => `releases-${year}`)], online, now);
+  targetsOf(
+    "targets",
+    version,
+    [],
+    ["catalog", ...years.map((year) => `releases-${year}`)],
+    online,
+    signingOffline(now),
+  );
 
 function targetsOf(
   role: string,
@@ -99,13 +106,13 @@ function targetsOf(
   targets: readonly Target[],
   names: readonly string[],
   online: Uint8Array,
-  now: number,
+  signing: Signing,
 ): Targets {
   return Targets.fromJSON({
     _type: "targets",
     spec_version: specVersion,
     version,
-    expires: expiryOf(role, now),
+    expires: expiryOf(role, signing),
     targets: Object.fromEntries(
       targets.map(({ path, size, sha256 }) => [path, { length: size, hashes: { sha256 } }]),
     ),
@@ -141,22 +148,23 @@ export const roleContent = (
   version: number,
   content: RoleContent,
   online: Uint8Array,
-  now: number,
+  signing: Signing,
 ): Targets =>
   content.kind === "targets"
-    ? targetsOf(role, version, content.targets, [], online, now)
-    : targetsOf(role, version, [], content.names, online, now);
+    ? targetsOf(role, version, content.targets, [], online, signing)
+    : targetsOf(role, version, [], content.names, online, signing);
 
 /** @param parts targets and all delegated roles */
 export const snapshotContent = (
   version: number,
   parts: ReadonlyMap<string, SignedTargets>,
-  now: number,
+  signing: Signing,
 ): Snapshot =>
   new Snapshot({
     version,
     specVersion,
-    expires: expiryOf("snapshot", now),
+    expires: expiryOf("snapshot", signing),
+    unrecognizedFields: { [dateMembers.signed]: dateOf(signing.now) },
     meta: Object.fromEntries(
       [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([role, part]) => [`${role}.json`, metaFile(part)]),
     ),
@@ -171,18 +179,18 @@ const day = 24 * 3_600_000;
 export function timestampContent(
   version: number,
   snapshot: SignedSnapshot,
-  now: number,
+  signing: Signing,
   current?: Timestamp,
 ): Timestamp {
   const earlier = current ? [signingDate(current), signingDate(current, "before")] : [];
-  const before = earlier.find((time) => time !== undefined && time <= now - day);
+  const before = earlier.find((time) => time !== undefined && time <= signing.now - day);
   return new Timestamp({
     version,
     specVersion,
-    expires: expiryOf("timestamp", now),
+    expires: expiryOf("timestamp", signing),
     snapshotMeta: metaFile(snapshot),
     unrecognizedFields: {
-      [dateMembers.signed]: dateOf(now),
+      [dateMembers.signed]: dateOf(signing.now),
       ...(before !== undefined && { [dateMembers.before]: dateOf(before) }),
     },
   });
@@ -193,7 +201,7 @@ export function timestampContent(
  * @param which "before": of the last one that was signed on an earlier day
  */
 export function signingDate(
-  { unrecognizedFields }: Timestamp,
+  { unrecognizedFields }: Timestamp | Snapshot,
   which: keyof typeof dateMembers = "signed",
 ): number | undefined {
   const date = unrecognizedFields[dateMembers[which]];

@@ -9,7 +9,7 @@ import {
   signed,
   targetsContent,
 } from "./metadata.ts";
-import { isDue } from "./roles.ts";
+import { isDue, signingOffline } from "./roles.ts";
 
 /** Documents signed offline, including pending ones. */
 export interface OfflineTrust {
@@ -92,7 +92,8 @@ export function signOffline(
 ): Promise<TrustChange> {
   if (trust.pending) return signPending(trust, signers, years, now);
   const { signed: root } = newest(trust).metadata;
-  if (isDue("root", root.expires, now)) return changeKeys(trust, keysOf(root), signers, years, now);
+  if (isDue("root", root.expires, signingOffline(now)))
+    return changeKeys(trust, keysOf(root), signers, years, now);
   return signTargets(trust, root, signers, years, now);
 }
 
@@ -146,7 +147,7 @@ async function signTargets(
     Object.hasOwn(signatures, targetsKey) &&
     Object.hasOwn(delegated?.keys ?? {}, onlineKey) &&
     years.every((year) => Object.hasOwn(delegated?.roles ?? {}, `releases-${year}`)) &&
-    !isDue("targets", content.expires, now);
+    !isDue("targets", content.expires, signingOffline(now));
   if (isGood) return { missing: { root: 0, targets: false } };
   const signer = signers.find(({ id }) => id === targetsKey);
   if (!signer) return { missing: { root: 0, targets: true } };

@@ -1,38 +1,35 @@
-/**
- * Lifetimes in days. Offline roles must outlast holidays; online roles must expire soon after a server is
- * compromised.
- */
-const lifetimes = {
-  root: 365,
-  targets: 365,
-  catalog: 30,
-  releases: 90,
-  snapshot: 14,
-  timestamp: 7,
-} as const;
-
-const day = 24 * 3_600_000;
-
-/** Lifetime of a role's metadata in days; delegated roles depend on their kind. */
-export function lifetimeOf(role: string): number {
-  const kind = role.startsWith("releases-") ? "releases" : (role as keyof typeof lifetimes);
-  return lifetimes[kind] * day;
+/** Time and lifetime of a signature. */
+export interface Signing {
+  /** Milliseconds since 1970. */
+  now: number;
+  /** Days until the timestamp expires, which is how long a replayed old state is accepted. */
+  validDays: number;
 }
+
+/** Root and targets must outlast holidays. */
+export const signingOffline = (now: number): Signing => ({ now, validDays: 365 });
+
+/** Shortest lifetimes in days. No role expires before the timestamp. */
+const shortest: Readonly<Record<string, number>> = { catalog: 30, releases: 90, snapshot: 14 };
+
+/** Lifetime of a role's metadata in milliseconds; delegated roles depend on their kind. */
+const lifetimeOf = (role: string, { validDays }: Signing): number =>
+  Math.max(shortest[role.split("-")[0] ?? role] ?? 0, validDays) * 24 * 3_600_000;
 
 /** TUF's date format, to the second. @param time milliseconds since 1970 */
 export const dateOf = (time: number): string =>
   new Date(Math.floor(time / 1000) * 1000).toISOString().replace(".000Z", "Z");
 
-/** @param now milliseconds since 1970 */
-export const expiryOf = (role: string, now: number): string => dateOf(now + lifetimeOf(role));
+export const expiryOf = (role: string, signing: Signing): string =>
+  dateOf(signing.now + lifetimeOf(role, signing));
 
 /** A clock may be wrong by this, in milliseconds. The dates of apt allow for it. */
 export const clockTolerance = 300_000;
 
-/** Metadata is renewed after half of its lifetime, and if the clock that dated it was ahead. */
-export function isDue(role: string, expires: string, now: number): boolean {
-  const left = Date.parse(expires) - now;
-  return left < lifetimeOf(role) / 2 || left > lifetimeOf(role) + clockTolerance;
+/** Metadata is renewed after half of its lifetime, and if it would outlive a new signature. */
+export function isDue(role: string, expires: string, signing: Signing): boolean {
+  const [left, lifetime] = [Date.parse(expires) - signing.now, lifetimeOf(role, signing)];
+  return left < lifetime / 2 || left > lifetime + clockTolerance;
 }
 
 /** How a role that is signed offline is renewed, as the beginning of a sentence. */

@@ -17,7 +17,7 @@ import {
   type Target,
   timestampContent,
 } from "./metadata.ts";
-import { clockTolerance, isDue, moreYears, mostTargets, rolesOfRelease } from "./roles.ts";
+import { clockTolerance, isDue, moreYears, mostTargets, rolesOfRelease, type Signing } from "./roles.ts";
 import type { SignedFile } from "./site-targets.ts";
 
 /** Offline-signed metadata in releases/trust/. */
@@ -27,12 +27,10 @@ interface Trust {
   targets: SignedTargets;
 }
 
-export interface RolesRequest {
+export interface RolesRequest extends Signing {
   trust: Trust;
   live: LiveMetadata;
   online: Signer;
-  /** Milliseconds since 1970. */
-  now: number;
 }
 
 /** Delegated roles; unchanged ones with enough remaining lifetime are kept. */
@@ -44,17 +42,17 @@ export async function signRoles(
   refuseUndelegated(request, contents);
   const roles = new Map<string, SignedTargets>();
   for (const [role, content] of contents) {
-    const { live, online, now } = request;
+    const { live, online } = request;
     const current = live.roles.get(role);
     const version = current?.metadata.signed.version ?? 0;
-    const same = current && roleContent(role, version, content, online.publicKey, now);
+    const same = current && roleContent(role, version, content, online.publicKey, request);
     const isKept =
       current &&
       same &&
       isSame(current, same) &&
       isNewest(live, role, version) &&
-      !isDueNow(role, current, now);
-    const made = () => roleContent(role, nextVersion(live, role), content, online.publicKey, now);
+      !isDueNow(role, current, request);
+    const made = () => roleContent(role, nextVersion(live, role), content, online.publicKey, request);
     roles.set(role, isKept ? current : await signed(made(), [online]));
   }
   return roles;
@@ -128,26 +126,29 @@ function isSame(current: SignedTargets, other: ReturnType<typeof roleContent>): 
   return JSON.stringify(one) === JSON.stringify(two);
 }
 
-const isDueNow = (role: string, { metadata }: AnySigned, now: number): boolean =>
-  isDue(role, metadata.signed.expires, now);
+const isDueNow = (role: string, { metadata }: AnySigned, signing: Signing): boolean =>
+  isDue(role, metadata.signed.expires, signing);
 
 export async function signSnapshot(
-  { live, online, now }: RolesRequest,
+  request: RolesRequest,
   parts: ReadonlyMap<string, SignedTargets>,
 ): Promise<SignedSnapshot> {
+  const { live, online } = request;
   const current = live.snapshot;
   const version = current?.metadata.signed.version ?? 0;
   const metaOf = (snapshot: Snapshot) => JSON.stringify((snapshot.toJSON() as { meta: unknown }).meta);
-  const same = current && metaOf(current.metadata.signed) === metaOf(snapshotContent(version, parts, now));
-  if (current && same && isNewest(live, "snapshot", version) && !isDueNow("snapshot", current, now))
+  const same =
+    current && metaOf(current.metadata.signed) === metaOf(snapshotContent(version, parts, request));
+  if (current && same && isNewest(live, "snapshot", version) && !isDueNow("snapshot", current, request))
     return current;
-  return signed(snapshotContent(nextVersion(live, "snapshot"), parts, now), [online]);
+  return signed(snapshotContent(nextVersion(live, "snapshot"), parts, request), [online]);
 }
 
 export async function signTimestamp(
-  { live, online, now }: RolesRequest,
+  request: RolesRequest,
   snapshot: SignedSnapshot,
 ): Promise<SignedTimestamp> {
+  const { live, online } = request;
   const current = live.timestamp;
   const version = current?.metadata.signed.version ?? 0;
   const isSameSnapshot = current?.metadata.signed.snapshotMeta.version === snapshot.metadata.signed.version;
@@ -155,10 +156,10 @@ export async function signTimestamp(
     current &&
     isSameSnapshot &&
     isNewest(live, "timestamp", version) &&
-    !isDueNow("timestamp", current, now) &&
-    (signingDate(current.metadata.signed) ?? 0) <= now + clockTolerance
+    !isDueNow("timestamp", current, request) &&
+    (signingDate(current.metadata.signed) ?? 0) <= request.now + clockTolerance
   )
     return current;
-  const content = timestampContent(nextVersion(live, "timestamp"), snapshot, now, current?.metadata.signed);
+  const content = timestampContent(nextVersion(live, "timestamp"), snapshot, request, current?.metadata.signed);
   return signed(content, [online]);
 }

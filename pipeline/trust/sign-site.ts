@@ -1,6 +1,5 @@
 import { z } from "zod";
 import type { Config } from "../documents/config.ts";
-import { usualValidDays } from "../documents/feeds/settings.ts";
 import { relativePath, relativePathSchema } from "../documents/relative-path.ts";
 import type { BuildDocument } from "../documents/site.ts";
 import { signerOf } from "../documents/trust.ts";
@@ -130,6 +129,7 @@ export async function signProved(
       builder: config.builder,
       vendor: config.wire.vendor,
       now,
+      validDays: config.trust.validDays,
     });
     return deliver(out, sha256(buildBytes), files);
   });
@@ -163,7 +163,7 @@ async function signedFeeds(
   const signers = await openFeedKeys(config, root, { environment, now });
   const earlier = async (path: string) =>
     (await Promise.all(sources.map((source) => source.read(path)))).filter((bytes) => bytes !== undefined);
-  const validDays = config.feeds.apt?.validDays ?? usualValidDays;
+  const validDays = config.feeds.apt?.validDays ?? Math.max(14, config.trust.validDays);
   return signFeeds({ ...feeds, build, read, earlier, signers, validDays, now });
 }
 

@@ -5,8 +5,9 @@ import {
   type SignedSnapshot,
   type SignedTargets,
   sha256,
+  signingDate,
 } from "../trust/metadata.ts";
-import { lifetimeOf, rolesOfRelease } from "../trust/roles.ts";
+import { rolesOfRelease } from "../trust/roles.ts";
 import type { Listed } from "./finding.ts";
 import { storedName, type TrustedSite } from "./tuf-client.ts";
 
@@ -60,7 +61,7 @@ async function readOther(trusted: TrustedSite, version: number): Promise<OtherBu
   if (build === undefined) return undefined;
   return {
     build,
-    signedAt: signingTime("snapshot", snapshot),
+    signedAt: signingTime(snapshot),
     async hashOf(path, release) {
       const list = release
         ? await listOf(rolesOfRelease(release).month, `releases/${release}/files.json`)
@@ -70,11 +71,11 @@ async function readOther(trusted: TrustedSite, version: number): Promise<OtherBu
   };
 }
 
-/** Signing time: expiry minus the role's lifetime. */
-export const signingTime = (
-  role: string,
-  { metadata }: { metadata: { signed: { expires: string } } },
-): number => Date.parse(metadata.signed.expires) - lifetimeOf(role);
+/** Older snapshots have no signing time, and expire after this time. */
+const oldLifetime = 14 * 86_400_000;
+
+export const signingTime = ({ metadata: { signed } }: SignedSnapshot): number =>
+  signingDate(signed) ?? Date.parse(signed.expires) - oldLifetime;
 
 /** Accepts only current keys: a replaced key must not decide what was published in the past. */
 async function readSigned(trusted: TrustedSite, version: number): Promise<SignedSnapshot | undefined> {

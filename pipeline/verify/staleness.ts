@@ -20,7 +20,7 @@ export async function findStale(
   { build, owners }: Pick<SignedDocuments, "build" | "owners">,
   findings: readonly Finding[],
 ): Promise<Staleness> {
-  const since = signingTime("snapshot", trusted.snapshot);
+  const since = signingTime(trusted.snapshot);
   const asBefore = findings.filter(({ instead }) => instead !== undefined);
   if (asBefore.length === 0) return { findings: [...findings], behind: undefined, since };
   const stale = new Map<Finding, string>();

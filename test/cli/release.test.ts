@@ -92,7 +92,21 @@ test("the site is verified at its own address", async () => {
     "[6/6] verify",
   ]);
   expect(stdout).toContain("\nVerified prod: 1 release, 1 package, ");
-  expect(stdout).toMatch(/\nReleased to prod\.$/);
+  const lines = stdout.split("\n").slice(-3);
+  expect(lines).toEqual([
+    "Released to prod.",
+    expect.stringMatching(
+      /^Its signatures are valid until \d{4}-\d\d-\d\d\. Run this every day, with cron, a timer or CI \(docs\/signing\.md\):$/,
+    ),
+    "  relcat publish prod --refresh",
+  ]);
+  const refresh = (lines[2] ?? "").trim().split(" ").slice(1);
+  expect((await made.at(...refresh)).stdout).toMatch(/^prod has build .*: nothing to do\.$/);
+  // Only the first signed publish says it.
+  const catalog = JSON.parse(made.read("releases/catalog.yaml"));
+  made.write("releases/catalog.yaml", { ...catalog, product: "Renamed" });
+  const later = await spawnRelcat(made.folder, ["release", "prod", "--all"], { env });
+  expect(later.stdout).toMatch(/\nReleased to prod\.$/);
 });
 
 test("a site without trust is not signed, and the steps say so", async () => {

@@ -56,7 +56,7 @@ async function publishingForge(
         require: {},
         expected: ["rpm", "msi"],
         base_url: "https://downloads.example.com",
-        trust: "simple",
+        trust: { profile: "simple", valid_days: 7 },
         sites: {
           prod: { url: "s3://downloads/catalog", endpoint: bucket.endpoint, region: "us-east-1" },
         },

@@ -60,6 +60,7 @@ platforms: { "18": Flatpak } # a new platform number needs a name
 `,
   trust: `trust:
   profile: full
+  valid_days: 14
   online: { env: RELEASE_KEY } # or { file: PATH }, or a program, as below
   openpgp: { key: { exec: [ci/sign-openpgp, "{textmode}"], public: 0123456789ABCDEF0123456789ABCDEF01234567 } }
 `,
@@ -141,7 +142,6 @@ export const defaults: Readonly<Record<string, string>> = {
   "sites.NAME.keep.days": "14",
   "feeds.apt.suites": "{ stable: {} }",
   "feeds.apt.architectures": "[amd64, arm64]",
-  "feeds.apt.valid_days": "14",
   "feeds.yum.repos": "{ stable: {} }",
   "feeds.yum.filelists": "false",
   "feeds.yum.changelogs": "false",

@@ -84,7 +84,8 @@ async function makeTemplate({
   const file = join(folder, "releases/catalog.yaml");
   // Artifacts below the site itself, which is the default.
   const config = readFileSync(file, "utf8").replace(/^artifact_url:.*\n/m, "");
-  writeFileSync(file, `${config}\nprecompress: [gz]\ntrust: ${trust}\nsites:\n${sites(folder)}`);
+  const signing = trust === "none" ? trust : "{ profile: simple, valid_days: 7 }";
+  writeFileSync(file, `${config}\nprecompress: [gz]\ntrust: ${signing}\nsites:\n${sites(folder)}`);
   // Tests may edit a note of this release at any time.
   const today = new Date().toISOString().slice(0, 10);
   if (fixture === "site/small")

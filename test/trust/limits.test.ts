@@ -40,6 +40,7 @@ async function signMonth(releases: number) {
     builder: undefined,
     vendor: "vendor",
     now,
+    validDays: 30,
   });
 }
 

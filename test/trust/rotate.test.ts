@@ -235,7 +235,7 @@ describe("private keys", () => {
     const withSigner = (...more: string[]) => {
       const exec = JSON.stringify([process.execPath, signer, join(project.keys, "online.pem"), ...more]);
       const online = `{profile: simple, online: {exec: ${exec}, public: "${der.subarray(12).toString("base64")}"}}`;
-      writeFileSync(config, text.replace("trust: simple", `trust: ${online}`));
+      writeFileSync(config, text.replace(/^trust: .*$/m, `trust: ${online}`));
     };
     withSigner();
     await done(project, ["build", "--released"]);

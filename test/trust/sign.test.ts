@@ -253,7 +253,7 @@ describe("sign refuses", () => {
     const file = join(project.keys, "targets.pem");
     writeFileSync(
       config,
-      before.replace("trust: simple", `trust: {profile: simple, online: {file: ${file}}}`),
+      before.replace(/^trust: .*$/m, `trust: {profile: simple, online: {file: ${file}}}`),
     );
     const said = await refused({ RELCAT_ONLINE_KEY: "" });
     writeFileSync(config, before);
@@ -292,7 +292,7 @@ describe("sign refuses", () => {
   test("a project without trust or without a root", async () => {
     const config = join(project.folder, "releases/catalog.yaml");
     const text = readFileSync(config, "utf8");
-    writeFileSync(config, text.replace("trust: simple", "trust: none"));
+    writeFileSync(config, text.replace(/^trust: .*$/m, "trust: none"));
     expect(await refused()).toMatch(/^2 error\[trust-missing\] catalog\.yaml has trust: none/);
     writeFileSync(config, text);
     rmSync(join(project.folder, "releases/trust"), { recursive: true });

@@ -50,7 +50,7 @@ export async function signedProject(
   await expectDone(["trust", "init", keys, "--profile", profile, "--now", at]);
   appendFileSync(
     join(folder, "releases/catalog.yaml"),
-    `\ntrust: ${profile}\nbuilder: {id: "https://ci.example.com/builder", source: "git+https://git.example.com/product"}\n`,
+    `\ntrust: {profile: ${profile}, valid_days: 7}\nbuilder: {id: "https://ci.example.com/builder", source: "git+https://git.example.com/product"}\n`,
   );
   await expectDone(["build", "--released"]);
   return {

@@ -47,9 +47,10 @@ const aptSchema = object({
   architectures: list(machineArchitecture)
     .optional()
     .meta({ description: "Architectures if all debs are for `all`; default: amd64, arm64." }),
-  valid_days: days
-    .optional()
-    .meta({ description: "Days until apt refuses an index that was not renewed; default: 14." }),
+  valid_days: days.optional().meta({
+    description:
+      "Days until apt refuses an index that was not renewed; default: trust.valid_days, at least 14.",
+  }),
 });
 
 const repoSchema = object({
@@ -95,7 +96,8 @@ export interface AptSettings {
   label: string;
   /** If all debs are for `all`. */
   architectures: readonly Architecture[];
-  validDays: number;
+  /** Undefined: as long as the site's signatures. */
+  validDays: number | undefined;
 }
 
 export interface YumSettings {
@@ -103,9 +105,6 @@ export interface YumSettings {
   filelists: boolean;
   changelogs: boolean;
 }
-
-/** Days until apt refuses an index that was not renewed. */
-export const usualValidDays = 14;
 
 /** An OpenPGP certificate of `signers:`, under which rpms may be signed. */
 export interface RpmSigner {
@@ -151,6 +150,6 @@ function aptSettings(written: z.infer<typeof aptSchema>, product: string): AptSe
     origin,
     label: written.label ?? origin,
     architectures: written.architectures ?? ["amd64", "arm64"],
-    validDays: written.valid_days ?? usualValidDays,
+    validDays: written.valid_days,
   };
 }

@@ -62,7 +62,7 @@ export const configOf = (changes: Partial<SiteConfig> = {}): SiteConfig => ({
   feeds: {},
   feedKeys: [],
   rpmSigners: [],
-  trust: { profile: "none", online: { env: "KEY" }, openpgp: [], folder: ".", rootDigest: "" },
+  trust: { profile: "none", validDays: 30, online: { env: "KEY" }, openpgp: [], folder: ".", rootDigest: "" },
   builder: undefined,
   ...changes,
 });
