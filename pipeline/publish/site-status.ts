@@ -1,5 +1,5 @@
 import type { Config } from "../documents/config.ts";
-import { usualValidDays } from "../documents/feeds/settings.ts";
+import { aptValidDays } from "../documents/feeds/settings.ts";
 import type { SiteState } from "../documents/site-state.ts";
 import type { SiteStore } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
@@ -9,7 +9,7 @@ import { beginsWith, eventsAfter } from "../ledger/ledger-mark.ts";
 import { liveSuiteEnds } from "../trust/feeds/suite-ends.ts";
 import { nothingLive, readLiveMetadata } from "../trust/live-metadata.ts";
 import { metadataPath, type SignedRoot } from "../trust/metadata.ts";
-import { lifetimeOf } from "../trust/roles.ts";
+import { isDue } from "../trust/roles.ts";
 import { readTrust } from "../trust/stores/trust-folder.ts";
 import { metadataOf } from "./site-metadata.ts";
 import { openSite } from "./stores/site-store.ts";
@@ -109,16 +109,16 @@ async function statusOf(
   ].map(([role, expires]): RoleEnd => {
     const left = Date.parse(expires) - now;
     const isOffline = role === "root" || role === "targets";
-    const lifetime = role.startsWith("dists/")
-      ? (config.feeds.apt?.validDays ?? usualValidDays) * day
-      : lifetimeOf(role);
-    const isDue = left < (isOffline ? warningDays * day : lifetime / 2);
+    const { validDays } = config.trust;
+    const isSuiteDue = left < (aptValidDays(config.feeds, validDays) * day) / 2;
+    const isOnlineDue = role.startsWith("dists/") ? isSuiteDue : isDue(role, expires, { now, validDays });
+    const isDueNow = isOffline ? left < warningDays * day : isOnlineDue;
     // A role that was renewed here already has only to be published.
     const here = role === "root" ? trust?.roots.at(-1) : trust?.targets;
     const isRenewed = isOffline && here !== undefined && here.metadata.signed.expires > expires;
     const renew =
       isOffline && !isRenewed ? "relcat trust sign --keys KEYS" : `relcat publish ${name} --refresh`;
-    const state = left <= 0 ? "expired" : isDue ? "due" : "valid";
+    const state = left <= 0 ? "expired" : isDueNow ? "due" : "valid";
     return { role, expires, days: Math.floor(left / day), state, command: state === "valid" ? null : renew };
   });
   return {

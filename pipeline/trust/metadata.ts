@@ -197,7 +197,7 @@ export function timestampContent(
 }
 
 /**
- * Signing time of a timestamp in milliseconds since 1970; undefined if not recorded.
+ * Signing time in milliseconds since 1970; undefined if not recorded.
  * @param which "before": of the last one that was signed on an earlier day
  */
 export function signingDate(

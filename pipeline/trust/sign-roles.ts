@@ -129,6 +129,10 @@ function isSame(current: SignedTargets, other: ReturnType<typeof roleContent>): 
 const isDueNow = (role: string, { metadata }: AnySigned, signing: Signing): boolean =>
   isDue(role, metadata.signed.expires, signing);
 
+/** Expiry alone does not show a clock that was ahead if `valid_days` was raised afterwards. */
+const isFromFuture = ({ metadata }: SignedSnapshot | SignedTimestamp, { now }: Signing): boolean =>
+  (signingDate(metadata.signed) ?? 0) > now + clockTolerance;
+
 export async function signSnapshot(
   request: RolesRequest,
   parts: ReadonlyMap<string, SignedTargets>,
@@ -139,7 +143,13 @@ export async function signSnapshot(
   const metaOf = (snapshot: Snapshot) => JSON.stringify((snapshot.toJSON() as { meta: unknown }).meta);
   const same =
     current && metaOf(current.metadata.signed) === metaOf(snapshotContent(version, parts, request));
-  if (current && same && isNewest(live, "snapshot", version) && !isDueNow("snapshot", current, request))
+  if (
+    current &&
+    same &&
+    isNewest(live, "snapshot", version) &&
+    !isDueNow("snapshot", current, request) &&
+    !isFromFuture(current, request)
+  )
     return current;
   return signed(snapshotContent(nextVersion(live, "snapshot"), parts, request), [online]);
 }
@@ -157,9 +167,14 @@ export async function signTimestamp(
     isSameSnapshot &&
     isNewest(live, "timestamp", version) &&
     !isDueNow("timestamp", current, request) &&
-    (signingDate(current.metadata.signed) ?? 0) <= request.now + clockTolerance
+    !isFromFuture(current, request)
   )
     return current;
-  const content = timestampContent(nextVersion(live, "timestamp"), snapshot, request, current?.metadata.signed);
+  const content = timestampContent(
+    nextVersion(live, "timestamp"),
+    snapshot,
+    request,
+    current?.metadata.signed,
+  );
   return signed(content, [online]);
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Config } from "../documents/config.ts";
+import { aptValidDays } from "../documents/feeds/settings.ts";
 import { relativePath, relativePathSchema } from "../documents/relative-path.ts";
 import type { BuildDocument } from "../documents/site.ts";
 import { signerOf } from "../documents/trust.ts";
@@ -163,7 +164,7 @@ async function signedFeeds(
   const signers = await openFeedKeys(config, root, { environment, now });
   const earlier = async (path: string) =>
     (await Promise.all(sources.map((source) => source.read(path)))).filter((bytes) => bytes !== undefined);
-  const validDays = config.feeds.apt?.validDays ?? Math.max(14, config.trust.validDays);
+  const validDays = aptValidDays(config.feeds, config.trust.validDays);
   return signFeeds({ ...feeds, build, read, earlier, signers, validDays, now });
 }
 

@@ -6,10 +6,10 @@ import { signedFeeds } from "../support/signed-feeds.ts";
 const key = { key: await feedKey(), state: "signing" as const };
 const apt = { suites: { jammy: "22.04" } };
 
-async function signedWith(changes: object) {
+async function signedWith(changes: object, ...time: string[]) {
   const made = await signedFeeds([key], { ...changes });
   await made.succeed("build", "--released");
-  await made.succeed("sign");
+  await made.succeed("sign", ...time);
   return made;
 }
 
@@ -52,4 +52,16 @@ test("another lifetime takes effect when the same build is signed again, and the
     expect(expiries(made)).toEqual(expected);
     expect(await made.succeed("sign")).toContain("0 files written");
   }
+});
+
+test("a snapshot from the future is replaced, although the new lifetime is longer", async () => {
+  const now = new Date();
+  const at = (days: number) => ["--now", new Date(now.getTime() + days * 86_400_000).toISOString()];
+  const made = await signedWith({ trust: { profile: "simple", valid_days: 7 } }, ...at(5));
+  const catalog = JSON.parse(made.read("releases/catalog.yaml"));
+  made.write("releases/catalog.yaml", { ...catalog, trust: "simple" });
+  await made.succeed("sign", ...at(0));
+  const { meta } = JSON.parse(made.read("dist/metadata/timestamp.json")).signed;
+  const snapshot = JSON.parse(made.read(`dist/metadata/${meta["snapshot.json"].version}.snapshot.json`));
+  expect(Date.parse(snapshot.signed["x-relcat-signed"])).toBeLessThanOrEqual(now.getTime());
 });

@@ -122,6 +122,10 @@ export interface FeedSettings {
   incus?: { os: string };
 }
 
+/** Days until apt refuses an index that was not renewed. @param siteDays `trust.valid_days` */
+export const aptValidDays = ({ apt }: FeedSettings, siteDays: number): number =>
+  apt?.validDays ?? Math.max(14, siteDays);
+
 /** Fills in defaults. */
 export function feedSettings(written: z.infer<typeof feedsSchema>, product: string): FeedSettings {
   const { apt, yum, helm, incus } = written;
