@@ -48,8 +48,9 @@ test("status names the refresh from half of the lifetime on, and exits with 7 af
 });
 
 test("status names the command of the key holders 60 days before targets and root expire", async () => {
-  // So that only what is signed offline is due.
-  expect((await inDays(304, ...refresh.split(" ").slice(1))).exitCode).toBe(0);
+  // So that only what is signed offline is due. A clock may be 90 days ahead of the newest signature.
+  for (const days of [80, 160, 240, 304])
+    expect((await inDays(days, ...refresh.split(" ").slice(1))).exitCode).toBe(0);
   expect((await statusIn(304)).slice(0, 2)).toEqual([
     0,
     expect.stringMatching(/^timestamp expires in \d days$/),
