@@ -22,6 +22,29 @@ test("passes if there are only warnings", async () => {
   expect(text).toMatch(/^1 warning in 1 release, 0 artifacts, 0 notes for the next release$/m);
 });
 
+test.each([
+  ["nginx", "[nginx, -s, reload]"],
+  ["caddy", "[caddy, reload, --config, /etc/caddy/Caddyfile]"],
+  ["apache", "[apachectl, graceful]"],
+])("warns of a folder whose %s nobody reloads after a publish", async (host, reload) => {
+  const sites = {
+    prod: { url: "dir:/srv/www" },
+    purged: { url: "dir:/srv/purged", purge: { exec: ["true"] } },
+    bucket: { url: "s3://downloads/catalog", region: "us-east-1" },
+  };
+  const checkedWith = (catalog: object) => checked({ ...smallCatalog, "releases/catalog.yaml": catalog });
+  const catalog = { product: "A", require: {}, base_url: "https://downloads.example.com", sites };
+  const { text, exitCode } = await checkedWith({ ...catalog, hosts: [host] });
+  expect([exitCode, text.match(/warning\[/g)?.length]).toEqual([0, 1]);
+  expect(text).toMatch(/^releases\/catalog\.yaml:\d+:\d+ warning\[purge-missing\] /);
+  expect(text).toContain(
+    `the site prod has no purge:, so ${host} keeps its old configuration after a publish until someone reloads it\n`,
+  );
+  expect(text).toContain(`\n  hint: If relcat runs on its machine: purge: { exec: ${reload} }\n`);
+  for (const hosts of [[], ["cloudfront"]])
+    expect((await checkedWith({ ...catalog, hosts })).text).not.toContain("purge-missing");
+});
+
 test("prints every problem at once, by file and line, with the source line, a caret and a hint", async () => {
   const { text, exitCode } = await checked({
     ...smallCatalog,

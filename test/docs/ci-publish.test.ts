@@ -19,6 +19,8 @@ case $2 in
   clients-linux) echo "client $1" >"out/tool-$1.rpm" ;;
   images-kvm) echo "image $1" >"out/tool-$1.msi" ;;
 esac
+cd out
+sha256sum tool-* >SHA256SUMS
 `;
 
 const announce = `#!/bin/sh
@@ -153,6 +155,10 @@ test("the workflows lead from the build jobs to readers, and renew the signature
   expect(at.bucket.bucket.objects.get("catalog/files/26.11.001/tool-26.11.001.rpm")?.bytes.toString()).toBe(
     "client 26.11.001\n",
   );
+  // The checksums of the build are not for download.
+  expect(
+    [...at.bucket.bucket.objects.keys()].filter((key) => key.startsWith("catalog/files/")).sort(),
+  ).toEqual(["catalog/files/26.11.001/tool-26.11.001.msi", "catalog/files/26.11.001/tool-26.11.001.rpm"]);
   expect(at.live("index.html")).toBeUndefined();
   expect(await publishJob(at)).toMatch(/^Verified prod: 1 release, 2 packages, /m);
   expect(list(at)).toEqual(["tool-26.11.001.msi", "tool-26.11.001.rpm"]);

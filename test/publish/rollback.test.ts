@@ -183,7 +183,16 @@ test("rollback past a month's first release keeps clients valid that saw it", as
   expect(existsSync(join(project.www, "current/releases/26.09.001"))).toBe(false);
   await verify();
   await project.make();
-  await project.succeed("publish", "prod", "--end-hold");
+  await project.succeed("publish", "prod", "--end-hold", "--dry-run");
+  const release = ["release", "prod", "--yes", "--verify-at", "www/current"];
+  const refused = await project.run(...release);
+  expect(refused).toMatchObject({ exitCode: 3, stderr: expect.stringContaining("error[site-held]") });
+  expect(refused.stderr).toContain("relcat release prod --release-hold");
+  expect(project.state()).toMatchObject({ hold: { reason: "too early" } });
+  await project.succeed(...release, "--release-hold", "--dry-run");
+  expect(project.state()).toMatchObject({ hold: { reason: "too early" } });
+  await project.succeed(...release, "--release-hold");
+  expect(project.state()).toMatchObject({ hold: null });
   expect(existsSync(join(project.www, "current/releases/26.09.001"))).toBe(true);
   await verify();
 });

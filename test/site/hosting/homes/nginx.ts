@@ -26,7 +26,9 @@ export async function startNginx(site: string, hosting: string, own?: number) {
   await execa("nginx", ["-p", home, "-c", path]);
   // It listens before this command has ended, but may write its pid file later.
   const pid = () => Number(readFileSync(join(home, "nginx.pid"), "utf8"));
-  return { origin: `http://127.0.0.1:${port}`, stop: () => void process.kill(pid(), "SIGQUIT") };
+  const origin = `http://127.0.0.1:${port}`;
+  const reload = () => execa("nginx", ["-p", home, "-c", path, "-s", "reload"]);
+  return { origin, reload, stop: () => void process.kill(pid(), "SIGQUIT") };
 }
 
 const configuration = ({
