@@ -20,7 +20,7 @@ export function addController(program: CommandUnknownOpts, run: Run): void {
     program,
     "controller",
     "Run a controller, which accepts and rejects devices.",
-    "relcat controller demo",
+    "relcat controller serve --database controller.db",
   );
   addRunning(controller, run);
   addKeys(controller, run);
@@ -45,10 +45,6 @@ export function addController(program: CommandUnknownOpts, run: Run): void {
 }
 
 function addRunning(controller: CommandUnknownOpts, run: Run): void {
-  row(controller, "demo", "Start a controller with simulated devices, for testing.", "relcat controller demo")
-    .option("--port <port>", "port to listen on; 0 for any free port", asPort, 8081)
-    .option("--devices <count>", "number of pending devices", asCount, 200)
-    .action((options) => run(async (host) => (await import("./controller-demo.ts")).demo(options, host)));
   const made = "relcat controller init --database controller.db --email owner@example.com";
   row(controller, "init", "Create a controller database and its first Owner.", made)
     .addOption(onDatabase())

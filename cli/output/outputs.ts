@@ -83,7 +83,6 @@ export const documents = {
 export const lines = {
   "serve-listening": servers.serveListening,
   listening: servers.listening,
-  "demo-listening": servers.demoListening,
   request: servers.request,
   "site-replaced": servers.siteReplaced,
   "server-error": servers.serverError,
@@ -146,7 +145,6 @@ export const commandOutputs = {
   serve: ["serve-listening", "request", "site-replaced", "server-error"],
   login: ["login"],
   logout: ["logout"],
-  "controller demo": ["demo-listening"],
   "controller init": ["controller-init"],
   "controller serve": ["listening", "request", "server-error"],
   "controller backup": ["controller-backup"],

@@ -10,15 +10,6 @@ const build = member(sha256, "Id of the build.");
 
 export const listening = line("The server is ready.", { event: event("listening"), url });
 export const serveListening = line("The server is ready.", { event: event("listening"), url, build });
-export const demoListening = line("The demo is ready.", {
-  event: event("listening"),
-  url,
-  email: text("Email address of the Owner."),
-  password: text("Password of the Owner."),
-  serials: text("CSV file with serial numbers."),
-  id: text("Id of an API key."),
-  key: text("Secret of the API key."),
-});
 export const request = line("A request was answered.", {
   time,
   event: event("request"),

@@ -45,7 +45,6 @@ const ofCommand: Readonly<Record<string, readonly number[]>> = {
   history: [1, 4, 5, 6],
   rollback: [1, 3, 4, 5, 6, 7, 9],
   serve: [1, 3, 6],
-  "controller demo": [1],
   "controller serve": [1],
   "controller keys": [1, 3, 5],
   "controller users": [1, 3, 5],

@@ -29,7 +29,7 @@ const commands = [
   ["upload"],
   ["serve"],
   ["controller"],
-  ...["demo", "init", "serve", "keys", "users", "audit", "backup", "restore", "migrate"].map((name) => [
+  ...["init", "serve", "keys", "users", "audit", "backup", "restore", "migrate"].map((name) => [
     "controller",
     name,
   ]),

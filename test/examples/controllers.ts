@@ -82,12 +82,6 @@ export function controllerExamples(served: () => ServedController): Readonly<Rec
       prints: /its Owner is owner@example\.com/,
       after: "test -s controller.db",
     },
-    "controller demo": {
-      in: "new",
-      isServer: true,
-      prints: /200 devices enrol/,
-      until: /relcat devices history/,
-    },
   };
 }
 

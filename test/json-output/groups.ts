@@ -68,6 +68,6 @@ export const groups = {
       "devices-history",
     ] as const),
     ...(["devices-delete", "devices-state", "devices-serials", "devices-import", "devices-enroll"] as const),
-    ...(["devices-export", "devices-watch", "listening", "demo-listening"] as const),
+    ...(["devices-export", "devices-watch", "listening"] as const),
   ],
 } as const satisfies Record<string, readonly OutputName[]>;

@@ -11,8 +11,8 @@ export const ownerEmail = "owner@example.com";
 type Env = Record<string, string | undefined>;
 
 /** Starts a command that runs until it is stopped. */
-export const startRelcat = (folder: string, env: Env, args: readonly string[], launcher = program) =>
-  execa(process.execPath, [launcher, ...args], { cwd: folder, env, reject: false });
+export const startRelcat = (folder: string, env: Env, args: readonly string[]) =>
+  execa(process.execPath, [program, ...args], { cwd: folder, env, reject: false });
 export type Running = ReturnType<typeof startRelcat>;
 
 /** A controller in a new folder, made with the users' commands. */
