@@ -21,7 +21,7 @@ export async function siteOf(given: string | undefined, host: Host, flag = "", c
 /** Chooses the release of files that neither the command line nor the files name. */
 export const openRelease = (host: Host) => async (): Promise<string> => {
   const { openVersions } = await import("../../pipeline/intake/ingest/store-manifest.ts");
-  const ways = "relcat new opens one, and --release 26.08.002 names any.";
+  const ways = "Open one with relcat new, or name a release: --release 26.08.002";
   return onlyOne("open release", openVersions(host.releases), "--release ", ways, host);
 };
 
@@ -30,9 +30,9 @@ function onlyOne(what: string, names: readonly string[], flag: string, ifNone: s
   const [name, ...others] = names;
   if (name === undefined) throw new UsageError(`there is no ${what}`, ifNone);
   if (others.length > 0 || host.environment.CI) {
-    const why = others.length > 0 ? "there is more than one" : "a job of CI must name it";
+    const why = others.length > 0 ? "there is more than one" : "a CI job must name it";
     const hint = `Name one: ${names.map((each) => flag + each).join(" or ")}`;
-    throw new UsageError(`no ${what} is named, and ${why}`, hint);
+    throw new UsageError(`the command line names no ${what}, and ${why}`, hint);
   }
   say(host, `Using the only ${what}: ${name}.`);
   return name;

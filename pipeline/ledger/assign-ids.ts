@@ -250,7 +250,7 @@ function vanished(ledger: Ledger, found: ReadonlySet<number>, unread: ReadonlySe
 }
 
 const vanishedHint = ({ id, version }: Published) =>
-  `Restore its manifest in ${version}/manifests/ back: merge the branch that cut it, or restore the file. ` +
+  `Restore its manifest in ${version}/manifests/: merge the branch that cut it, or restore the file. ` +
   `To withdraw it, keep the manifest and run relcat retract ${id} --reason ….`;
 
 /** @param where location of the record */

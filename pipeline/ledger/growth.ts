@@ -59,7 +59,7 @@ function words(kind: Exclude<Growth["kind"], "grown">, common: number, revision:
   }
   if (kind === "parted") {
     return {
-      message: `${revision}has other lines ${after} than the ledger here: both were written to`,
+      message: `${revision} has other lines ${after} than the ledger here: both were written to`,
       hint: `Run git merge ${revision}, then relcat ledger rebase --onto ${revision}: it keeps those lines and puts ours after them, with the next ids.`,
     };
   }

@@ -8,7 +8,7 @@ const isWritten = ({ ledger }: Plan, text: string): boolean => digest(text) === 
 /** @throws RelcatError plan-stale if the ledger changed since */
 export function refuseOtherLedger(plan: Plan, text: string): void {
   if (digest(text) === plan.ledger.before || isWritten(plan, text)) return;
-  throw stale(["the ledgerhas other lines"]);
+  throw stale(["the ledger has other lines"]);
 }
 
 /**

@@ -69,24 +69,32 @@ test("a release that is cut is not open", async () => {
 test.each([
   [
     ["ingest", "out"],
-    "no open release is named, and there is more than one",
+    "the command line names no open release, and there is more than one",
     "--release 26.09.001 or --release 26.09.002",
   ],
   [
     ["upload", "out/tool.msi", "--site", "prod"],
-    "no open release is named, and there is more than one",
+    "the command line names no open release, and there is more than one",
     "--release 26.09.001 or --release 26.09.002",
   ],
   [
     ["upload", "out/tool.msi", "--release", "26.09.001"],
-    "no site in catalog.yaml is named, and there is more than one",
+    "the command line names no site in catalog.yaml, and there is more than one",
     "--site prod or --site trial",
   ],
-  [["release", "--all"], "no site in catalog.yaml is named, and there is more than one", "prod or trial"],
-  [["publish"], "no site in catalog.yaml is named, and there is more than one", "prod or trial"],
+  [
+    ["release", "--all"],
+    "the command line names no site in catalog.yaml, and there is more than one",
+    "prod or trial",
+  ],
+  [
+    ["publish"],
+    "the command line names no site in catalog.yaml, and there is more than one",
+    "prod or trial",
+  ],
   [
     ["rollback", "--reason", "Blank."],
-    "no site in catalog.yaml is named, and there is more than one",
+    "the command line names no site in catalog.yaml, and there is more than one",
     "prod or trial",
   ],
 ])(
@@ -102,13 +110,17 @@ test.each([
 );
 
 test.each([
-  [["ingest", "out"], "no open release is named, and a job of CI must name it", "--release 26.09.001"],
+  [
+    ["ingest", "out"],
+    "the command line names no open release, and a CI job must name it",
+    "--release 26.09.001",
+  ],
   [
     ["upload", "out/tool.msi", "--release", "26.09.001"],
-    "no site in catalog.yaml is named, and a job of CI must name it",
+    "the command line names no site in catalog.yaml, and a CI job must name it",
     "--site prod",
   ],
-  [["release", "--all"], "no site in catalog.yaml is named, and a job of CI must name it", "prod"],
+  [["release", "--all"], "the command line names no site in catalog.yaml, and a CI job must name it", "prod"],
 ])("in CI, relcat %j must name what it means", async (args, what, which) => {
   const { folder, list } = single();
   const { exitCode, stderr } = await relcat(folder, args, { env: { CI: "true" } });
@@ -119,7 +131,7 @@ test.each([
 test("without a release or a site, the hint says how to make one", async () => {
   const { run } = project({ "releases/catalog.yaml": settings(), "out/tool.msi": "hello" });
   expect((await run("ingest", "out")).stderr).toBe(
-    "error[usage] there is no open release\n  hint: relcat new opens one, and --release 26.08.002 names any.",
+    "error[usage] there is no open release\n  hint: Open one with relcat new, or name a release: --release 26.08.002",
   );
   expect((await run("publish")).stderr).toBe(
     'error[usage] there is no site in catalog.yaml\n  hint: Name one there: sites: { prod: { url: "dir:/srv/catalog" } }',

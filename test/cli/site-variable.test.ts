@@ -41,7 +41,7 @@ test("an empty RELCAT_SITE names no site", async () => {
   expect(await at(made, "", "publish")).toMatchObject({
     exitCode: 2,
     stderr:
-      "error[usage] no site in catalog.yaml is named, and there is more than one\n  hint: Name one: prod or trial",
+      "error[usage] the command line names no site in catalog.yaml, and there is more than one\n  hint: Name one: prod or trial",
   });
 });
 

@@ -126,7 +126,7 @@ describe("a plan that no longer fits is refused with 3, and nothing is written, 
 
   test("a change of the ledger", async () => {
     const retract = (made: Project) => made.succeed("retract", "2", "--reason", "Broken.", "--yes");
-    expect(await stale(retract)).toBe(words("the ledgerhas other lines"));
+    expect(await stale(retract)).toBe(words("the ledger has other lines"));
   });
 });
 

@@ -126,7 +126,7 @@ test("an id of two branches needs ledger rebase, and no withdrawal", async () =>
   await made.succeed("cut", "--all", "--now", "2026-09-26T10:00:00Z");
   const words = [
     "ledger-rewritten",
-    "mainhas other lines after line 5 than the ledger here: both were written to",
+    "main has other lines after line 5 than the ledger here: both were written to",
     "Run git merge main, then relcat ledger rebase --onto main: it keeps those lines and puts ours after them, with the next ids.",
   ];
   const plan = await planOf(made);
@@ -173,7 +173,7 @@ test("forbidden changes end with exit status 1, under any option", async () => {
 Records: 1 forbidden and 1 removed.
 Forbidden:
   releases/ledger.jsonl:2:1  record-vanished  the ledger has "tool-26.08.001.rpm" of 26.08.001 as id 2, but no manifest names it
-     Restore its manifest in 26.08.001/manifests/ back: merge the branch that cut it, or restore the file. To withdraw it, keep the manifest and run relcat retract 2 --reason ….
+     Restore its manifest in 26.08.001/manifests/: merge the branch that cut it, or restore the file. To withdraw it, keep the manifest and run relcat retract 2 --reason ….
 Removed, which is forbidden:
   2  26.08.001  rpm  tool-26.08.001.rpm
 The ledger gets no lines.`);

@@ -82,13 +82,13 @@ test("a short key is similar only with one different letter", async () => {
     'error[unknown-key] the key "rev" is not known\n  Did you mean revs?',
   ]);
   expect(await said("26.08.001/release.yaml", release("id: 1"))).toEqual([
-    'error[unknown-key] the key "id" is not known\n  Known keys: version, date, opened, revs, summary, notes.',
+    'error[unknown-key] the key "id" is not known\n  Known keys: version, date, corrected, opened, revs, summary, notes.',
   ]);
 });
 
 test("a key with control characters is shown escaped", async () => {
   expect(await said("26.08.001/release.yaml", release('"a\\u001b[31m\\u009b1m\\u202e": 1'))).toEqual([
     'error[unknown-key] the key "a\\u001b[31m\\u009b1m\\u202e" is not known\n' +
-      "  Known keys: version, date, opened, revs, summary, notes.",
+      "  Known keys: version, date, corrected, opened, revs, summary, notes.",
   ]);
 });

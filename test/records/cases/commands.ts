@@ -48,7 +48,7 @@ export const changeCases: Case[] = [
     action: cutThen((catalog) => catalog.write({ "26.08.001/manifests/chart.json": undefined }), check),
     problems: [
       'ledger.jsonl:2:1 error[record-vanished] the ledger has "tool-chart-26.08.001.tgz" of 26.08.001 as id 2, but no manifest names it' +
-        "\n  Restore its manifest in 26.08.001/manifests/ back: merge the branch that cut it, or restore the file. To withdraw it, keep the manifest and run relcat retract 2 --reason ….",
+        "\n  Restore its manifest in 26.08.001/manifests/: merge the branch that cut it, or restore the file. To withdraw it, keep the manifest and run relcat retract 2 --reason ….",
     ],
   },
   {

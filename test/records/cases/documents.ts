@@ -205,7 +205,7 @@ export const documentCases: Case[] = [
     files: { "26.08.001/release.yaml": releaseDocument({ colour: "red" }) },
     problems: [
       '26.08.001/release.yaml:4:3 error[unknown-key] the key "colour" is not known' +
-        "\n  Known keys: version, date, opened, revs, summary, notes.",
+        "\n  Known keys: version, date, corrected, opened, revs, summary, notes.",
     ],
   },
   {
