@@ -21,8 +21,8 @@ export async function requireCorrections(
     return before && before !== sha256;
   });
   const problems = await inParallel(changed, 8, async ({ path }): Promise<Problem[]> => {
-    const [ours, live] = [parsed(read(path)), parsed(await store.read(path))];
-    if (!ours || isCorrected(ours, live, now)) return [];
+    const ours = parsed(read(path));
+    if (isCorrected(ours, parsedLive(await store.read(path)), now)) return [];
     const message = `the notes of ${ours.version} differ from those at ${site}, and its release.yaml does not have the day of this correction`;
     const hint = `Add corrected: ${dayOf(now)} to ${ours.version}/release.yaml, which its page will show, or restore the notes; then build and sign again.`;
     return [{ code: "notes-changed", severity: "error", message, hint }];
@@ -30,10 +30,13 @@ export async function requireCorrections(
   throwErrors(problems.flat());
 }
 
+const parsed = (bytes: Uint8Array | undefined): NotesDocument =>
+  notesDocumentSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));
+
 /** undefined: the document was damaged at the site, so the notes may differ. */
-function parsed(bytes: Uint8Array | undefined): NotesDocument | undefined {
+function parsedLive(bytes: Uint8Array | undefined): NotesDocument | undefined {
   try {
-    return notesDocumentSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));
+    return parsed(bytes);
   } catch {
     return undefined;
   }
