@@ -26,7 +26,7 @@ test.each([
   ["nginx", "[nginx, -s, reload]"],
   ["caddy", "[caddy, reload, --config, /etc/caddy/Caddyfile]"],
   ["apache", "[apachectl, graceful]"],
-])("warns of a folder whose %s nobody reloads after a publish", async (host, reload) => {
+])("warns of a folder whose %s no one reloads after a publish", async (host, reload) => {
   const sites = {
     prod: { url: "dir:/srv/www" },
     purged: { url: "dir:/srv/purged", purge: { exec: ["true"] } },

@@ -9,7 +9,7 @@ import { freePort } from "../support/port.ts";
 import { project } from "../support/project.ts";
 import { spawnRelcat, temporaryFolder } from "../support/run.ts";
 
-test("verify tells a server that was not reloaded from wrong bytes, and accepts it after the reload", async () => {
+test("verify distinguishes a server that was not reloaded from wrong bytes, and accepts it after the reload", async () => {
   const [port, home] = [await freePort(), temporaryFolder()];
   const config = {
     product: "Acme",
