@@ -135,7 +135,7 @@ export function sayLive(place: string, build: string | undefined, host: Host): v
 }
 
 const reload =
-  "  hint: Reload the web server, so that it uses the configuration of this build: nginx -s reload, for example. purge: in the entry of the site in catalog.yaml can do that after each publish.";
+  "  hint: Reload the web server, so that it uses the configuration of this build: nginx -s reload, for example. purge: in the entry of the site in catalog.yaml can do that after each publish. In a bucket, relcat publish SITE --repair restores the headers.";
 
 function sentence(place: string, verdict: Verdict, grace: number): string {
   const { findings, stale, sample, files, releases, packages, artifacts } = verdict;

@@ -121,9 +121,10 @@ describe("a difference is reported:", () => {
     server.close();
     expect(exitCode).toBe(8);
     expect(text).toMatch(
-      /^http\S+ is what was signed, but its web server sends wrong headers: \d+ findings\.\n/,
+      /^http\S+ is what was signed, but its web server sends wrong headers: \d+ findings\. {2}404\.html has /,
     );
     expect(text).toContain("  hint: Reload the web server, so that it uses the configuration of this build:");
+    expect(text).toMatch(/ In a bucket, relcat publish SITE --repair restores the headers\.$/);
     expect(text).toContain('api/v1/latest.json has the Content-Type "text/html"');
     expect(text).toContain('index.html has the Content-Type "application/json"');
   });
