@@ -78,11 +78,6 @@ function addTools(program: CommandUnknownOpts, run: Run): void {
       run(async (host) => (await import("./catalog/schema.ts")).schema(name, options, host)),
     );
   program
-    .command("__complete <values> [word...]", { hidden: true })
-    .action((values, words) =>
-      run(async (host) => (await import("./completion/complete.ts")).complete(values, words, host)),
-    );
-  program
     .command("__words <state> [word...]", { hidden: true })
     .action((state, words) =>
       run(async (host) =>
@@ -98,7 +93,7 @@ function addTools(program: CommandUnknownOpts, run: Run): void {
   )
     .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish", "powershell"] as const))
     .action((shell) =>
-      run(async (host) => (await import("./completion/completion.ts")).completion(shell, program, host)),
+      run(async (host) => (await import("./completion/completion.ts")).completion(shell, host)),
     );
 }
 

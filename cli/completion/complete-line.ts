@@ -1,12 +1,14 @@
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
+import { exitStatus } from "../../pipeline/errors.ts";
 import { type Host, print } from "../terminal/host.ts";
 import { complete } from "./complete.ts";
 import { type CommandWords, commandWords } from "./completion-words.ts";
 
 /**
- * `relcat __words`, for shells whose script knows no words: prints every suggestion for the end of a command line, as
+ * `relcat __words`, which the scripts of all shells call: prints every suggestion for the end of a command line, as
  * a word, a tab and a description.
  * @param state "begun": the last of the words is to be completed; "next": a new one
+ * @returns 9 if only listed words are possible, so that a shell offers no files
  */
 export async function completeLine(
   state: string,
@@ -24,24 +26,20 @@ export async function completeLine(
   const option = command?.options.find(
     ({ flags, takesValue }) => takesValue && flags.includes(before.at(-1) ?? ""),
   );
-  if (!command || option?.flags.includes("-C")) return 0;
+  if (!command || option?.flags.includes("-C")) return exitStatus.done;
   if (!option && current.startsWith("-")) {
     for (const { flags, description } of command.options) for (const flag of flags) offer(flag, description);
-    return 0;
+    return exitStatus.declined;
   }
   const { choices, values } = option ?? command;
-  if (!option) for (const { name, description } of command.subcommands) offer(name, description);
+  const subcommands = option ? [] : command.subcommands;
+  for (const { name, description } of subcommands) offer(name, description);
   for (const choice of choices) offer(choice, "");
-  if (values === undefined) return 0;
-  const asked = { write: (text: string) => offering(text, offer), style: (_: unknown, text: string) => text };
-  return complete(values, [...before, current], Object.create(host, { data: { value: asked } }));
-}
-
-function offering(text: string, offer: (value: string, about: string) => void): void {
-  for (const line of text.split("\n").filter((each) => each !== "")) {
-    const [value = "", about = ""] = line.split("\t");
-    offer(value, about);
+  if (values) {
+    const found = await complete(values, [...before, current], host);
+    for (const { value, about } of found) offer(value, about);
   }
+  return values || choices.length + subcommands.length > 0 ? exitStatus.declined : exitStatus.done;
 }
 
 /** The command that the words name so far, without options and their values. */

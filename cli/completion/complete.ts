@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { schemaNames } from "../output/published-schemas.ts";
-import { type Host, print } from "../terminal/host.ts";
+import type { Host } from "../terminal/host.ts";
 import { type Candidate, idCandidates, liveIds, type Standing, standings } from "./complete-ids.ts";
 
 /** Completion values from the project or from this relcat. */
@@ -20,20 +20,18 @@ export type Values =
   | "filters";
 
 /**
- * `relcat __complete`, called by shells during completion. Loads the pipeline only if it needs catalog.yaml,
- * and suggests nothing after an error.
+ * Values of the project. Loads the pipeline only if it needs catalog.yaml, and suggests nothing after an error.
  * @param words the command line so far
  */
-export async function complete(values: string, words: readonly string[], host: Host): Promise<number> {
+export async function complete(values: Values, words: readonly string[], host: Host): Promise<Candidate[]> {
   try {
-    for (const { value, about } of await candidates(values, words, host)) print(host, `${value}\t${about}`);
+    return await candidates(values, words, host);
   } catch {
-    // Not a project, or an unreadable file: there is nothing to offer.
+    return []; // Not a project, or an unreadable file.
   }
-  return 0;
 }
 
-async function candidates(values: string, words: readonly string[], host: Host): Promise<Candidate[]> {
+async function candidates(values: Values, words: readonly string[], host: Host): Promise<Candidate[]> {
   const { releases } = host;
   switch (values) {
     case "versions":

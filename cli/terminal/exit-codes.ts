@@ -53,6 +53,7 @@ const ofCommand: Readonly<Record<string, readonly number[]>> = {
   "controller restore": [1, 6],
   "controller migrate": [1],
   login: [1, 3, 5],
+  __words: [9],
   logout: [1, 3, 5],
   devices: [1, 3, 5, 9],
   templates: [1],

@@ -161,39 +161,35 @@ zpty -d shell
   });
 });
 
-describe("relcat __complete", () => {
+describe("relcat __words", () => {
   test.each([
     ["outside a project", {}],
     ["a ledger that is a folder", { "releases/ledger.jsonl/x": "" }],
     ["a ledger that is not one", { "releases/ledger.jsonl": "<<<<<<< HEAD\n\u0000\n" }],
   ])("offers nothing and prints no error: %s", async (_, files) => {
-    for (const values of ["versions", "retractable", "package-types", "sites", "else"]) {
-      const { stdout, stderr, exitCode } = await project(files).run(
-        "__complete",
-        values,
-        "--",
-        "x",
-        "--json",
-      );
-      expect({ stdout, stderr, exitCode }).toEqual({ stdout: "", stderr: "", exitCode: 0 });
+    for (const line of [["plan"], ["retract"], ["retract", "--type"], ["publish"], ["download", "latest"]]) {
+      const { stdout, stderr, exitCode } = await project(files).run("__words", "begun", "--", ...line, "x");
+      expect({ stdout, stderr, exitCode }).toEqual({ stdout: "", stderr: "", exitCode: 9 });
     }
   });
 
   test("offers nothing that a shell would expand", async () => {
     const line = (type: string) => `{"event":"add","id":1,"version":"26.08.001","package_type":"${type}"}\n`;
     const { run } = project({ "releases/ledger.jsonl": line("$(touch x)") + line("`id`") + line("msi") });
-    expect((await run("__complete", "package-types")).stdout).toBe("msi\t1 record in the ledger");
+    expect((await run("__words", "next", "--", "retract", "--type")).stdout).toBe(
+      "msi\t1 record in the ledger",
+    );
   });
 
   test("loads no module of the pipeline", async () => {
     const trace = ["--import", `data:text/javascript,${encodeURIComponent(loaded)}`];
-    const { stdout } = await spawnRelcat(made.folder, ["__complete", "versions"], { nodeArgs: trace });
+    const { stdout } = await spawnRelcat(made.folder, ["__words", "next", "--", "plan"], { nodeArgs: trace });
     expect(stdout).toContain("26.10.001\tnot cut");
     expect(stdout).not.toContain("LOADED");
   });
 
   test("is not in --help", async () => {
-    expect((await relcat(repository, ["--help"])).stdout).not.toContain("__complete");
+    expect((await relcat(repository, ["--help"])).stdout).not.toContain("__words");
   });
 });
 

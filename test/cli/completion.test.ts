@@ -1,10 +1,17 @@
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { execa } from "execa";
 import { beforeAll, describe, expect, test } from "vitest";
 import { project } from "../support/project.ts";
-import { relcat, repository } from "../support/run.ts";
+import { program, relcat, repository, temporaryFolder } from "../support/run.ts";
 
 const isThere = async (shell: string) =>
   (await execa(shell, ["--version"], { reject: false })).exitCode === 0;
+
+const bin = temporaryFolder();
+writeFileSync(join(bin, "relcat"), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`);
+chmodSync(join(bin, "relcat"), 0o755);
+const env = { PATH: `${bin}:${process.env.PATH}` };
 
 const script = async (shell: string) => {
   const { stdout, stderr, exitCode } = await relcat(repository, ["completion", shell]);
@@ -21,7 +28,7 @@ describe("in bash", () => {
   /** Suggestions of bash for the last word. */
   async function offered(...words: string[]): Promise<string[]> {
     const ask = `COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _relcat; IFS=,; echo "\${COMPREPLY[*]}"`;
-    const { stdout } = await execa("bash", ["-c", `${bash}\n${ask}`, "bash", ...words]);
+    const { stdout } = await execa("bash", ["-c", `${bash}\n${ask}`, "bash", ...words], { env });
     return stdout.split(",");
   }
 
@@ -68,14 +75,14 @@ test.skipIf(!hasFish)("fish completes commands and options", async () => {
     const { stdout } = await execa(
       "fish",
       ["--no-config", "-c", `source relcat.fish; complete -C '${line}'`],
-      { cwd: folder },
+      { cwd: folder, env },
     );
     return stdout.split("\n").map((each) => each.split("\t")[0]);
   };
   expect(await offered("relcat ch")).toEqual(["check"]);
   expect(await offered("relcat -C x unc")).toEqual(["uncut"]);
-  expect(await offered("relcat notes ")).toEqual(["add", "help", "lint", "show"]);
-  expect(await offered("relcat notes show --format ")).toEqual(["html", "json", "markdown", "text"]);
+  expect(await offered("relcat notes ")).toEqual(["show", "lint", "add", "help"]);
+  expect(await offered("relcat notes show --format ")).toEqual(["markdown", "html", "json", "text"]);
 });
 
 const hasZsh = await isThere("zsh");

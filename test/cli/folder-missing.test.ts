@@ -40,7 +40,7 @@ const inProject: Record<string, string> = {
 
 /** Commands that start a project, or need none. */
 const elsewhere =
-  /^(init|import|inspect|schema|templates (list|show)|completion|complete|help|controller .*|devices .*|login|logout)$/;
+  /^(init|import|inspect|schema|templates (list|show)|completion|help|controller .*|devices .*|login|logout)$/;
 
 const commands = [...leavesOf(commandTable())].map(([, path]) => path.join(" "));
 

@@ -42,7 +42,9 @@ describe.each(some(places, 2))("in %s", (place, root) => {
     const [here, there] = [await made.run("list"), await run("list")];
     expect(there).toEqual(here);
     expect((await run("status", "--offline")).stdout).toContain("26.09.001");
-    expect((await run("__complete", "versions")).stdout).toContain("26.09.001\t3 records in the ledger");
+    expect((await run("__words", "next", "--", "plan")).stdout).toContain(
+      "26.09.001\t3 records in the ledger",
+    );
   });
 
   test("build writes the same bytes into the project's dist; --out is relative to the current folder", async () => {
