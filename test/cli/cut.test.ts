@@ -115,6 +115,7 @@ test("--json prints the new ids as a document", async () => {
     revised: [],
     private: { added: 0, revised: 0 },
     commit: null,
+    subject: null,
     settled_by: "origin/main",
   });
 });
@@ -268,21 +269,16 @@ test("--commit without a repository is refused before anything is written", asyn
   expect(list("releases")).not.toContain("ledger.jsonl");
 });
 
-test("--commit says whether the ledger is written if git refuses", async () => {
-  const { folder, git, list, write } = project({ ...smallCatalog, ".gitignore": ".relcat-*\n" });
+test("--commit by an unknown person is refused before anything is written", async () => {
+  const { folder, git, list } = project(smallCatalog);
   await git("init", "--quiet");
   await git("config", "user.useConfigOnly", "true");
   const env = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1", EMAIL: "" };
-  const cut = () => relcat(folder, ["cut", "--all", "--commit"], { env });
-  const first = await cut();
-  expect(first.exitCode).toBe(2);
-  expect(first.stderr).toContain("error[commit-refused] git commit failed: ");
-  expect(first.stderr).toContain("  hint: The ledger was written; commit it by hand once git works.");
-  expect(list("releases")).toContain("ledger.jsonl");
-  write("releases/next/notes/other.yaml", note("Another one."));
-  const second = await cut();
-  expect(second.stderr).toContain("error[commit-refused] git commit failed: ");
-  expect(second.stderr).toContain("  hint: Nothing was cut.");
+  const { stderr, exitCode } = await relcat(folder, ["cut", "--all", "--commit"], { env });
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("error[commit-refused] git var failed: no email was given");
+  expect(stderr).toContain("  hint: Nothing was written. Tell git who commits: ");
+  expect(list("releases")).not.toContain("ledger.jsonl");
 });
 
 test.each<[string, string, (git: Project["git"], folder: string) => unknown]>([
@@ -301,7 +297,7 @@ test.each<[string, string, (git: Project["git"], folder: string) => unknown]>([
     (git) => git("config", "gpg.program", "false").then(() => git("config", "commit.gpgsign", "true")),
   ],
 ])("--commit that %s stops has a code of its own, and git's own line", async (_, message, prepare) => {
-  const { folder, git, run, list } = project(smallCatalog);
+  const { folder, git, run, list, write } = project(smallCatalog);
   await git("init", "--quiet");
   await git("config", "user.name", "Test");
   await git("config", "user.email", "test@example.com");
@@ -313,6 +309,10 @@ test.each<[string, string, (git: Project["git"], folder: string) => unknown]>([
     ),
   });
   expect(list("releases")).toContain("ledger.jsonl");
+  write("releases/next/notes/other.yaml", note("Another one."));
+  expect(await run("cut", "--all", "--commit")).toMatchObject({
+    stderr: expect.stringContaining(`error[commit-refused] ${message}\n  hint: Nothing was cut.`),
+  });
 });
 
 describe("--body", () => {
