@@ -30,7 +30,10 @@ async function filesOf(version) {
   ];
 }
 
-const named = ({ package_type, file }) => `${package_type} ${file.replace(/\d+(?:\.\d+)*/g, "#")}`;
+// Numbers in names of architectures, such as win32 and i686, are no versions.
+const version = /(?<!(?<![a-z])(?:win|x|x86_|i|amd|armv?|aarch|ppc|riscv|s)\d*)\d+(?:\.\d+)*/gi;
+
+const named = ({ package_type, file }) => `${package_type} ${file.replace(version, "#")}`;
 
 const traits = ({ package_type, arch, min_os_version, max_os_version, gui_only, headless }) =>
   JSON.stringify([package_type, arch, min_os_version, max_os_version, gui_only, headless]);

@@ -66,6 +66,9 @@ test("a forgotten manifest is a warning of check, plan, cut and release, once fo
   expect(stdout).toContain("In the previous release, but not in this one");
   expect(stdout).toContain(sentence);
   expect((await made.json("plan")).document.dropped).toMatchObject([{ code: "artifact-dropped" }]);
+  for (const version of [first, second])
+    for (const file of Object.values(filesOf(version)).flat())
+      made.write(`public/files/${version}/${(file as { name: string }).name}`, "");
   const rehearsed = await made.run("release", "prod", "--dry-run");
   expect(rehearsed.stderr).toContain(sentence);
   const cut = await made.succeed("cut", second);
@@ -103,6 +106,22 @@ test("the previous release is the newest earlier one that is cut and has files t
   ]);
   await made.succeed("retract", second, "--reason", "Broken", "--yes");
   expect(await warnings(made)).toHaveLength(2);
+});
+
+test("a number in the name of an architecture is no version", async () => {
+  const zips = (version: string, kinds: readonly string[]): Files =>
+    release(
+      version,
+      kinds.map((kind, index) => artifact(`tool-${version}-${kind}.tar.xz`, "xz", String(index))),
+    );
+  const made = project({
+    "releases/catalog.yaml": { require: {} },
+    ...zips(first, ["win32", "win64", "i386", "i686"]),
+  });
+  await made.succeed("cut", first);
+  add(made, zips(second, ["win64", "i686"]));
+  const [sentence] = await warnings(made);
+  expect(sentence).toContain('"tool-26.11.001-i386.tar.xz" and 1 more of 26.11.001');
 });
 
 test("a release of an earlier month is compared with its own predecessor", async () => {
