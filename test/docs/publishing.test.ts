@@ -59,7 +59,7 @@ describe.each(["folder", "bucket"] as const)("a site in a %s", { tags: ["long"] 
 test("a site's folder has the files that the guide draws", { tags: ["long"] }, async () => {
   const at = await liveWorld();
   await at.succeed(
-    `echo 'hosts: [nginx]' >>releases/catalog.yaml
+    `echo 'hosts: [nginx]' >>releases/catalog.yaml; git commit -qam "Configure nginx"; git push -q
 relcat build --released --site prod && relcat sign --site prod && relcat publish prod`,
     { cwd: at.clone, env: { RELCAT_ONLINE_KEY: at.key } },
   );
