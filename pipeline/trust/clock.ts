@@ -37,7 +37,7 @@ export function requireClock(now: number, offset: number | undefined, known: Kno
     const fault = faultOf(now, known);
     if (fault === undefined) return;
     const wayOut = `relcat build --released --site SITE, then relcat sign --site SITE --now ${dateOf(now)}, then relcat publish SITE`;
-    const hint = `${setIt} If it is right, and the other dates are wrong: ${wayOut}`;
+    const hint = `${setIt} If it is right: ${wayOut}`;
     throw failure("clock", `${ours}, which is ${fault}`, hint);
   }
   if (Math.abs(offset) <= clockTolerance) return;

@@ -80,7 +80,7 @@ test.each<[string, KnownDates, string]>([
 ])("%s is refused, with a way out", (_, known, what) => {
   expect(refusal(undefined, known)).toBe(
     `the clock gives 2026-11-26T03:00:00Z, which is ${what}\n` +
-      "Nothing was changed. Set the clock of this machine. If it is right, and the other dates are wrong: " +
+      "Nothing was changed. Set the clock of this machine. If it is right: " +
       "relcat build --released --site SITE, then relcat sign --site SITE --now 2026-11-26T03:00:00Z, then relcat publish SITE",
   );
 });
