@@ -34,10 +34,11 @@ export async function retractRecords(
     options.reason,
     "Give the reason in one line: everyone who has the package will read it.",
   );
+  const choice = choiceOf(targets, options);
   const ledger = readLedgerNow(host.releases);
   const guard = new LedgerGuard(options, host);
   await guard.prove(ledger);
-  const { entries, alreadyRetracted } = selectRecords(ledger, choiceOf(targets, options));
+  const { entries, alreadyRetracted } = selectRecords(ledger, choice);
   const retraction = { ids: entries.map((entry) => entry.add.id), reason, replacedBy: options.replacedBy };
   // Validated before the confirmation, so that users do not confirm what is then refused.
   const due = decideRetract(ledger, retraction, ledger.newest).events;

@@ -39,7 +39,7 @@ test.each(leaves.map((path) => [path.join(" "), path] as const))(
   async (_, path) => {
     const modules = moduleOf(path);
     expect(modules).not.toEqual([]);
-    // 10 is an answer of plan, not a problem; 6 and 7 are also verdicts.
+    // 10 is an answer of plan, not a problem.
     const raised = new Set([
       0,
       2,

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { codes } from "../../pipeline/errors.ts";
+import { codes, exitStatus } from "../../pipeline/errors.ts";
 import { repository } from "../support/run.ts";
 
 const sources = new Map<string, string>();
@@ -45,8 +45,8 @@ function importsOf(path: string): string[] {
 }
 
 /**
- * Exit statuses of the problem codes that a module names, or one that it imports. Some of them may be unreachable, but
- * no other can be raised.
+ * Exit statuses that a module names, or one that it imports: by a problem code, as a verdict, or as a question that is
+ * answered with no. Some of them may be unreachable, but no other can be raised.
  */
 export function statusesRaisedBy(entry: string): number[] {
   const seen = new Set<string>();
@@ -59,5 +59,9 @@ export function statusesRaisedBy(entry: string): number[] {
   const named = Object.entries(codes).filter(([code]) =>
     [...seen].some((path) => read(path).includes(`"${code}"`)),
   );
-  return named.map(([, status]) => status);
+  const verdicts = Object.entries(exitStatus).filter(([name]) =>
+    [...seen].some((path) => read(path).includes(`exitStatus.${name}`)),
+  );
+  const isAsking = [...seen].some((path) => read(path).includes("new Declined("));
+  return [...named, ...verdicts].map(([, status]) => status).concat(isAsking ? exitStatus.declined : []);
 }
