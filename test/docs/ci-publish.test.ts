@@ -243,7 +243,7 @@ test("signatures are renewed after half of their life, and do not displace kept 
 
   // The README's instructions for a failing job.
   const readme = readFileSync(join(repository, "docs/ci/README.md"), "utf8");
-  const [, block = ""] = /\*\*If it fails\*\*[^`]*```sh\n([^`]+)```/.exec(readme) ?? [];
+  const [, block = ""] = /\*\*If it fails\*\*[\s\S]*?```sh\n([^`]+)```/.exec(readme) ?? [];
   expect(block).toContain("relcat publish prod");
   expect(await withKey(block)).toMatchObject({ exitCode: 0 });
 });
