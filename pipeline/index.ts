@@ -87,16 +87,15 @@ export { parseJson } from "./project/json.ts";
 export { requireVersions } from "./project/known-versions.ts";
 export { SyntaxProblem } from "./project/source.ts";
 export { preflight } from "./publish/preflight.ts";
-export { type PublishNotes, publishSite } from "./publish/publish.ts";
+export { type PublishNotes, provePushed, publishSite } from "./publish/publish.ts";
 export type { ChangedFile, PublishDelivery, PublishOptions } from "./publish/publish-build.ts";
-export { pushBranch } from "./publish/push-branch.ts";
 export { refreshSite } from "./publish/refresh.ts";
 export {
   commandsToPush,
   needsPush,
+  pushBranch,
   type ReleaseSteps,
   releaseSteps,
-  requirePushed,
 } from "./publish/release.ts";
 export {
   holdAgainst,

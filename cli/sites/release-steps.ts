@@ -119,8 +119,7 @@ function resultOf(output: Document): StepReport["result"] {
 
 async function nextAfter(problems: Problems, { again, confirmed }: Repeated, host: Host): Promise<string> {
   if (problems[0]?.code === "not-confirmed") return confirmed;
-  if (problems[0]?.code !== "ledger-unpushed") return `${again}, when that is repaired`;
-  const commands = await commandsToPush(host.releases);
+  const commands = problems[0]?.code === "ledger-unpushed" ? await commandsToPush(host.releases) : [];
   const own = again.includes(" --push") ? commands.filter((line) => !line.startsWith("git push ")) : commands;
   return own.length === 0 ? `${again}, when that is repaired` : `${own.join(", then ")}, then ${again}`;
 }

@@ -55,7 +55,7 @@ export async function cut(
     refuseCut(catalog, due, { ...request, versions: plan.versions ?? undefined });
     throwRefused(decided.refused);
     const lines = [...due.events, ...plan.lines];
-    const folders = foldersOf(lines, plan.versions ?? [], catalog);
+    const folders = versionsOf(lines, plan.versions ?? [], catalog);
     if (request.requireCommitted) {
       const sources = await uncommittedSources(
         folder,
@@ -98,8 +98,12 @@ async function decideAgain(
   return { ...fresh, plan: { ...plan, refused: fresh.plan.refused } };
 }
 
-/** Versions whose folders a cut commits. */
-function foldersOf(lines: Cut["events"], chosen: readonly string[], { ledger }: Catalog): Set<string> {
+/** Versions that a cut changes, whose folders it commits. */
+export function versionsOf(
+  lines: Cut["events"],
+  chosen: readonly string[],
+  { ledger }: Catalog,
+): Set<string> {
   const cut = lines.flatMap(
     (line) => ("version" in line ? line.version : ledger.byId.get(line.id)?.add.version) ?? [],
   );

@@ -3,7 +3,6 @@ import type { SiteIndex } from "../documents/site-state.ts";
 import type { SiteStore } from "../documents/site-store.ts";
 import { type Problem, throwErrors } from "../errors.ts";
 import { inParallel } from "../system/in-parallel.ts";
-import type { LocalBuild } from "./local-build.ts";
 
 /**
  * Refuses notes that changed since they were published, unless their release.yaml has the day of the correction.
@@ -13,7 +12,13 @@ import type { LocalBuild } from "./local-build.ts";
 export async function requireCorrections(
   store: Pick<SiteStore, "read">,
   published: SiteIndex | undefined,
-  { files, read }: Pick<LocalBuild, "files" | "read">,
+  {
+    files,
+    read,
+  }: {
+    files: readonly { path: string; sha256: string }[];
+    read: (path: string) => Uint8Array | undefined;
+  },
   { site, now }: { site: string; now: number },
 ): Promise<void> {
   const changed = files.filter(({ path, sha256 }) => {

@@ -29,7 +29,7 @@ import {
 import { type LiveSite, liveSignatures, readLiveSite } from "./live-site.ts";
 import type { LocalBuild } from "./local-build.ts";
 import { runPending } from "./pending.ts";
-import { requireArtifacts } from "./require-artifacts.ts";
+import { newArtifacts, requireArtifacts } from "./require-artifacts.ts";
 import type { SettledArtifacts, SettlingSite } from "./settled-artifacts.ts";
 import { hasDied, type Publisher } from "./stores/publishers.ts";
 import { type Occasion, type OnStep, Turn, taken } from "./turn.ts";
@@ -143,7 +143,8 @@ export async function publishBuild(
     report.unverified = unverified;
     refuseOlderSignatures(local, seen, site.name);
   }
-  const checked = await requireArtifacts({ ...input, live: live.published ?? live.index, artifactsKnown });
+  const named = await newArtifacts(input, live.published ?? live.index, artifactsKnown);
+  const checked = await requireArtifacts(named, input);
   if (options.dryRun) return { ...report, ...checked, result: "planned", requests: store.requests() };
 
   await onStep?.("begin");

@@ -101,7 +101,7 @@ export async function provePushed(
   releases: string,
   { ledgerBase }: Config,
   ledger: Ledger,
-  { allowUnpushed }: PublishOptions,
+  { allowUnpushed }: Pick<PublishOptions, "allowUnpushed">,
 ): Promise<{ unproved?: string | undefined; allowed?: string | undefined }> {
   const base = await findLedgerBase(releases, ledgerBase);
   if (!base) return {};

@@ -1,12 +1,12 @@
+import { failure } from "../errors.ts";
 import { findLedgerBase } from "../ledger/ledger-base.ts";
-import { readLedgerNow } from "../ledger/ledger-file.ts";
 import { loadConfig } from "../project/configuration.ts";
 import { siteNamed } from "../project/site-named.ts";
 import { isInRepository } from "../system/git/git.ts";
 import { branchOf } from "../system/git/git-head.ts";
 import { isMergedIn } from "../system/git/git-merge.ts";
-import { provePushed } from "./publish.ts";
-import type { PublishOptions, SiteAccess } from "./publish-build.ts";
+import { pushHead } from "../system/git/git-push.ts";
+import type { SiteAccess } from "./publish-build.ts";
 import { openSite } from "./stores/site-store.ts";
 
 /** How a site's settings decide the steps of a release. */
@@ -15,6 +15,8 @@ export interface ReleaseSteps {
   baseUrl: string;
   /** Whether its content is permanent. */
   settles: boolean;
+  /** The base branch of the ledger. */
+  base: string;
   /** Whether a cut can be committed. */
   isCommitted: boolean;
   /** Reason why nothing is signed; undefined: the site is signed. */
@@ -34,7 +36,7 @@ export async function releaseSteps(
   const site = siteNamed(config, name);
   const isCommitted = isInRepository(releases);
   const { baseUrl, settles } = site;
-  const steps = { baseUrl, settles, isCommitted, unsigned: undefined };
+  const steps = { baseUrl, settles, base: config.ledgerBase, isCommitted, unsigned: undefined };
   if (config.trust.profile === "none") return { ...steps, unsigned: "catalog.yaml has trust: none" };
   if (settles) return steps;
   // A site whose readers check signatures must stay signed.
@@ -42,35 +44,46 @@ export async function releaseSteps(
   return { ...steps, unsigned: stored?.state.signed ? undefined : `${name} has settles: false` };
 }
 
-/**
- * Refuses to continue after a cut while the base branch lacks its lines; publishing would refuse them later.
- * A site that does not settle, and a folder without a base, pass.
- * @throws RelcatError ledger-unpushed
- */
-export async function requirePushed(
-  releases: string,
-  name: string,
-  options: Pick<PublishOptions, "allowUnpushed" | "environment" | "now">,
-): Promise<void> {
-  const config = await loadConfig(releases);
-  if (siteNamed(config, name).settles) await provePushed(releases, config, readLedgerNow(releases), options);
-}
-
-/** True if new ledger lines must reach a base branch before the site shows them. */
-export async function needsPush(releases: string, name: string): Promise<boolean> {
-  const config = await loadConfig(releases);
-  if (!siteNamed(config, name).settles) return false;
-  return (await findLedgerBase(releases, config.ledgerBase))?.found.base !== undefined;
-}
+/** True if new ledger lines must reach a base branch before a site that settles shows them. */
+export const needsPush = async (releases: string): Promise<boolean> =>
+  (await findLedgerBase(releases, (await loadConfig(releases)).ledgerBase))?.found.base !== undefined;
 
 /** The commands that bring the commits of this checkout to the base branch, in order. */
 export async function commandsToPush(releases: string): Promise<string[]> {
-  const { ledgerBase } = await loadConfig(releases);
-  const branch = await branchOf(releases);
-  const merge = (await isMergedIn(releases, ledgerBase)) ? [] : [`git merge ${ledgerBase}`];
-  const [, remote, name] = /^([^/]+)\/(.+)$/.exec(ledgerBase) ?? [];
-  if (remote === undefined || name === undefined || branch === undefined)
-    return [...merge, `merge the commit into ${ledgerBase}`];
-  const push = [...merge, `git push ${remote} ${branch}`];
-  return branch === name ? push : [...push, `merge ${branch} into ${name}`, `git switch ${name} && git pull`];
+  const { base, remote, branch, here } = await branchesOf(releases);
+  const merge = (await isMergedIn(releases, base)) ? [] : [`git merge ${base}`];
+  if (remote === undefined || here === undefined) return [...merge, `merge the commit into ${base}`];
+  const push = [...merge, `git push ${remote} ${here}`];
+  return here === branch
+    ? push
+    : [...push, `merge ${here} into ${branch}`, `git switch ${branch} && git pull`];
+}
+
+/**
+ * Pushes the commits of this checkout to the branch of `ledger.base`.
+ * @param isTrial asks the remote whether it would accept a push, before anything is cut
+ * @throws RelcatError usage, ledger-unpushed
+ */
+export async function pushBranch(releases: string, isTrial: boolean): Promise<void> {
+  const { base, remote, branch, here } = await branchesOf(releases);
+  if (remote === undefined || branch === undefined || branch !== here)
+    throw failure(
+      "usage",
+      `--push works on the branch of ${base}, and ${here ?? "no branch"} is checked out here`,
+      "Switch to that branch, or leave --push out.",
+    );
+  const refusal = await pushHead(releases, remote, branch, isTrial);
+  if (refusal === undefined) return;
+  throw failure(
+    "ledger-unpushed",
+    `git push ${remote} ${branch} was refused: ${refusal}`,
+    `${isTrial ? "Nothing was cut or published." : "The cut is committed here, and nothing was published."} If a merge conflicts in the ledger: relcat ledger rebase && git add ${releases}/ledger.jsonl && git commit`,
+  );
+}
+
+/** The branch of `ledger.base`, and the one that is checked out. */
+async function branchesOf(releases: string) {
+  const { ledgerBase: base } = await loadConfig(releases);
+  const [, remote, branch] = /^([^/]+)\/(.+)$/.exec(base) ?? [];
+  return { base, remote, branch, here: await branchOf(releases) };
 }

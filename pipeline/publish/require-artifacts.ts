@@ -20,33 +20,12 @@ export interface CheckedArtifacts {
   settled: SettledArtifacts;
 }
 
-interface ArtifactPlaces {
-  site: SiteSettings;
-  store: SiteStore;
-  /** Empty unless the site is a staging site. */
-  settlingSites?: readonly SettlingSite[] | undefined;
-}
-
-/**
- * Checks that all newly listed artifacts can be downloaded. A staging site skips those that a settling site
- * lists.
- * @throws RelcatError artifact-unpublished
- */
-export async function requireArtifacts({
-  site,
-  store,
-  local,
-  ledger,
-  live,
-  artifactsKnown,
-  settlingSites,
-}: ArtifactPlaces & {
-  local: LocalBuild;
-  ledger: Ledger;
-  live: SiteIndex | undefined;
-  /** Files of imported records existed before relcat. */
-  artifactsKnown: boolean;
-}): Promise<CheckedArtifacts> {
+/** Artifacts that a build lists and the live site does not. @param artifactsKnown imported files existed before relcat */
+export async function newArtifacts(
+  { store, local, ledger }: { store: SiteStore; local: LocalBuild; ledger: Ledger },
+  live: SiteIndex | undefined,
+  artifactsKnown: boolean,
+): Promise<NamedArtifact[]> {
   const documents: { now: ReleaseDocument; before: ReleaseDocument | undefined }[] = [];
   for (const { path, sha256 } of local.files) {
     if (!/^api\/v1\/release\/\d[^/]*\/index\.json$/.test(path)) continue;
@@ -59,14 +38,20 @@ export async function requireArtifacts({
     });
   }
   const isImported = (id: number) => ledger.byId.get(id)?.add.imported === true;
-  const named = newlyNamed(documents).filter(({ id }) => !(artifactsKnown && isImported(id)));
-  return requireNamed(named, { site, store, settlingSites });
+  return newlyNamed(documents).filter(({ id }) => !(artifactsKnown && isImported(id)));
 }
 
-/** Checks that artifacts can be downloaded as described. @throws RelcatError artifact-unpublished */
-export async function requireNamed(
+/**
+ * Checks that artifacts can be downloaded as described. A staging site skips those that a settling site lists.
+ * @throws RelcatError artifact-unpublished
+ */
+export async function requireArtifacts(
   named: readonly NamedArtifact[],
-  { site, store, settlingSites = [] }: ArtifactPlaces,
+  {
+    site,
+    store,
+    settlingSites = [],
+  }: { site: SiteSettings; store: SiteStore; settlingSites?: readonly SettlingSite[] },
 ): Promise<CheckedArtifacts> {
   const { unsettled, settled, unread } = await splitSettled(named, settlingSites);
   const found = await inParallel(unsettled, maxConcurrentRequests, async (artifact) => {

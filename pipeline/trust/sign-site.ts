@@ -136,7 +136,11 @@ export async function signProved(
   });
 }
 
-async function datesOf(releases: string, { timestamp }: LiveMetadata): Promise<KnownDates> {
+/** Dates to compare the clock with. */
+export async function datesOf(
+  releases: string,
+  { timestamp }: Pick<LiveMetadata, "timestamp">,
+): Promise<KnownDates> {
   const { newest } = readLedgerNow(releases);
   return {
     timestamp: timestamp && signingDate(timestamp.metadata.signed),

@@ -80,20 +80,19 @@ export function refuseUntrusted({ trust, online }: Pick<SignRequest, "trust" | "
 
 /** Clients reject whatever these have signed. @throws RelcatError trust-expired for each that has ended */
 export function refuseEndedTrust({ roots, targets }: SignRequest["trust"], now: number): void {
-  const parts = [["root", roots.at(-1)] as const, ["targets", targets] as const];
+  const ends = [
+    ["root", roots.at(-1)?.metadata.signed.expires ?? ""],
+    ["targets", targets.metadata.signed.expires],
+  ] as const;
   throwErrors(
-    parts.flatMap(([role, part]) => {
-      const expires = part?.metadata.signed.expires ?? "";
-      if (Date.parse(expires) > now) return [];
-      return [
-        {
-          code: "trust-expired",
-          severity: "error",
-          message: `the ${role} metadata in releases/trust has expired on ${expires.slice(0, 10)}, so clients reject the site`,
-          hint: `${renewal(role)}, and commit releases/trust. Then run the command again.`,
-        },
-      ];
-    }),
+    ends
+      .filter(([, expires]) => Date.parse(expires) <= now)
+      .map(([role, expires]) => ({
+        code: "trust-expired",
+        severity: "error",
+        message: `the ${role} metadata in releases/trust has expired on ${expires.slice(0, 10)}, so clients reject the site`,
+        hint: `${renewal(role)}, and commit releases/trust. Then run the command again.`,
+      })),
   );
 }
 

@@ -47,6 +47,8 @@ test("several changes are listed in the body, and no private record is named", a
   const { made, again } = await released();
   const hidden = artifact("inside-26.10.001.rpm", "rpm", "5", { exclude_from_api: true });
   for (const [path, content] of Object.entries(release("26.10.001", [hidden]))) made.write(path, content);
+  await made.git("add", "releases/26.10.001");
+  await made.git("commit", "-qm", "Build 26.10.001");
   await made.succeed("cut", "26.10.001");
   await made.succeed("retract", "1", "2", "--reason", "Broken.", "--yes");
   expect(await again()).toBe(

@@ -2,9 +2,10 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { feedKey, feedSecrets, writeFeedKeys } from "../support/feed-keys.ts";
+import { movedClock } from "../support/moved-clock.ts";
 import { release } from "../support/project.ts";
 import { type Env, everything, type Releasing, releasing, rpm, version } from "../support/releasing.ts";
-import { relcat, temporaryFolder } from "../support/run.ts";
+import { relcat, spawnRelcat, temporaryFolder } from "../support/run.ts";
 
 /** A committed project with an open release, which only its case keeps from being released. */
 async function committed(): Promise<Releasing> {
@@ -41,8 +42,10 @@ function open(made: Releasing, next: string): void {
   writeFileSync(join(made.site, "files", next, name), "rpm");
 }
 
-const configure = (made: Releasing, from: string | RegExp, to: string) =>
+async function configure(made: Releasing, from: string | RegExp, to: string): Promise<void> {
   made.write("releases/catalog.yaml", made.read("releases/catalog.yaml").replace(from, to));
+  await commit(made);
+}
 
 const turnOnFeeds = (made: Releasing) =>
   configure(made, /}\s*$/, ',"feeds":{"yum":{}},"authority":"downloads.example.com"}');
@@ -62,6 +65,7 @@ const otherTrust = (made: Releasing, now: string) => async () => {
   rmSync(join(made.folder, "releases/trust"), { recursive: true });
   const keys = join(temporaryFolder(), "keys");
   await made.succeed("trust", "init", keys, "--now", now);
+  await commit(made);
   return { RELCAT_ONLINE_KEY: readFileSync(join(keys, "online.pem"), "utf8") };
 };
 
@@ -81,8 +85,12 @@ const refusals: Record<string, Refusal> = {
   "the storage cannot be read": {
     status: 5,
     says: ["error[network] s3://far/current.json cannot be read: "],
-    breaks(made) {
-      configure(made, /"dir:[^"]*www"/, '"s3://far","endpoint":"http://127.0.0.1:1","region":"us-east-1"');
+    async breaks(made) {
+      await configure(
+        made,
+        /"dir:[^"]*www"/,
+        '"s3://far","endpoint":"http://127.0.0.1:1","region":"us-east-1"',
+      );
       return { AWS_ACCESS_KEY_ID: "x", AWS_SECRET_ACCESS_KEY: "y", AWS_EC2_METADATA_DISABLED: "true" };
     },
   },
@@ -144,6 +152,16 @@ const refusals: Record<string, Refusal> = {
       return { GIT_CONFIG_GLOBAL: "/dev/null", EMAIL: undefined, GIT_COMMITTER_EMAIL: undefined };
     },
   },
+  "the notes of a live release changed without the day of the correction": {
+    status: 1,
+    says: ["error[notes-changed] the notes of 26.09.001 differ from those at prod"],
+    async breaks(made) {
+      await released(made);
+      const file = `releases/${version}/release.yaml`;
+      made.write(file, { ...JSON.parse(made.read(file)), summary: "Another one." });
+      await commit(made);
+    },
+  },
   "the output folder has files of another program": {
     status: 2,
     says: ["error[folder-not-ours] dist holds files but no build.json"],
@@ -162,11 +180,11 @@ const refusals: Record<string, Refusal> = {
   "the program with the online key fails": {
     status: 2,
     says: ["error[key-unusable] the signer false failed"],
-    breaks(made) {
+    async breaks(made) {
       const root = JSON.parse(made.read("releases/trust/1.root.json")).signed;
       const key = root.keys[root.roles.timestamp.keyids[0]].keyval.public;
       const online = { exec: ["false"], public: Buffer.from(key, "hex").toString("base64") };
-      configure(made, '"simple"', JSON.stringify({ profile: "simple", online }));
+      await configure(made, '"simple"', JSON.stringify({ profile: "simple", online }));
     },
   },
   "the site has another root": {
@@ -207,8 +225,8 @@ const refusals: Record<string, Refusal> = {
     status: 2,
     says: ["error[key-unusable] RELCAT_OPENPGP_KEY is not set"],
     async breaks(made) {
-      turnOnFeeds(made);
       writeFeedKeys(made.folder, [{ key: await feedKey(), state: "signing" }]);
+      await turnOnFeeds(made);
     },
   },
   "an artifact is missing": {
@@ -264,8 +282,8 @@ test("all problems are reported at the same time, and the first one decides the 
 test("a dry run of an open release with package feeds passes, and says why each check is made", async () => {
   const made = await committed();
   const key = await feedKey();
-  turnOnFeeds(made);
   writeFeedKeys(made.folder, [{ key, state: "signing" }]);
+  await turnOnFeeds(made);
   const env = { ...made.env, ...feedSecrets(key) };
   const before = await state(made);
   const { exitCode, stdout, stderr } = await relcat(made.folder, ["release", "prod", "--all", "--dry-run"], {
@@ -293,4 +311,17 @@ test("an artifact of an earlier cut that was never published is checked too, and
   await made.succeed("retract", "1", "--reason", "Never built.", "--yes");
   const { exitCode, stderr } = await made.at("release", "prod", "26.10.001", "--dry-run");
   expect([exitCode, stderr]).toEqual([0, expect.any(String)]);
+});
+
+test.each([-20, 400])("a clock that is wrong by %i days stops a release before its cut", async (days) => {
+  const made = await committed();
+  if (days > 0) await released(made);
+  const before = await state(made);
+  const moved = { env: made.env, ...movedClock(days * 86_400_000) };
+  const { exitCode, stdout, stderr } = await spawnRelcat(made.folder, ["release", "prod", "--all"], moved);
+  expect([exitCode, stdout]).toEqual([2, "[1/6] check"]);
+  expect(stderr).toMatch(
+    /^error\[clock\] the clock gives \S+Z, which is .*\n {2}hint: Nothing was changed\./,
+  );
+  expect(await state(made)).toEqual(before);
 });

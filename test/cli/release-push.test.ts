@@ -68,8 +68,9 @@ test("a remote that moved is noticed before the cut, and the same command contin
   const made = await cloned();
   await pushSomething(made.other);
   const refused = await made.run("release", "--push", "--yes");
-  expect([refused.exitCode, refused.stderr]).toEqual([
+  expect([refused.exitCode, refused.stdout, refused.stderr]).toEqual([
     3,
+    "[1/6] check",
     expect.stringContaining(
       "error[ledger-unpushed] git push origin main was refused: [rejected] (fetch first)\n",
     ),

@@ -143,11 +143,13 @@ test("--dry-run shows each step and writes nothing", async () => {
   expect(await rehearsed()).toBe(`[1/6] check
   address    readers must reach the site at the address that its documents name
   access     the storage of the site must answer
+  clock      clients reject signatures of another day
   turn       two publishers must not work on the site at the same time
   ledger     new ids must follow those that the site has
   commit     a checkout that is older than the live build must not replace it
   hold       a rollback keeps newer builds back until someone releases the hold
   cut        every release must be complete, valid and inspected before its ids are permanent
+  notes      notes that readers have seen change only with the day of the correction
   folder     the build must not remove files of another program
   key        only the online key that releases/trust names can sign
   root       readers trust the root that the site has
@@ -170,8 +172,8 @@ Dry run, nothing was written.`);
   await made.succeed("cut", version);
   const cut = await rehearsed(version, "--verify-at", "copy", "--out", "public");
   expect(cut).toContain("Nothing to cut: everything is already permanent.\n[3/6] build\n");
-  expect(cut).toMatch(/Would sign public\/: \d+ files of signatures, valid until TIME/);
-  expect(cut).toMatch(/Would publish public\/ \(build [0-9a-f]{12}\) to prod: \d+ files added/);
+  expect(cut).toContain("Would sign public/.\n");
+  expect(cut).toContain("Would publish public/ to prod.\n");
   expect(cut).toContain("Would verify copy.");
   // A refusal of the real command is one of the dry run.
   rmSync(join(made.site, "files"), { recursive: true });

@@ -16,7 +16,11 @@ export async function requireRepository(folder: string): Promise<void> {
     );
   const names = 'git config user.name "NAME", then git config user.email ADDRESS';
   for (const who of ["AUTHOR", "COMMITTER"])
-    await mustSucceed(folder, ["var", `GIT_${who}_IDENT`], `Nothing was written. Tell git who commits: ${names}`);
+    await mustSucceed(
+      folder,
+      ["var", `GIT_${who}_IDENT`],
+      `Nothing was written. Tell git who commits: ${names}`,
+    );
 }
 
 /**
