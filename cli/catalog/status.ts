@@ -60,16 +60,18 @@ export async function status(
   host.messages.write(renderProblems(refused, host));
   await guard.report(catalog.ledger);
   if (refused.length > 0) return exitStatus.problems;
-  return sites.some(hasExpired) ? exitStatus.stale : exitStatus.done;
+  return sites.some(({ ends }) => ends.some(isRejected)) ? exitStatus.stale : exitStatus.done;
 }
 
 /** null: there is nothing to do. */
 type Next = { command: string | null; why: string };
 
-const hasExpired = ({ ends }: SiteStatus): boolean => ends.some(({ state }) => state === "expired");
+/** Clients, or `relcat verify`, reject the site. */
+const isRejected = ({ state }: SiteStatus["ends"][number]): boolean =>
+  state === "expired" || state === "future";
 
 /**
- * Expired signatures come first, because clients reject the site. If everything is cut, the next step depends on the state
+ * Rejected signatures come first, because clients reject the site. If everything is cut, the next step depends on the state
  * of the settling sites.
  */
 function nextWithSites(next: Next, sites: readonly SiteStatus[], config: Config): Next {
@@ -77,11 +79,11 @@ function nextWithSites(next: Next, sites: readonly SiteStatus[], config: Config)
     ends.flatMap((end) => (end.command === null ? [] : [{ ...end, name, command: end.command }])),
   );
   // Without the keys of root or targets, a refresh would be refused.
-  const rank = ({ state, command }: (typeof due)[number]) =>
-    (state === "expired" ? 0 : 2) + (command.startsWith("relcat trust") ? 0 : 1);
+  const rank = (end: (typeof due)[number]) =>
+    (isRejected(end) ? 0 : 2) + (end.command.startsWith("relcat trust") ? 0 : 1);
   const [first] = due.sort((a, b) => rank(a) - rank(b));
   const renewal = first && { command: first.command, why: `${first.name}: ${endText(first)}` };
-  if (renewal && first.state === "expired") return renewal;
+  if (renewal && isRejected(first)) return renewal;
   const decided = nextForReleases(next, sites, config);
   return decided.command === null && renewal ? renewal : decided;
 }
@@ -211,5 +213,7 @@ const endText = ({
   role,
   days,
   state,
-}: Pick<SiteStatus["ends"][number], "role" | "days" | "state">): string =>
-  state === "expired" ? `${role} has expired` : `${role} expires in ${count(days, "day")}`;
+}: Pick<SiteStatus["ends"][number], "role" | "days" | "state">): string => {
+  if (state === "future") return `${role} was signed by a clock that was ahead`;
+  return state === "expired" ? `${role} has expired` : `${role} expires in ${count(days, "day")}`;
+};

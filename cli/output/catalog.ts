@@ -64,7 +64,10 @@ const siteStatus = object({
       role: text("Role of the metadata, or suite of a package repository."),
       expires: text("Time of expiry."),
       days: z.int().meta({ description: "Whole days from now; negative after the expiry." }),
-      state: oneOf(["valid", "due", "expired"], "due: it should be renewed now."),
+      state: oneOf(
+        ["valid", "due", "expired", "future"],
+        "due: it should be renewed now; future: it was signed later than now, so the clock was wrong.",
+      ),
       command: text("Command that renews it; null: not needed yet.").nullable(),
     }),
     "When signatures expire, soonest first; empty if the site is not signed.",

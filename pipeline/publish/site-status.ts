@@ -8,8 +8,8 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { beginsWith, eventsAfter } from "../ledger/ledger-mark.ts";
 import { liveSuiteEnds } from "../trust/feeds/suite-ends.ts";
 import { nothingLive, readLiveMetadata } from "../trust/live-metadata.ts";
-import { metadataPath, type SignedRoot } from "../trust/metadata.ts";
-import { isDue } from "../trust/roles.ts";
+import { metadataPath, type SignedRoot, signingDate } from "../trust/metadata.ts";
+import { clockTolerance, isDue } from "../trust/roles.ts";
 import { readTrust } from "../trust/stores/trust-folder.ts";
 import { metadataOf } from "./site-metadata.ts";
 import { openSite } from "./stores/site-store.ts";
@@ -21,7 +21,7 @@ export interface RoleEnd {
   /** Whole days from now; negative after expiry. */
   days: number;
   /** due: it should be renewed now. */
-  state: "valid" | "due" | "expired";
+  state: "valid" | "due" | "expired" | "future";
   /** Command that renews it; null: not yet needed. */
   command: string | null;
 }
@@ -99,6 +99,7 @@ async function statusOf(
   const root = trust?.roots.at(-1);
   const { timestamp, snapshot, roles, unverified } =
     root === undefined ? nothingLive : await readLiveMetadata(metadataOf(store), root);
+  const isAhead = timestamp && (signingDate(timestamp.metadata.signed) ?? 0) > now + clockTolerance;
   const liveRoot = await newestAt(store, trust?.roots ?? []);
   const ends = [
     ...(liveRoot ? [["root", liveRoot.metadata.signed.expires] as const] : []),
@@ -118,7 +119,8 @@ async function statusOf(
     const isRenewed = isOffline && here !== undefined && here.metadata.signed.expires > expires;
     const renew =
       isOffline && !isRenewed ? "relcat trust sign --keys KEYS" : `relcat publish ${name} --refresh`;
-    const state = left <= 0 ? "expired" : isDueNow ? "due" : "valid";
+    const state =
+      left <= 0 ? "expired" : role === "timestamp" && isAhead ? "future" : isDueNow ? "due" : "valid";
     return { role, expires, days: Math.floor(left / day), state, command: state === "valid" ? null : renew };
   });
   return {

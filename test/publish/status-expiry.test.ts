@@ -88,3 +88,8 @@ test("sign and refresh refuse root and targets that have expired, and the named 
   const { stdout } = await inDays(370, "sign", "--site", "prod", "--json");
   expect(JSON.parse(stdout).expires > root.signed.expires).toBe(true);
 });
+
+test("status exits with 7 if the site was signed by a clock that was ahead", async () => {
+  const ahead = "timestamp was signed by a clock that was ahead";
+  expect(await statusIn(360)).toEqual([7, `${ahead}: ${refresh}`, `Next: ${refresh}`, `  prod: ${ahead}`]);
+});
