@@ -30,7 +30,7 @@ async function filesOf(version) {
   ];
 }
 
-// Numbers in names of architectures, such as win32 and i686, are no versions.
+// Numbers in names of architectures, such as win32 and i686, are not versions.
 const version = /(?<!(?<![a-z])(?:win|x|x86_|i|amd|armv?|aarch|ppc|riscv|s)\d*)\d+(?:\.\d+)*/gi;
 
 const named = ({ package_type, file }) => `${package_type} ${file.replace(version, "#")}`;

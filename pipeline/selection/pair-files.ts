@@ -27,7 +27,7 @@ export function pairFiles<T extends Pairable>(older: readonly T[], newer: readon
   return { pairs, removed: [...removed], added: [...added] };
 }
 
-/** Numbers in names of architectures, such as `win32` and `i686`, are no versions. */
+/** Numbers in names of architectures, such as `win32` and `i686`, are not versions. */
 const version = /(?<!(?<![a-z])(?:win|x|x86_|i|amd|armv?|aarch|ppc|riscv|s)\d*)\d+(?:\.\d+)*/gi;
 
 const named = ({ file, content }: Pairable) => `${content.package_type} ${file.replace(version, "#")}`;

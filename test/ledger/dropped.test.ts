@@ -108,7 +108,7 @@ test("the previous release is the newest earlier one that is cut and has files t
   expect(await warnings(made)).toHaveLength(2);
 });
 
-test("a number in the name of an architecture is no version", async () => {
+test("a number in the name of an architecture is not a version", async () => {
   const zips = (version: string, kinds: readonly string[]): Files =>
     release(
       version,
