@@ -21,8 +21,10 @@ export function commitMessage(before: string, ledger: Ledger, versions: readonly
   ];
   const [first = `Update ${versions.join(", ") || "releases"}`, ...others] = things;
   const more = others.length === 0 ? "" : ` and ${others.length} more`;
-  const isShort = first.length + more.length <= maxSubject;
-  const subject = `${isShort ? first : `${first.slice(0, maxSubject - more.length - 1).toWellFormed()}…`}${more}`;
+  // After a reason, "and 1 more" would read as a part of it.
+  const head = more ? first.replace(/(\(\d\d\.\d\d\.\d{3}\)): .*/s, "$1") : first;
+  const isShort = head.length + more.length <= maxSubject;
+  const subject = `${isShort ? head : `${head.slice(0, maxSubject - more.length - 1).toWellFormed()}…`}${more}`;
   return {
     subject,
     body: isShort && others.length === 0 ? "" : things.map((thing) => `- ${thing}`).join("\n"),
@@ -41,7 +43,8 @@ function headingOf(event: LedgerEvent, { byId }: Ledger): string {
 
 function describe(heading: string, events: readonly LedgerEvent[], { byId }: Ledger): string {
   const [first] = events;
+  const records = new Set(events.map((event) => ("id" in event ? event.id : undefined))).size;
   const entry = first && "id" in first ? byId.get(first.id) : undefined;
   const only = entry?.private ? "a private record" : entry?.add.name;
-  return heading.replace("NAME", () => (events.length > 1 ? `${events.length} records` : (only ?? "")));
+  return heading.replace("NAME", () => (records > 1 ? `${records} records` : (only ?? "")));
 }

@@ -41,6 +41,16 @@ test("a release after retract, reinstate and an edit names them in its commit, a
     "Withdraw tool-26.09.001.rpm (26.09.001): It does not start on machines …\n\n" +
       `- Withdraw tool-26.09.001.rpm (26.09.001): ${reason}`,
   );
+  await made.succeed("reinstate", "1", "--yes");
+  await again();
+  await made.succeed("retract", "1", "--reason", "Broken.", "--yes");
+  await made.succeed("reinstate", "1", "--yes");
+  await made.succeed("retract", "1", "--reason", "Broken.", "--yes");
+  expect(await again()).toBe(
+    "Withdraw tool-26.09.001.rpm (26.09.001) and 1 more\n\n" +
+      "- Withdraw tool-26.09.001.rpm (26.09.001): Broken.\n" +
+      "- Reinstate tool-26.09.001.rpm (26.09.001)",
+  );
 });
 
 test("several changes are listed in the body, and no private record is named", async () => {
