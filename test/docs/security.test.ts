@@ -6,7 +6,7 @@ import { publishSteps } from "../../pipeline/documents/publish-turn.ts";
 import { repository } from "../support/run.ts";
 import { blocksOf, liveWorld, placed, world } from "./live-site.ts";
 
-/** The limits that SECURITY.md states. */
+/** The limits that docs/promises.md states. */
 test("only a client without history accepts an older signed state", {
   tags: ["long"],
 }, async () => {
@@ -79,21 +79,36 @@ test("current.json and state/ of a bucket are readable, and name no private reco
   });
 });
 
-test("SECURITY.md names existing tests", () => {
-  const text = readFileSync(join(repository, "SECURITY.md"), "utf8");
-  const named = [...text.matchAll(/\[test\]\(([^)]+)\)/g)].map(([, path = ""]) => path);
-  expect(named.length).toBeGreaterThan(10);
+const promises = readFileSync(join(repository, "docs/promises.md"), "utf8");
+
+test("docs/promises.md names existing tests", () => {
+  const named = [...promises.matchAll(/\[test\]\(\.\.\/([^)]+)\)/g)].map(([, path = ""]) => path);
+  expect(named.length).toBeGreaterThan(50);
+  expect(promises.match(/\[test\]\(/g)).toHaveLength(named.length);
   for (const path of named)
     expect(readdirSync(join(repository, path, "..")), path).toContain(path.split("/").at(-1));
 });
 
-test("SECURITY.md names the steps at which a publisher can be stopped", () => {
-  const security = readFileSync(join(repository, "SECURITY.md"), "utf8");
+test("docs/promises.md names the steps at which a publisher can be stopped", () => {
   for (const [place, steps] of [
     ["folder", publishSteps.dir],
     ["bucket", publishSteps.s3],
   ] as const) {
-    const [, listed = ""] = new RegExp(`- In a ${place}: ([^.]*)\\.`).exec(security) ?? [];
+    const [, listed = ""] = new RegExp(`- In a ${place}: ([^.]*)\\.`).exec(promises) ?? [];
     expect(listed.match(/(?<=`)[a-z-]+(?=`)/g)).toEqual(steps);
   }
+});
+
+test("SECURITY.md names the address for reports, the supported versions and each subject of the promises", () => {
+  const security = readFileSync(join(repository, "SECURITY.md"), "utf8");
+  expect(security.split("\n").length - 1).toBeLessThanOrEqual(25);
+  expect(security).toMatch(/security@[\w.-]+/);
+  expect(security).toContain("## Supported versions");
+  const headings = [...promises.matchAll(/^## (.*)$/gm)].map(([, heading = ""]) =>
+    heading.toLowerCase().replaceAll(" ", "-"),
+  );
+  expect(headings.length).toBeGreaterThan(5);
+  expect([...security.matchAll(/docs\/promises\.md#([\w-]+)/g)].map(([, anchor]) => anchor)).toEqual(
+    headings,
+  );
 });
