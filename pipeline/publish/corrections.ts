@@ -29,7 +29,7 @@ export async function requireCorrections(
     const ours = parsed(read(path));
     if (isCorrected(ours, parsedLive(await store.read(path)), now)) return [];
     const message = `the notes of ${ours.version} differ from those at ${site}, and its release.yaml does not have the day of this correction`;
-    const hint = `Add corrected: ${dayOf(now)} to ${ours.version}/release.yaml, which its page will show, or restore the notes; then build and sign again.`;
+    const hint = `Add corrected: ${dayOf(now)} there, which the page of the release will show, or restore the notes. Then build and sign again.`;
     return [{ code: "notes-changed", severity: "error", message, hint }];
   });
   throwErrors(problems.flat());

@@ -131,6 +131,8 @@ test("upload, sign, publish, history and verify use the project's folders, keys 
   const taken = await run("download latest rpm --from ../www/current --out copy.rpm");
   expect(taken).toContain("Downloaded copy.rpm: rpm of 26.09.001");
   made.write("releases/26.09.001/notes/late.yaml", note("Said later."));
+  const corrected = new Date().toISOString().slice(0, 10);
+  made.write("releases/26.09.001/release.yaml", { version: "26.09.001", date: "2026-09-15", corrected });
   for (const command of ["build --released --site prod", "sign --site prod", "publish prod"])
     await run(command);
   const page = () => made.read("www/current/releases/26.09.001/index.html");

@@ -36,7 +36,7 @@ test("notes that changed since they were published need the day of the correctio
   await edit("the workaround was wrong.");
   expect(await refused()).toBe(
     "error[notes-changed] the notes of 26.08.001 differ from those at prod, and its release.yaml does not have the day of this correction\n" +
-      `  hint: Add corrected: ${inDays(0)} to 26.08.001/release.yaml, which its page will show, or restore the notes; then build and sign again.`,
+      `  hint: Add corrected: ${inDays(0)} there, which the page of the release will show, or restore the notes. Then build and sign again.`,
   );
   await project.succeed("publish", "staging");
   await edit("the workaround was wrong.", inDays(0));
