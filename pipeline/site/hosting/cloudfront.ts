@@ -22,7 +22,10 @@ import type { HostSources } from "./sources.ts";
 
 const folder = "hosting/cloudfront";
 
-/** CloudFront: a function before the cache, one after it, and the first one's lookup table. */
+/**
+ * CloudFront: a function before the cache, one after it, and the first one's lookup table. Only a function after the
+ * cache can set the headers of a file.
+ */
 export function cloudfrontFiles({ routing, templates, feeds, tags }: HostSources): OutputFile[] {
   return [
     jsonFile(`${folder}/redirects.json`, { data: [...storeEntries(routing), ...tagEntries(tags)] }),
