@@ -61,7 +61,7 @@ test("current.json and state/ of a bucket are readable, and name no private reco
   );
   writeFileSync(join(clone, "releases/catalog.yaml"), `product: Example\nrequire: {}\n${placed(sites, at)}`);
   await at.succeed(
-    "relcat cut --all --commit; git push -q; relcat build --released --site prod; relcat publish prod",
+    "git add releases; git commit -qm Sites; relcat cut --all --commit; git push -q; relcat build --released --site prod; relcat publish prod",
     {
       cwd: clone,
     },

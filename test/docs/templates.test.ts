@@ -40,7 +40,7 @@ To return to relcat's own template, delete the file.
 
 Templates are [Handlebars](https://handlebarsjs.com/guide/) with the helpers \`if\`, \`unless\`, \`each\` and \`with\`.
 
-- The first line names the template and the version of its values, such as \`{{! relcat-template: home.hbs 1 }}\`. If a later relcat removes or renames a
+- The first line names the template and the version of its values, such as \`{{! relcat-template: home.hbs 2 }}\`. If a later relcat removes or renames a
   value, it raises the version and refuses the old file, so that a page never loses content silently.
 - A value that the page does not have is an error with its line and column.
 - \`{{value}}\` escapes HTML. \`{{{valueHtml}}}\` is only for values whose names end in \`Html\`.

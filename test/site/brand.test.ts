@@ -177,13 +177,13 @@ test("templates lists, prints and copies relcat's templates", async () => {
   });
   const text = readFileSync(join(repository, "templates/home.hbs"), "utf8");
   expect(readFileSync(join(folder, "releases/templates/home.hbs"), "utf8")).toBe(
-    `{{! relcat-template: home.hbs 1 }}\n${text}`,
+    `{{! relcat-template: home.hbs 2 }}\n${text}`,
   );
   expect((await relcat(folder, ["templates", "show", "home.hbs"])).stdout.trim()).toBe(text.trim());
   const { templates } = JSON.parse((await relcat(folder, ["templates", "list", "--json"])).stdout);
   expect(templates).toHaveLength(own.length);
   expect(templates.filter(({ replaced }: { replaced: boolean }) => replaced)).toEqual([
-    { name: "home.hbs", version: 1, replaced: true, use: "the first page, with the newest files" },
+    { name: "home.hbs", version: 2, replaced: true, use: "the first page, with the newest files" },
   ]);
   const again = await relcat(folder, ["templates", "eject", "home.hbs"]);
   expect([again.exitCode, again.stderr]).toEqual([
@@ -197,7 +197,8 @@ test("templates lists, prints and copies relcat's templates", async () => {
   ]);
 });
 
-const head = (name: string) => `{{! relcat-template: ${name} 1 }}\n`;
+const head = (name: keyof typeof pageTemplates) =>
+  `{{! relcat-template: ${name} ${pageTemplates[name].version} }}\n`;
 
 test.each([
   ["home.hbs", "<h1>", "1:1", "the first line does not say which version of home.hbs it replaces"],
