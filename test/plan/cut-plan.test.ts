@@ -83,7 +83,9 @@ test("--commit names the versions in the subject, also after a first run without
   const { made } = await plannedProject();
   await made.succeed("cut", "--plan", "plan.json");
   await made.succeed("cut", "--plan", "plan.json", "--commit");
-  expect(await made.git("log", "-1", "--format=%s")).toBe("Cut 26.10.001");
+  expect((await made.git("log", "-1", "--format=%B")).trim()).toBe(
+    "Cut 26.10.001 and 1 more\n\n- Cut 26.10.001\n- Revise tool-26.08.001.msi (26.08.001)",
+  );
 });
 
 describe("a plan that no longer fits is refused with 3, and nothing is written, after", () => {
