@@ -98,7 +98,8 @@ test("hints repeat -C, --site and --out, in the order in which the commands are 
   );
   // The path of a manifest names the same file.
   const absolute = join(folder, "p/releases/26.09.001/manifests/b.json");
-  const ingested = await run("-C", "p", "ingest", "--release", "26.09.001", "--out", absolute, "out");
+  const more = ["--release", "26.09.001", "--add-to-cut", "--out", absolute, "out"];
+  const ingested = await run("-C", "p", "ingest", ...more);
   expect(ingested.stderr).toContain("Next: relcat -C p check");
   const path = join(folder, "p/out/tool-26.09.001.rpm");
   const uploaded = await run("-C", "p", "upload", "--site", "prod", "--manifest", absolute, path);
