@@ -109,7 +109,8 @@ const inText = (start: string): string =>
 function fromPage(version: string, program: string): string[] {
   const html = readFileSync(join(dist, "releases", version, "index.html"), "utf8");
   const codes = elementsOf(html, "code");
-  return codes.filter((code) => attributeOf(code, "data-copy") === `${program} lines`).map(wordsOf);
+  const copied = codes.filter((code) => attributeOf(code, "data-copy")?.startsWith("lines of "));
+  return copied.map(wordsOf).filter((lines) => lines.includes(`${program} install `));
 }
 
 describe("on a machine with apt", () => {
@@ -128,7 +129,7 @@ describe("on a machine with apt", () => {
   test("the lines of each suite on a release's page install its version", async () => {
     const installed = async (version: string) => {
       const found: (string | undefined)[] = [];
-      for (const lines of fromPage(version, "apt")) found.push(await onDebian(aptClient(), lines));
+      for (const lines of fromPage(version, "apt-get")) found.push(await onDebian(aptClient(), lines));
       return found;
     };
     expect(await installed("26.08.002")).toEqual(["26.8.2-1", "26.8.2-1"]);
