@@ -83,7 +83,7 @@ export interface UploadHeaders extends MeasuredFile {
   onProgress?: (done: number) => void;
 }
 
-/** Milliseconds after which an unfinished upload of another file is one that nobody will continue. */
+/** Milliseconds after which an unfinished upload of another file counts as abandoned. */
 export const abandonedAfter = 7 * 24 * 3_600_000;
 
 /** Storage for artifacts. A key is never reused for other bytes. */

@@ -54,7 +54,7 @@ export const findAccepted = prepared(
 
 type Keyed = Pick<DeviceRow, "id" | "serial_key">;
 
-/** By id, another accepted device with the same serial number: a machine has a new key, or one of the two lies. */
+/** By id, another accepted device with the same serial number: a machine has a new key, or one device states a wrong number. */
 export function twinsAmong<Row extends Keyed>(
   devices: readonly Keyed[],
   accepted: readonly Row[],
