@@ -71,10 +71,11 @@ export async function move(
     }
     return found;
   };
-  // Warnings come before the question.
-  const same_serial = state === "accepted" || dryRun ? await send(true) : [];
-  warnOf(same_serial, due, host);
-  if (due.length > handful && !dryRun) {
+  const isAsked = due.length > handful && !dryRun;
+  // Warnings come before the question. Without a question, the change itself answers with them.
+  const tried = dryRun || (isAsked && state === "accepted") ? await send(true) : [];
+  warnOf(tried, due, host);
+  if (isAsked) {
     if (!host.json && due.length <= 50) say(host, deviceTable(due));
     await confirmOrRefuse(`${state === "accepted" ? "Accept" : "Reject"} ${due.length} devices?`, yes, host);
   }
@@ -83,7 +84,9 @@ export async function move(
       host,
       `Sent in ${requests} requests of at most ${portion}; each is applied completely or not at all.`,
     );
-  if (!dryRun) await send();
+  if (dryRun) return { changed: due, same_serial: tried };
+  const same_serial = await send();
+  if (!isAsked) warnOf(same_serial, due, host);
   return { changed: due, same_serial };
 }
 

@@ -7,7 +7,7 @@ import { publishRelease } from "../ledger/publish-records.ts";
 import { type CutRequest, cut, versionsOf } from "../plan/cut.ts";
 import { loadConfig } from "../project/configuration.ts";
 import { siteNamed } from "../project/site-named.ts";
-import { releaseNotesFiles } from "../site/release-notes.ts";
+import { notesFile } from "../site/release-notes.ts";
 import { refuseForeignFolder } from "../site/stores/foreign-folder.ts";
 import { headOf, isBefore } from "../system/git/git-head.ts";
 import { requireClock } from "../trust/clock.ts";
@@ -87,7 +87,11 @@ export async function preflight(
   const site = siteNamed(config, name);
   const { settles } = site;
   const applies = {
-    ...{ always: true, settles, isSigned, isPushed, isHeldBack: settles && !releaseHold },
+    always: true,
+    settles,
+    isSigned,
+    isPushed,
+    isHeldBack: settles && !releaseHold,
     feeds: (config.feeds.apt ?? config.feeds.yum) !== undefined,
   };
   const here = thisPublisher(environment, pid);
@@ -101,13 +105,10 @@ export async function preflight(
     return state && use(state);
   };
   const decided = once(() => cut(releases, request.cut, { ...surroundings, dryRun: true }));
+  const own = { ...config, baseUrl: site.baseUrl };
   const shown = once(async () => {
     const { catalog } = await decided();
-    const own = { ...config, baseUrl: site.baseUrl };
-    return catalog.identified.releases.map((release) => {
-      const published = publishRelease(release, catalog.ledger, own);
-      return { ...published, documents: releaseNotesFiles(published, own) };
-    });
+    return catalog.identified.releases.map((release) => publishRelease(release, catalog.ledger, own));
   });
 
   const runs: Record<(typeof checks)[number][0], () => unknown> = {
@@ -130,9 +131,10 @@ export async function preflight(
     cut: decided,
     async notes() {
       const { store, state } = await reached();
-      const files = (await shown()).flatMap(({ documents }) =>
-        documents.map(({ path, chunks }) => ({ path, bytes: Buffer.concat([...chunks]) })),
-      );
+      const files = (await shown()).map((release) => {
+        const { path, chunks } = notesFile(release, own);
+        return { path, bytes: Buffer.concat([...chunks]) };
+      });
       const notes = {
         files: files.map(({ path, bytes }) => ({ path, sha256: sha256(bytes) })),
         read: (path: string) => files.find((file) => file.path === path)?.bytes,

@@ -3,9 +3,8 @@ import { findLedgerBase } from "../ledger/ledger-base.ts";
 import { loadConfig } from "../project/configuration.ts";
 import { siteNamed } from "../project/site-named.ts";
 import { isInRepository } from "../system/git/git.ts";
-import { branchOf } from "../system/git/git-head.ts";
+import { branchOf, pushHead } from "../system/git/git-head.ts";
 import { isMergedIn } from "../system/git/git-merge.ts";
-import { pushHead } from "../system/git/git-push.ts";
 import type { SiteAccess } from "./publish-build.ts";
 import { openSite } from "./stores/site-store.ts";
 

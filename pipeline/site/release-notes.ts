@@ -10,12 +10,12 @@ import { type References, referencesHtml, withReferences } from "./references.ts
 
 /** `releases/{version}/notes.md` and `notes.json`. */
 export function releaseNotesFiles(release: PublishedRelease, config: SiteConfig): OutputFile[] {
-  const folder = `releases/${release.version}`;
-  return [
-    textFile(`${folder}/notes.md`, notesMarkdown(release, config)),
-    jsonFile(`${folder}/notes.json`, notesDocument(release, config)),
-  ];
+  const markdown = textFile(`releases/${release.version}/notes.md`, notesMarkdown(release, config));
+  return [markdown, notesFile(release, config)];
 }
+
+export const notesFile = (release: PublishedRelease, config: SiteConfig): OutputFile =>
+  jsonFile(`releases/${release.version}/notes.json`, notesDocument(release, config));
 
 /** Notes as data, in displayed sections. */
 export function notesDocument(release: PublishedRelease, config: SiteConfig): NotesDocument {
