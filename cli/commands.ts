@@ -1,9 +1,9 @@
 import { Argument, Command, type CommandUnknownOpts } from "@commander-js/extra-typings";
+import { addController } from "../controller/commands/commands-controller.ts";
+import { addDevices } from "../controller/commands/commands-devices.ts";
 import { addAuthoring, addNotes } from "./catalog/commands-authoring.ts";
 import { addLooking, addPlan } from "./catalog/commands-catalog.ts";
 import { addCutting, addLedger, addWithdrawing } from "./catalog/commands-ledger.ts";
-import { addController } from "./controller/commands-controller.ts";
-import { addDevices } from "./devices/commands-devices.ts";
 import { addImport, addIngest, addInspect } from "./intake/commands-intake.ts";
 import { addPublishing } from "./sites/commands-publish.ts";
 import { addServing } from "./sites/commands-serve.ts";

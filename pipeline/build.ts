@@ -1,5 +1,5 @@
+import { throwErrors } from "../shared/errors.ts";
 import type { RenderedRelease } from "./documents/published.ts";
-import { throwErrors } from "./errors.ts";
 import type { Journal } from "./journal/journal.ts";
 import { storedSlices, storeSlices } from "./journal/stored-slices.ts";
 import type { IdentifiedOutline } from "./ledger/assign-ids.ts";

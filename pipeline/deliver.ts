@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { RelcatError } from "../shared/errors.ts";
 import { buildSite } from "./build.ts";
-import { RelcatError } from "./errors.ts";
 import type { OnCacheFailure } from "./journal/cache.ts";
 import { type Journal, openJournal } from "./journal/journal.ts";
 import { noJournal } from "./journal/no-journal.ts";

@@ -3,6 +3,18 @@
  * (folder, clock, process id) and throws RelcatError for errors that the user can correct.
  */
 
+export {
+  type Code,
+  codes,
+  exitStatus,
+  type Place,
+  type Problem,
+  RelcatError,
+  throwErrors,
+} from "../shared/errors.ts";
+export { parseJson } from "../shared/json.ts";
+export { packageFolder } from "../shared/package-folder.ts";
+export { SyntaxProblem } from "../shared/source.ts";
 export { type BuildSurroundings, build } from "./deliver.ts";
 export type { Config, Expectation } from "./documents/config.ts";
 export type { FeedKeyState } from "./documents/feeds/keys.ts";
@@ -14,17 +26,6 @@ export { pageTemplates } from "./documents/pages/page-templates.ts";
 export type { FieldChange, Plan, PlanRow } from "./documents/plan.ts";
 export type { OutputFile, PublishedPackage, PublishedRelease } from "./documents/published.ts";
 export type { BuildDocument, LatestDocument, ReleaseDocument, ReleaseIndex } from "./documents/site.ts";
-export {
-  type Code,
-  codes,
-  exitStatus,
-  type Place,
-  type Problem,
-  RelcatError,
-  throwErrors,
-} from "./errors.ts";
-export { artifactProblems, unprovedMetadata } from "./inspect/check-artifacts.ts";
-export { type InspectedFile, type InspectRequest, inspectFiles } from "./inspect/inspect-files.ts";
 export { ejectTemplate, replacedTemplates } from "./intake/authoring/eject-template.ts";
 export { addNote, openRelease } from "./intake/authoring/new-files.ts";
 export { init, type NewProject, type StartedProject } from "./intake/authoring/new-project.ts";
@@ -80,12 +81,12 @@ export {
   type NextStep,
   type ReleaseStatus,
 } from "./plan/status.ts";
+export { artifactProblems, unprovedMetadata } from "./policy/check-artifacts.ts";
+export { type InspectedFile, type InspectRequest, inspectFiles } from "./policy/inspect-files.ts";
 export { missingPurges } from "./project/config-rules.ts";
 export { loadConfig, loadConfiguration } from "./project/configuration.ts";
 export { eventTime, timeGiven } from "./project/event-time.ts";
-export { parseJson } from "./project/json.ts";
 export { requireVersions } from "./project/known-versions.ts";
-export { SyntaxProblem } from "./project/source.ts";
 export { preflight } from "./publish/preflight.ts";
 export { type PublishNotes, provePushed, publishSite } from "./publish/publish.ts";
 export type { ChangedFile, PublishDelivery, PublishOptions } from "./publish/publish-build.ts";
@@ -110,7 +111,6 @@ export type { BuildProgress } from "./site/build-request.ts";
 export type { BuiltSite, Delivery } from "./site/built-site.ts";
 export { type FeedGap, feedGapProblems, feedGaps, newFeedGaps } from "./site/feeds/feed-gaps.ts";
 export { notesDocument, notesHtml, notesMarkdown, notesText } from "./site/release-notes.ts";
-export { packageFolder } from "./site/stores/templates.ts";
 export { buildCatalog, type Site } from "./site/whole-site.ts";
 export { accessFailure } from "./system/access-failure.ts";
 export { requireFolder } from "./system/files.ts";
@@ -121,13 +121,13 @@ export { watchFolder } from "./system/watch-folder.ts";
 export { withWorkFolder } from "./system/work-folder.ts";
 export { type FeedKeyEnd, feedKeyEnds } from "./trust/feeds/key-ends.ts";
 export type { RotationStep } from "./trust/feeds/key-states.ts";
+export { type SignDelivery, signSite } from "./trust/sign-site.ts";
 export {
   beginFeedKeys,
   type FeedKeyDelivery,
   type NewFeedKey,
   rotateFeedKey,
-} from "./trust/feeds/site-feed-keys.ts";
-export { type SignDelivery, signSite } from "./trust/sign-site.ts";
+} from "./trust/site-feed-keys.ts";
 export { timestampPath } from "./trust/site-files.ts";
 export {
   beginSiteTrust,

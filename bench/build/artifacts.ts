@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { defaultPackageTypes } from "../../pipeline/documents/package-types.ts";
+import { defaultPackageTypes } from "../../shared/package-types.ts";
 import { packageData } from "./package-data.ts";
 
 /** One artifact of every release, and the job that leaves its manifest. */

@@ -1,4 +1,13 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";
 
@@ -8,8 +17,11 @@ const longest = 600_000;
 /** What `npm run compile` and `npm pack` need. */
 const packed = [
   "cli",
+  "controller",
+  "inspect",
   "pipeline",
   "service",
+  "shared",
   "templates",
   "schemas",
   "README.md",
@@ -26,7 +38,9 @@ const packed = [
  */
 export async function installRelcat(work: string, checkout = repository): Promise<string> {
   const source = emptied(join(work, "source"));
-  for (const name of packed) cpSync(join(checkout, name), join(source, name), { recursive: true });
+  // An earlier revision may not have every folder.
+  for (const name of packed.filter((each) => existsSync(join(checkout, each))))
+    cpSync(join(checkout, name), join(source, name), { recursive: true });
   symlinkSync(join(checkout, "node_modules"), join(source, "node_modules"));
   await npm(source, "run", "compile");
   // Without prepack, which refuses to pack for others before the owner's addresses are filled in.

@@ -1,4 +1,4 @@
-import type { RpmEntry, RpmMetadata } from "../../pipeline/documents/feeds/package-metadata.ts";
+import type { RpmEntry, RpmMetadata } from "../../shared/package-metadata.ts";
 
 /** What a package of the measured catalog states about itself, as `relcat ingest` would have read it. */
 export function packageData(type: string, file: string, version: string): object | undefined {

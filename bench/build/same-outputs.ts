@@ -3,13 +3,13 @@ import { join } from "node:path";
 import Handlebars from "handlebars";
 import type { Config } from "../../pipeline/documents/config.ts";
 import type { OutputFile, PublishedRelease } from "../../pipeline/documents/published.ts";
-import { throwErrors } from "../../pipeline/errors.ts";
 import { loadCatalog } from "../../pipeline/ledger/load-catalog.ts";
 import { publishRelease } from "../../pipeline/ledger/publish-records.ts";
 import { renderMarkdown } from "../../pipeline/site/markdown.ts";
 import { joinedFile, textFile } from "../../pipeline/site/output.ts";
 import { releaseDocument } from "../../pipeline/site/release-document.ts";
 import { notesHtml } from "../../pipeline/site/release-notes.ts";
+import { throwErrors } from "../../shared/errors.ts";
 import { pageTemplate } from "./page.ts";
 
 /** relcat without what its site has more than others' programs make: the catalog in $IN, the outputs in $OUT. */

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
-import { settings } from "../../service/controller/controller.ts";
-import { makeKey } from "../../service/controller/keys/key-rows.ts";
-import { openController } from "../../service/controller/node.ts";
-import { nameKeyOf } from "../../service/controller/store/name-key.ts";
-import type { DeviceRow } from "../../service/controller/store/schema.ts";
+import { settings } from "../../controller/server/controller.ts";
+import { makeKey } from "../../controller/server/keys/key-rows.ts";
+import { openController } from "../../controller/server/node.ts";
+import { nameKeyOf } from "../../controller/server/store/name-key.ts";
+import type { DeviceRow } from "../../controller/server/store/schema.ts";
 
 export const pepper = "ab".repeat(32);
 

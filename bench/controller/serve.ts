@@ -1,5 +1,5 @@
-import { settings } from "../../service/controller/controller.ts";
-import { openController, serveController } from "../../service/controller/node.ts";
+import { settings } from "../../controller/server/controller.ts";
+import { openController, serveController } from "../../controller/server/node.ts";
 import { watchBlocks } from "./blocks.ts";
 
 /** A controller as a process of its own: `node serve.ts DATABASE PEPPER PORT`. */

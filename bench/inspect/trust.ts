@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { execa } from "execa";
-import { readKeys } from "../../pipeline/inspect/keys.ts";
+import { readKeys } from "../../inspect/read-keys.ts";
 import { allowDebsig } from "../../test/support/debsig.ts";
 
 /** Whom relcat and the tools of Debian take signatures from. */

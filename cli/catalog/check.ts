@@ -14,11 +14,11 @@ import {
 } from "../../pipeline/index.ts";
 import { annotate, annotations } from "../terminal/annotations.ts";
 import { documentText, type Host, print, printDocument, sayNext } from "../terminal/host.ts";
+import { summarizeProblems } from "../terminal/job-summary.ts";
 import { showCount, showCountAtTerminal } from "../terminal/progress.ts";
 import { countProblems, problemRows, renderProblems, tally } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count } from "../terminal/words.ts";
-import { summarizeProblems } from "./job-summary.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 import { sarif } from "./sarif.ts";
 

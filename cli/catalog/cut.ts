@@ -22,10 +22,10 @@ import {
   sayNextAfterDryRun,
   surroundings,
 } from "../terminal/host.ts";
+import { summarize as summarizeJob } from "../terminal/job-summary.ts";
 import { renderProblems } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count, listed } from "../terminal/words.ts";
-import { summarize as summarizeJob } from "./job-summary.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 import { planMarkdown } from "./plan-markdown.ts";
 import { type RecordRow, recordTable } from "./records.ts";

@@ -9,9 +9,9 @@ import {
 import { annotate } from "../terminal/annotations.ts";
 import { problemsAsGiven } from "../terminal/as-given.ts";
 import { type Host, print, printDocument, sayNext, surroundings } from "../terminal/host.ts";
+import { summarize } from "../terminal/job-summary.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { shellWord } from "../terminal/words.ts";
-import { summarize } from "./job-summary.ts";
 import { commentLimit, planMarkdown, smallestLimit } from "./plan-markdown.ts";
 import { planText } from "./plan-text.ts";
 

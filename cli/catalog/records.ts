@@ -1,4 +1,6 @@
+import type { Entry } from "../../pipeline/index.ts";
 import { table } from "../terminal/cells.ts";
+import { type Host, say } from "../terminal/host.ts";
 
 /** A record as commands that change the ledger show it. */
 export interface RecordRow {
@@ -12,3 +14,8 @@ export interface RecordRow {
 /** Columns: id, version, package type, file. */
 export const recordTable = (rows: readonly RecordRow[]): string =>
   table(rows.map(({ id, version, package_type, file }) => [`  ${id}`, version, package_type, file]));
+
+/** Written to standard error, like the question that follows. */
+export function listRecords(entries: readonly Entry[], host: Host): void {
+  say(host, recordTable(entries.map((entry) => entry.add)));
+}

@@ -5,10 +5,11 @@ import {
   reinstate,
   selectRecords,
 } from "../../pipeline/index.ts";
-import { confirmOrRefuse, listRecords } from "../terminal/confirm.ts";
+import { confirmOrRefuse } from "../terminal/confirm.ts";
 import { answer, type Host, say, sayNext, sayNextAfterDryRun, surroundings } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
+import { listRecords } from "./records.ts";
 
 /** `relcat reinstate`: shows the affected records, asks for confirmation, and undoes the retraction. */
 export async function reinstateRecords(

@@ -7,12 +7,13 @@ import {
   selectRecords,
 } from "../../pipeline/index.ts";
 import { adviceOn, isId } from "../terminal/arguments.ts";
-import { confirmOrRefuse, listRecords } from "../terminal/confirm.ts";
+import { confirmOrRefuse } from "../terminal/confirm.ts";
 import { answer, type Host, say, sayNext, sayNextAfterDryRun, surroundings } from "../terminal/host.ts";
 import { reasonOf } from "../terminal/reason.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count } from "../terminal/words.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
+import { listRecords } from "./records.ts";
 
 export interface RetractCommandOptions extends LedgerGuardOptions {
   reason: string;

@@ -1,6 +1,6 @@
-import { readSchema, schemaNames } from "../output/published-schemas.ts";
 import { answer, documentText, type Host, sayNext } from "../terminal/host.ts";
 import { UsageError } from "../terminal/usage.ts";
+import { readSchema, schemaNames } from "./published-schemas.ts";
 
 /** `relcat schema`: prints a file from relcat's own folder, so that no schema library is loaded. */
 export async function schema(

@@ -1,5 +1,5 @@
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
-import { exitStatus } from "../../pipeline/errors.ts";
+import { exitStatus } from "../../shared/errors.ts";
 import { type Host, print } from "../terminal/host.ts";
 import { complete } from "./complete.ts";
 import { type CommandWords, commandWords } from "./completion-words.ts";

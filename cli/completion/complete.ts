@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { schemaNames } from "../output/published-schemas.ts";
+import { schemaNames } from "../catalog/published-schemas.ts";
 import type { Host } from "../terminal/host.ts";
 import { type Candidate, idCandidates, liveIds, type Standing, standings } from "./complete-ids.ts";
 

@@ -1,5 +1,5 @@
-import { exitStatus } from "../../pipeline/errors.ts";
 import { type Filled, fillManifests } from "../../pipeline/index.ts";
+import { exitStatus } from "../../shared/errors.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, type Host, say, sayNext, sayNextAfterDryRun, surroundings } from "../terminal/host.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";

@@ -1,7 +1,7 @@
 // Imported directly, because index.ts also loads templates and pages, which doubles the memory of build jobs.
 
-import { exitStatus } from "../../pipeline/errors.ts";
 import { ingest, suggestForInputs } from "../../pipeline/intake/ingest/store-manifest.ts";
+import { exitStatus } from "../../shared/errors.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, type Host, say, sayNext, sayNextAfterDryRun, surroundings } from "../terminal/host.ts";
 import { openRelease } from "../terminal/only-one.ts";

@@ -1,7 +1,7 @@
 // Imported directly, because index.ts also loads templates and pages, which doubles the memory of build jobs.
 
-import { exitStatus } from "../../pipeline/errors.ts";
-import { type InspectedFile, inspectFiles } from "../../pipeline/inspect/inspect-files.ts";
+import { type InspectedFile, inspectFiles } from "../../pipeline/policy/inspect-files.ts";
+import { exitStatus } from "../../shared/errors.ts";
 import { harmless, table } from "../terminal/cells.ts";
 import { answer, type Host, type Output, type Style, say } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";

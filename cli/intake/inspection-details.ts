@@ -1,4 +1,4 @@
-import type { FileSignature, Inspection } from "../../pipeline/inspect/inspect-files.ts";
+import type { FileSignature, Inspection } from "../../pipeline/policy/inspect-files.ts";
 import { checksOf } from "./inspection-checks.ts";
 
 export interface Detail {

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { date, version } from "../../pipeline/documents/fields.ts";
 import { notesDocumentSchema } from "../../pipeline/documents/site.ts";
+import { date, version } from "../../shared/fields.ts";
 import { count, document, flag, list, member, object, oneOf, text, texts } from "./members.ts";
 import { problem } from "./problems.ts";
 

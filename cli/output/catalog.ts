@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { architecture } from "../../pipeline/documents/feeds/package-metadata.ts";
 import { feedNames } from "../../pipeline/documents/feeds/settings.ts";
-import { date, id, timestamp, version } from "../../pipeline/documents/fields.ts";
 import { planSchema } from "../../pipeline/documents/plan.ts";
 import { siteStateSchema } from "../../pipeline/documents/site-state.ts";
+import { date, id, timestamp, version } from "../../shared/fields.ts";
+import { architecture } from "../../shared/package-metadata.ts";
 import { count, document, list, member, object, oneOf, table, text, texts } from "./members.ts";
 import { problem } from "./problems.ts";
 import { feedKey } from "./trust.ts";

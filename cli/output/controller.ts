@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { auditSchema } from "../../service/controller/audit/audit-documents.ts";
-import { deviceSchema, enforcedStates } from "../../service/controller/devices/device-documents.ts";
-import { keySchema, newKeySchema } from "../../service/controller/keys/key-documents.ts";
-import { userSchema } from "../../service/controller/users/user-documents.ts";
+import { auditSchema } from "../../controller/server/audit/audit-documents.ts";
+import { deviceSchema, enforcedStates } from "../../controller/server/devices/device-documents.ts";
+import { keySchema, newKeySchema } from "../../controller/server/keys/key-documents.ts";
+import { userSchema } from "../../controller/server/users/user-documents.ts";
 import { count, document, dryRun, list, member, object, oneOf, text, texts } from "./members.ts";
 
 const auditRow = auditSchema.shape.audit_log.element;

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { packageMetadataSchema } from "../../pipeline/documents/feeds/package-metadata.ts";
-import { id, version } from "../../pipeline/documents/fields.ts";
+import { id, version } from "../../shared/fields.ts";
+import { packageMetadataSchema } from "../../shared/package-metadata.ts";
 import { count, document, dryRun, list, member, object, oneOf, table, text, texts } from "./members.ts";
 import { warnings } from "./problems.ts";
 

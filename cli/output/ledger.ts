@@ -1,5 +1,5 @@
-import { id, timestamp, version } from "../../pipeline/documents/fields.ts";
 import { ledgerEventSchema } from "../../pipeline/documents/ledger.ts";
+import { id, timestamp, version } from "../../shared/fields.ts";
 import { count, document, dryRun, flag, list, member, object, text, texts } from "./members.ts";
 
 const recordRow = {

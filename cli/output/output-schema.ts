@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { plainJson, withPortablePatterns } from "../../pipeline/documents/portable-patterns.ts";
+import { plainJson, withPortablePatterns } from "../../shared/portable-patterns.ts";
 import { type OutputName, outputs } from "./outputs.ts";
 
 /** A JSON Schema with one definition per output, and those that they share. */

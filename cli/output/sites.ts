@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { id, sha256, version } from "../../pipeline/documents/fields.ts";
 import { siteStateSchema } from "../../pipeline/documents/site-state.ts";
+import { id, sha256, version } from "../../shared/fields.ts";
 import { count, document, dryRun, flag, list, member, object, oneOf, text, texts } from "./members.ts";
 import { problem, warnings } from "./problems.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { feedKeyStates, fingerprint } from "../../pipeline/documents/feeds/keys.ts";
-import { sha256 } from "../../pipeline/documents/fields.ts";
+import { sha256 } from "../../shared/fields.ts";
 import { count, document, flag, list, member, object, oneOf, text, texts } from "./members.ts";
 
 const keyState = {

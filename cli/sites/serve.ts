@@ -1,7 +1,7 @@
+import { explainListening, refuseUnreadable } from "../../controller/commands/listening.ts";
 import { exitStatus, RelcatError, requireFolder } from "../../pipeline/index.ts";
 import { type Origin, type OriginOptions, startOrigin, untilStopped } from "../../service/catalog/node.ts";
 import { LedgerGuard } from "../catalog/ledger-guard.ts";
-import { explainListening, refuseUnreadable } from "../controller/listening.ts";
 import { type Host, lineText, print, say, surroundings } from "../terminal/host.ts";
 import { logEntry } from "../terminal/server-log.ts";
 import { UsageError } from "../terminal/usage.ts";
@@ -83,8 +83,8 @@ function postToken(token = "", isOptional: boolean): string | undefined {
 
 /** Opens a controller's database, read-only, to check API keys. */
 async function keysOf(database: string, host: Host, log: (message: string) => void) {
-  const { NotReady, openController, settings } = await import("../../service/controller/node.ts");
-  const { mayPostPackages } = await import("../../service/controller/node-post.ts");
+  const { NotReady, openController, settings } = await import("../../controller/server/node.ts");
+  const { mayPostPackages } = await import("../../controller/server/node-post.ts");
   const pepper = host.environment.RELCAT_PEPPER;
   const opening = openController({ database, pepper, settings, clock: Date.now, log });
   const controller = await opening.catch((error: unknown) => {

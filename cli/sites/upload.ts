@@ -1,7 +1,7 @@
 // Imported directly, because index.ts also loads templates and pages, which doubles the memory of build jobs.
 
-import { exitStatus } from "../../pipeline/errors.ts";
 import { type UploadDelivery, upload } from "../../pipeline/publish/upload-artifacts.ts";
+import { exitStatus } from "../../shared/errors.ts";
 import { handOver, isInReleases } from "../intake/manifest-place.ts";
 import { showReading } from "../intake/reading-progress.ts";
 import { table } from "../terminal/cells.ts";

@@ -1,6 +1,6 @@
 import type { CommanderError } from "@commander-js/extra-typings";
 import { distance } from "fastest-levenshtein";
-import { pointerFor } from "../catalog/pointers.ts";
+import { pointerFor } from "./pointers.ts";
 import { UsageError } from "./usage.ts";
 
 /** Replacements for messages of commander; each may contain a hint. */

@@ -1,12 +1,5 @@
-import type { Entry } from "../../pipeline/index.ts";
-import { recordTable } from "../catalog/records.ts";
-import { type Host, say } from "./host.ts";
+import type { Host } from "./host.ts";
 import { Declined, UsageError } from "./usage.ts";
-
-/** Written to standard error, like the question that follows. */
-export function listRecords(entries: readonly Entry[], host: Host): void {
-  say(host, recordTable(entries.map((entry) => entry.add)));
-}
 
 /** Continues only with --yes or a positive answer at a terminal. */
 export async function confirmOrRefuse(question: string, yes: true | undefined, host: Host): Promise<void> {

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
-import { codes, exitStatus } from "../../pipeline/errors.ts";
 import { defaultPackageTypes, defaultPlatforms } from "../../pipeline/project/configuration.ts";
+import { codes, exitStatus } from "../../shared/errors.ts";
 import { table } from "./cells.ts";
 import { leavesOf, meanings, statusesOf } from "./exit-codes.ts";
 import { answer, type Host } from "./host.ts";

@@ -12,7 +12,7 @@ import {
   sha256,
   size,
   upperHash,
-} from "./fields.ts";
+} from "../../shared/fields.ts";
 
 /** Nix store path of the build output. */
 export const storeSchema = object({

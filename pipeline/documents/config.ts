@@ -1,7 +1,4 @@
 import { z } from "zod";
-import type { FeedKey } from "./feeds/keys.ts";
-import { architecture } from "./feeds/package-metadata.ts";
-import { type FeedName, type FeedSettings, feedsSchema, type RpmSigner } from "./feeds/settings.ts";
 import {
   expects,
   flag,
@@ -15,9 +12,12 @@ import {
   table,
   text,
   versionBound,
-} from "./fields.ts";
+} from "../../shared/fields.ts";
+import { architecture } from "../../shared/package-metadata.ts";
+import { type Kind, kinds, type PackageType } from "../../shared/package-types.ts";
+import type { FeedKey } from "./feeds/keys.ts";
+import { type FeedName, type FeedSettings, feedsSchema, type RpmSigner } from "./feeds/settings.ts";
 import { type Encoding, encodings, type Host, hosts } from "./hosting.ts";
-import { type Kind, kinds, type PackageType } from "./package-types.ts";
 import { type Brand, brandSchema, type TemplateOverride } from "./pages/brand.ts";
 import { type Policy, policySchema, versionMapSchema } from "./policy.ts";
 import {

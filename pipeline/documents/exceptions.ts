@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Code } from "../errors.ts";
-import { expects, list, object, text } from "./fields.ts";
+import type { Code } from "../../shared/errors.ts";
+import { expects, list, object, text } from "../../shared/fields.ts";
 
 /**
  * Rules about the content of records. Only these can have exceptions: other problems prevent reading, so

@@ -11,7 +11,7 @@ import {
   sha256,
   timestamp,
   version,
-} from "./fields.ts";
+} from "../../shared/fields.ts";
 
 /** Assigns a permanent id to an artifact. Its identity is (version, file); other members are informative. */
 export const addSchema = object({

@@ -1,6 +1,4 @@
 import { z } from "zod";
-import { attestationSchema, storeSchema, vendorSchema } from "./attestation.ts";
-import { documentSchema, packageMetadataSchema } from "./feeds/package-metadata.ts";
 import {
   account,
   checksum,
@@ -17,7 +15,9 @@ import {
   size,
   url,
   version,
-} from "./fields.ts";
+} from "../../shared/fields.ts";
+import { documentSchema, packageMetadataSchema } from "../../shared/package-metadata.ts";
+import { attestationSchema, storeSchema, vendorSchema } from "./attestation.ts";
 import { inspectedSchema } from "./policy.ts";
 import { recordFields } from "./record-fields.ts";
 

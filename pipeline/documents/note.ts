@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { expects, flag, freeText, line, list, object } from "./fields.ts";
+import { expects, flag, freeText, line, list, object } from "../../shared/fields.ts";
 
 /** One change per file, so that branches never conflict. */
 export const noteSchema = object({

@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import { attestationSchema, storeSchema, vendorSchema } from "./attestation.ts";
 import {
   account,
   flag,
@@ -14,7 +13,8 @@ import {
   sha256,
   timestamp,
   version,
-} from "./fields.ts";
+} from "../../shared/fields.ts";
+import { attestationSchema, storeSchema, vendorSchema } from "./attestation.ts";
 
 /** `data` of a record; missing parts are absent, never null. */
 const recordDataSchema = object({

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { feedNames } from "./feeds/settings.ts";
 import {
   date,
   expects,
@@ -13,7 +12,8 @@ import {
   table,
   timestamp,
   version,
-} from "./fields.ts";
+} from "../../shared/fields.ts";
+import { feedNames } from "./feeds/settings.ts";
 import { addSchema, reviseSchema } from "./ledger.ts";
 
 const count = z.int(expects("wrong-type", "a whole number, 0 or more")).min(0);

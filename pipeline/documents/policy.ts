@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { expects, line, list, object, text } from "./fields.ts";
+import { expects, line, list, object, text } from "../../shared/fields.ts";
 
 /**
  * Verdicts that a project may accept in addition to `ok`. Damaged, forged or forgeable artifacts and revoked

@@ -1,5 +1,5 @@
+import type { Architecture, ArtifactDocument, PackageMetadata } from "../../shared/package-metadata.ts";
 import type { Config } from "./config.ts";
-import type { Architecture, ArtifactDocument, PackageMetadata } from "./feeds/package-metadata.ts";
 import type { FeedName } from "./feeds/settings.ts";
 import type { Note } from "./note.ts";
 import type { WireRecord } from "./package-record.ts";

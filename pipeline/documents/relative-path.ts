@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { failure } from "../errors.ts";
-import { expects } from "./fields.ts";
+import { failure } from "../../shared/errors.ts";
+import { expects } from "../../shared/fields.ts";
 
 /** In bytes of UTF-8: the longest key of S3, including the prefix of the site. */
 export const longestPath = 1024;

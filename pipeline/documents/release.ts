@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { date, freeText, list, object, revision, table, timestamp, version } from "./fields.ts";
+import { date, freeText, list, object, revision, table, timestamp, version } from "../../shared/fields.ts";
 import { inlineNoteSchema } from "./note.ts";
 
 /** release.yaml, the authored part of a release. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { plainJson, withPortablePatterns } from "../../shared/portable-patterns.ts";
 import { configSchema } from "./config.ts";
 import { exceptionsSchema } from "./exceptions.ts";
 import { ledgerEventSchema } from "./ledger.ts";
@@ -6,7 +7,6 @@ import { manifestSchema } from "./manifest.ts";
 import { noteSchema } from "./note.ts";
 import { publishedRecordSchema } from "./package-record.ts";
 import { planSchema } from "./plan.ts";
-import { plainJson, withPortablePatterns } from "./portable-patterns.ts";
 import { releaseSchema } from "./release.ts";
 import {
   buildSchema,

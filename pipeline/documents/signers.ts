@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { date, expects, line, list, object, text } from "../../shared/fields.ts";
 import { fingerprint } from "./feeds/keys.ts";
-import { date, expects, line, list, object, text } from "./fields.ts";
 import { command } from "./sites.ts";
 import { trustProfiles, usualValidDays } from "./trust.ts";
 

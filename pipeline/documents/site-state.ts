@@ -1,5 +1,16 @@
 import { z } from "zod";
-import { flag, line, list, object, sha256, size, tableBy, text, timestamp, version } from "./fields.ts";
+import {
+  flag,
+  line,
+  list,
+  object,
+  sha256,
+  size,
+  tableBy,
+  text,
+  timestamp,
+  version,
+} from "../../shared/fields.ts";
 import { publicPathSchema } from "./relative-path.ts";
 
 /** Storage name of a publish. */

@@ -1,6 +1,4 @@
 import { z } from "zod";
-import { architecture } from "./feeds/package-metadata.ts";
-import { feedNames } from "./feeds/settings.ts";
 import {
   checksum,
   date,
@@ -23,7 +21,9 @@ import {
   timestamp,
   url,
   version,
-} from "./fields.ts";
+} from "../../shared/fields.ts";
+import { architecture } from "../../shared/package-metadata.ts";
+import { feedNames } from "./feeds/settings.ts";
 import { packageRecordSchema } from "./package-record.ts";
 import { relativePathSchema } from "./relative-path.ts";
 import { ledgerMark } from "./site-state.ts";

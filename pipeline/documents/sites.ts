@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { expects, flag, line, list, object, text } from "./fields.ts";
+import { expects, flag, line, list, object, text } from "../../shared/fields.ts";
 
 /** A program and its arguments. */
 export const command = list(line).min(1);

@@ -13,7 +13,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import type { RelcatError } from "../errors.ts";
+import type { RelcatError } from "../../shared/errors.ts";
 import { accessFailure, refuseSpecial } from "../system/access-failure.ts";
 import { isMissing } from "../system/files.ts";
 

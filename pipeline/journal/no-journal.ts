@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { failure } from "../errors.ts";
+import { failure } from "../../shared/errors.ts";
 import type { AuthoredFiles } from "../project/authored-files.ts";
 import { pathsOfRelease } from "../project/parse.ts";
 import { type Cache, cacheIn } from "./cache.ts";

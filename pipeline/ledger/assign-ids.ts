@@ -1,5 +1,5 @@
+import type { Place, Problem } from "../../shared/errors.ts";
 import type { AddEvent, ReviseEvent } from "../documents/ledger.ts";
-import type { Place, Problem } from "../errors.ts";
 import { display } from "../project/display.ts";
 import {
   type Artifact,

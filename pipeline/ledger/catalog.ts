@@ -1,5 +1,5 @@
+import type { Problem } from "../../shared/errors.ts";
 import type { Config } from "../documents/config.ts";
-import type { Problem } from "../errors.ts";
 import type { Located } from "../project/document.ts";
 import type { Release } from "../records/normalize.ts";
 import type { Identified } from "./assign-ids.ts";

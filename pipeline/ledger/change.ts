@@ -1,5 +1,5 @@
+import { throwErrors } from "../../shared/errors.ts";
 import type { LedgerEvent } from "../documents/ledger.ts";
-import { throwErrors } from "../errors.ts";
 import { type Ledger, ledgerLine, readLedger } from "./ledger.ts";
 
 /** Lines to append, and the ledger before and after them. */

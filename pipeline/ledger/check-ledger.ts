@@ -1,4 +1,4 @@
-import { type Problem, RelcatError } from "../errors.ts";
+import { type Problem, RelcatError } from "../../shared/errors.ts";
 import { isMergeUnderWay, unmergedFile } from "../system/git/git-merge.ts";
 import { showFile } from "../system/git/git-revision.ts";
 import type { Catalog } from "./catalog.ts";

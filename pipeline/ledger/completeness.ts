@@ -1,5 +1,5 @@
+import type { Problem } from "../../shared/errors.ts";
 import type { Config, Expectation } from "../documents/config.ts";
-import type { Problem } from "../errors.ts";
 import { display } from "../project/display.ts";
 import { type ArtifactOutline, isPrivate, type OutlinedRelease } from "../records/normalize.ts";
 import { pairFiles } from "../selection/pair-files.ts";

@@ -1,5 +1,5 @@
+import { type Problem, throwErrors } from "../../shared/errors.ts";
 import type { AddEvent, LedgerEvent, ReviseEvent } from "../documents/ledger.ts";
-import { type Problem, throwErrors } from "../errors.ts";
 import { versionUnknown } from "../project/known-versions.ts";
 import type { Catalog } from "./catalog.ts";
 import { append, type LedgerChange } from "./change.ts";

@@ -1,4 +1,4 @@
-import { failure } from "../errors.ts";
+import { failure } from "../../shared/errors.ts";
 import { type AuthoredFiles, filesOf } from "../project/authored-files.ts";
 import { readTree } from "../system/git/git-tree.ts";
 import { type Ledger, ledgerLine, readLedger } from "./ledger.ts";

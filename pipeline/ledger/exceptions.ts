@@ -1,5 +1,5 @@
+import type { Problem } from "../../shared/errors.ts";
 import { type Exception, exceptableRules, exceptionsSchema } from "../documents/exceptions.ts";
-import type { Problem } from "../errors.ts";
 import { type AuthoredFiles, filesIn } from "../project/authored-files.ts";
 import type { Discovered } from "../project/discover.ts";
 import type { Located } from "../project/document.ts";

@@ -1,6 +1,6 @@
+import type { Problem } from "../../shared/errors.ts";
 import type { Config } from "../documents/config.ts";
 import type { AptSuite, FeedSettings } from "../documents/feeds/settings.ts";
-import type { Problem } from "../errors.ts";
 import { display } from "../project/display.ts";
 import { type ArtifactOutline, isPrivate } from "../records/normalize.ts";
 import { foreignBound, isInSuite, isUbuntu } from "../selection/feed-indexes.ts";

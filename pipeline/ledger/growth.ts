@@ -1,4 +1,4 @@
-import type { Problem } from "../errors.ts";
+import type { Problem } from "../../shared/errors.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** Relation of a ledger to an earlier one, or to that of another branch. */

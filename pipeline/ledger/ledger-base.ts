@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { failure, type Problem } from "../errors.ts";
+import { failure, type Problem } from "../../shared/errors.ts";
 import {
   type CommittedLedger,
   type CommittedLedgers,

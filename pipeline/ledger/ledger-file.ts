@@ -1,7 +1,7 @@
-import { failure, type Problem, RelcatError, throwErrors } from "../errors.ts";
+import { failure, type Problem, RelcatError, throwErrors } from "../../shared/errors.ts";
+import { decodePieces } from "../../shared/source.ts";
 import { type AuthoredFiles, filesIn } from "../project/authored-files.ts";
 import type { Discovered } from "../project/discover.ts";
-import { decodePieces } from "../project/source.ts";
 import { replaceDurably, requireFolder } from "../system/files.ts";
 import type { Surroundings } from "../system/surroundings.ts";
 import { type LedgerChange, throwIfUnsound } from "./change.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
+import type { Code, Place, Problem } from "../../shared/errors.ts";
+import type { Source } from "../../shared/source.ts";
 import { type AddEvent, type LedgerEvent, ledgerEventSchema } from "../documents/ledger.ts";
-import type { Code, Place, Problem } from "../errors.ts";
 import { display } from "../project/display.ts";
-import type { Source } from "../project/source.ts";
 import { type LedgerEvents, LedgerLines } from "./ledger-lines.ts";
 import {
   type Change,

@@ -1,5 +1,5 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import { lastNotGreater } from "../selection/binary-search.ts";
+import { lastNotGreater } from "../../shared/binary-search.ts";
 
 /**
  * Number of blocks that stay decompressed. Neighbouring lines are usually read together, as are a line and

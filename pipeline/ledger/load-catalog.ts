@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import type { Problem } from "../../shared/errors.ts";
 import type { Config } from "../documents/config.ts";
 import { noteSchema } from "../documents/note.ts";
-import type { Problem } from "../errors.ts";
 import { type AuthoredFiles, filesIn } from "../project/authored-files.ts";
 import { type Discovered, discover, type ReleaseFiles } from "../project/discover.ts";
 import { readFeedKeys } from "../project/feed-keys.ts";

@@ -1,5 +1,5 @@
+import type { Problem } from "../../shared/errors.ts";
 import type { AddEvent, LedgerEvent } from "../documents/ledger.ts";
-import type { Problem } from "../errors.ts";
 import { display } from "../project/display.ts";
 import { laterThan } from "../project/event-time.ts";
 import type { Ledger } from "./ledger.ts";

@@ -1,4 +1,4 @@
-import { failure } from "../errors.ts";
+import { failure } from "../../shared/errors.ts";
 import { type Operation, operationUnderWay, partedAt, unmergedFile } from "../system/git/git-merge.ts";
 import { showFile } from "../system/git/git-revision.ts";
 import { readLedger } from "./ledger.ts";

@@ -1,5 +1,5 @@
+import { throwErrors } from "../../shared/errors.ts";
 import type { LedgerEvent } from "../documents/ledger.ts";
-import { throwErrors } from "../errors.ts";
 import type { LedgerChange } from "./change.ts";
 import { type Ledger, ledgerLine, readLedger } from "./ledger.ts";
 import { type MovedRecord, type OwnLedger, Replay, type Start } from "./rebase-replay.ts";

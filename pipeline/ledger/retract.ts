@@ -1,6 +1,6 @@
-import { line } from "../documents/fields.ts";
+import { type Problem, throwErrors } from "../../shared/errors.ts";
+import { line } from "../../shared/fields.ts";
 import type { ReinstateEvent, RetractEvent } from "../documents/ledger.ts";
-import { type Problem, throwErrors } from "../errors.ts";
 import { display } from "../project/display.ts";
 import { eventTime } from "../project/event-time.ts";
 import { requireFolder } from "../system/files.ts";

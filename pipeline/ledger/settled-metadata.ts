@@ -1,6 +1,6 @@
-import { lateImageMembers, type PackageMetadata } from "../documents/feeds/package-metadata.ts";
+import type { Problem } from "../../shared/errors.ts";
+import { lateImageMembers, type PackageMetadata } from "../../shared/package-metadata.ts";
 import { type Manifest, manifestSchema, type WrittenArtifact } from "../documents/manifest.ts";
-import type { Problem } from "../errors.ts";
 import { readBytes } from "../project/parse.ts";
 import type { Artifact } from "../records/artifact.ts";
 import { isSame } from "../records/merge.ts";

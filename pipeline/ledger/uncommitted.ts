@@ -1,4 +1,4 @@
-import { failure } from "../errors.ts";
+import { failure } from "../../shared/errors.ts";
 import { isIgnored } from "../project/discover.ts";
 import { shellWord } from "../project/shell-word.ts";
 import { isInRepository, uncommitted } from "../system/git/git.ts";

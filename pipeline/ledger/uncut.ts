@@ -1,4 +1,4 @@
-import { failure } from "../errors.ts";
+import { failure } from "../../shared/errors.ts";
 import { requireFolder } from "../system/files.ts";
 import { showFile } from "../system/git/git-revision.ts";
 import { withWriteLock } from "../system/lock.ts";

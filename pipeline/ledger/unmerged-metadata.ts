@@ -1,4 +1,4 @@
-import type { Problem } from "../errors.ts";
+import type { Problem } from "../../shared/errors.ts";
 import type { LedgerBase } from "./ledger-base.ts";
 import { loadCatalog } from "./load-catalog.ts";
 import { changedMetadata, settledMetadata } from "./settled-metadata.ts";

@@ -1,5 +1,5 @@
+import { failure, type Place, type Problem } from "../../shared/errors.ts";
 import type { ForbiddenChange, Plan } from "../documents/plan.ts";
-import { failure, type Place, type Problem } from "../errors.ts";
 import { bytesChanged, recordPrivate, recordVanished } from "../ledger/assign-ids.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import { checkGrowth, compareGrowth } from "../ledger/growth.ts";

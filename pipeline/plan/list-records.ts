@@ -1,4 +1,4 @@
-import { type Architecture, architectureOf } from "../documents/feeds/package-metadata.ts";
+import { type Architecture, architectureOf } from "../../shared/package-metadata.ts";
 import type { Package } from "../ledger/assign-ids.ts";
 import { publicPackages } from "../ledger/publish-records.ts";
 import { splitArchitecture } from "../selection/latest-of-architecture.ts";

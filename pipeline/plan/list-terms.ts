@@ -1,6 +1,6 @@
+import { failure } from "../../shared/errors.ts";
+import { architecture, architectureNames } from "../../shared/package-metadata.ts";
 import type { Config } from "../documents/config.ts";
-import { architecture, architectureNames } from "../documents/feeds/package-metadata.ts";
-import { failure } from "../errors.ts";
 import { display } from "../project/display.ts";
 import { nearestName } from "../project/unknown-type.ts";
 import { filterFields, isField } from "../selection/fields.ts";

@@ -1,8 +1,8 @@
+import { failure, RelcatError } from "../../shared/errors.ts";
+import { decode } from "../../shared/source.ts";
 import type { Config } from "../documents/config.ts";
 import { type BuildDocument, buildSchema } from "../documents/site.ts";
-import { failure, RelcatError } from "../errors.ts";
 import { readRecords } from "../intake/import/read-records.ts";
-import { decode } from "../project/source.ts";
 import { readIfPresent } from "../system/files.ts";
 import { pathInfo } from "../system/input-files.ts";
 import { fetchBytes } from "../system/network/fetch.ts";

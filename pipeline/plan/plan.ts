@@ -1,5 +1,5 @@
+import { throwErrors } from "../../shared/errors.ts";
 import type { Plan } from "../documents/plan.ts";
-import { throwErrors } from "../errors.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import { type Cut, decideCut, refuseUnknownVersions } from "../ledger/cut.ts";
 import { digest } from "../ledger/ledger.ts";

@@ -1,5 +1,5 @@
+import type { Problem } from "../../shared/errors.ts";
 import type { ForbiddenChange } from "../documents/plan.ts";
-import type { Problem } from "../errors.ts";
 
 /** A problem in the form of a plan, with every key present. */
 export const problemRow = ({ code, message, hint, at }: Problem): ForbiddenChange => ({

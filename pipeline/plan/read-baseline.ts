@@ -1,4 +1,4 @@
-import { type Problem, RelcatError } from "../errors.ts";
+import { type Problem, RelcatError } from "../../shared/errors.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import type { Cut } from "../ledger/cut.ts";
 import { loadCatalog } from "../ledger/load-catalog.ts";

@@ -1,8 +1,8 @@
+import { failure, RelcatError } from "../../shared/errors.ts";
+import { parseJson } from "../../shared/json.ts";
+import { decode, placeAt, type Source, type Syntax, SyntaxProblem } from "../../shared/source.ts";
 import { type Plan, planSchema } from "../documents/plan.ts";
-import { failure, RelcatError } from "../errors.ts";
 import { checkShape } from "../project/document.ts";
-import { parseJson } from "../project/json.ts";
-import { decode, placeAt, type Source, type Syntax, SyntaxProblem } from "../project/source.ts";
 import { readInput } from "../system/read-input.ts";
 import { planDigest } from "./digest.ts";
 

@@ -1,5 +1,5 @@
+import { type Problem, throwErrors } from "../../shared/errors.ts";
 import type { Plan } from "../documents/plan.ts";
-import { type Problem, throwErrors } from "../errors.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import type { Cut } from "../ledger/cut.ts";
 import { isPrivate } from "../records/normalize.ts";
@@ -24,7 +24,7 @@ export async function refusedArtifacts(
   clock: number,
 ): Promise<Refused> {
   if (catalog.config.policies.size === 0) return { problems: [], hidden: [] };
-  const { judgeArtifacts } = await import("../inspect/policy/judge.ts");
+  const { judgeArtifacts } = await import("../policy/judge.ts");
   const added = new Set(
     events.map((event) => (event.event === "add" ? `${event.version}/${event.file}` : "")),
   );

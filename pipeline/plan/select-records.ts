@@ -1,5 +1,5 @@
 import { matchesGlob } from "node:path";
-import { failure, throwErrors } from "../errors.ts";
+import { failure, throwErrors } from "../../shared/errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Entry } from "../ledger/ledger-records.ts";
 import { unknownRecord } from "../ledger/retract.ts";

@@ -1,7 +1,7 @@
+import { throwErrors } from "../../shared/errors.ts";
 import type { Config } from "../documents/config.ts";
 import { noteSchema } from "../documents/note.ts";
 import type { PublishedRelease } from "../documents/published.ts";
-import { throwErrors } from "../errors.ts";
 import { loadConfig } from "../project/configuration.ts";
 import { discover } from "../project/discover.ts";
 import { readDocuments } from "../project/parse.ts";

@@ -1,6 +1,6 @@
+import { type Problem, RelcatError, throwErrors } from "../../shared/errors.ts";
 import type { Config } from "../documents/config.ts";
 import type { PublishedRelease } from "../documents/published.ts";
-import { type Problem, RelcatError, throwErrors } from "../errors.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import { loadCatalog } from "../ledger/load-catalog.ts";
 import { publishRelease } from "../ledger/publish-records.ts";

@@ -1,5 +1,5 @@
+import { failure } from "../../shared/errors.ts";
 import type { Plan } from "../documents/plan.ts";
-import { failure } from "../errors.ts";
 import { digest } from "../ledger/ledger.ts";
 
 /** True if the ledger already contains the plan's lines, so that a repeated job writes nothing. */

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
+import { url as urlPattern } from "../../shared/fields.ts";
 import type { WrittenConfig } from "../documents/config.ts";
-import { url as urlPattern } from "../documents/fields.ts";
 import { isInOwnFolder } from "../documents/site-paths.ts";
 import { isOwnMachine } from "../documents/sites.ts";
 import type { ConfigRule } from "./config-rule.ts";

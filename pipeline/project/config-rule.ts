@@ -1,6 +1,6 @@
+import type { Code, Problem } from "../../shared/errors.ts";
+import type { Path } from "../../shared/source.ts";
 import type { WrittenConfig } from "../documents/config.ts";
-import type { Code, Problem } from "../errors.ts";
-import type { Path } from "./source.ts";
 
 /** Reports a problem at the key, or at the value if that is wrong. */
 export type ConfigReport = (

@@ -1,9 +1,9 @@
+import type { Problem } from "../../shared/errors.ts";
+import { packageType as packageTypePattern } from "../../shared/fields.ts";
+import { defaultPackageTypes, defaultPlatforms, kinds, platformFolder } from "../../shared/package-types.ts";
 import { type Config, configKey } from "../documents/config.ts";
 import { feedsByFormat } from "../documents/feeds/settings.ts";
-import { packageType as packageTypePattern } from "../documents/fields.ts";
 import type { Host } from "../documents/hosting.ts";
-import { defaultPackageTypes, defaultPlatforms, kinds, platformFolder } from "../documents/package-types.ts";
-import type { Problem } from "../errors.ts";
 import {
   artifactFolder,
   artifactUrl,

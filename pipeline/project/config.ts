@@ -1,13 +1,13 @@
+import type { Code, Problem } from "../../shared/errors.ts";
+import { defaultPlatformOrder, defaultPlatforms } from "../../shared/package-types.ts";
 import type { Config, Expectation, WrittenConfig } from "../documents/config.ts";
 import { configSchema } from "../documents/config.ts";
 import { feedSettings, feedsByFormat } from "../documents/feeds/settings.ts";
-import { defaultPlatformOrder, defaultPlatforms } from "../documents/package-types.ts";
 import type { Accent, Brand, WrittenBrand } from "../documents/pages/brand.ts";
 import type { Policy } from "../documents/policy.ts";
 import { usualKey, usualOpenPgpKey } from "../documents/signers.ts";
 import { siteSettings } from "../documents/sites.ts";
 import { usualValidDays } from "../documents/trust.ts";
-import type { Code, Problem } from "../errors.ts";
 import type { ConfigReport } from "./config-rule.ts";
 import { configRules } from "./config-rules.ts";
 import type { Located } from "./document.ts";

@@ -1,5 +1,5 @@
+import { failure, throwErrors } from "../../shared/errors.ts";
 import type { Config } from "../documents/config.ts";
-import { failure, throwErrors } from "../errors.ts";
 import { readIfPresent, requireFolder } from "../system/files.ts";
 import { fetchDocument } from "../system/network/fetch-document.ts";
 import { refuseScheme } from "../system/read-input.ts";
@@ -8,7 +8,7 @@ import { readFeedKeys } from "./feed-keys.ts";
 import { configIn } from "./project-folder.ts";
 import { readConfig } from "./read-config.ts";
 
-export { defaultPackageTypes, defaultPlatforms } from "../documents/package-types.ts";
+export { defaultPackageTypes, defaultPlatforms } from "../../shared/package-types.ts";
 
 const maxConfigBytes = 1024 * 1024;
 

@@ -1,6 +1,6 @@
-import { version as versionPattern } from "../documents/fields.ts";
+import type { Problem } from "../../shared/errors.ts";
+import { version as versionPattern } from "../../shared/fields.ts";
 import { brandFolder, templateFolder } from "../documents/pages/page-templates.ts";
-import type { Problem } from "../errors.ts";
 import { type AuthoredFiles, filesIn } from "./authored-files.ts";
 
 /** Files of one release, relative to the releases folder, sorted. */

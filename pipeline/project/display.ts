@@ -1,4 +1,4 @@
-import type { Path } from "./source.ts";
+import type { Path } from "../../shared/source.ts";
 
 const pathKey = (key: string | number) => (/^[\w-]+$/.test(String(key)) ? String(key) : display(key));
 

@@ -1,8 +1,8 @@
 import type { z } from "zod";
-import type { Problem } from "../errors.ts";
-import { parseJson } from "./json.ts";
+import type { Problem } from "../../shared/errors.ts";
+import { parseJson } from "../../shared/json.ts";
+import { type Path, placeAt, type Source, type Syntax, SyntaxProblem } from "../../shared/source.ts";
 import { type Issue, type PlaceOf, problemsOf } from "./shape-problems.ts";
-import { type Path, placeAt, type Source, type Syntax, SyntaxProblem } from "./source.ts";
 import { parseYaml } from "./yaml.ts";
 
 /** A valid document with the locations of its parts. */

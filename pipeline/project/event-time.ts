@@ -1,4 +1,4 @@
-import { failure } from "../errors.ts";
+import { failure } from "../../shared/errors.ts";
 
 const day = 86_400_000;
 

@@ -1,3 +1,5 @@
+import type { Problem } from "../../shared/errors.ts";
+import { armored, dearmored } from "../../shared/openpgp-armor.ts";
 import {
   certificateTitle,
   type FeedKey,
@@ -5,8 +7,6 @@ import {
   feedKeysFolder,
   feedKeysSchema,
 } from "../documents/feeds/keys.ts";
-import { armored, dearmored } from "../documents/feeds/openpgp-armor.ts";
-import type { Problem } from "../errors.ts";
 import type { AuthoredFiles } from "./authored-files.ts";
 import type { Located } from "./document.ts";
 import { readBytes } from "./parse.ts";

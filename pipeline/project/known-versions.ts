@@ -1,4 +1,4 @@
-import { type Problem, throwErrors } from "../errors.ts";
+import { type Problem, throwErrors } from "../../shared/errors.ts";
 import { isFolder } from "../system/folders.ts";
 
 /** @throws RelcatError version-unknown for each version without a folder */

@@ -1,5 +1,5 @@
+import { defaultPackageTypes, type PackageType } from "../../shared/package-types.ts";
 import type { WrittenConfig } from "../documents/config.ts";
-import { defaultPackageTypes, type PackageType } from "../documents/package-types.ts";
 
 /** Built-in package types, overridden by the rows of catalog.yaml. */
 export function packageTypes(written: WrittenConfig): Map<string, PackageType> {

@@ -1,12 +1,12 @@
 import type { z } from "zod";
+import { type Problem, RelcatError } from "../../shared/errors.ts";
+import { decode, type Source } from "../../shared/source.ts";
 import { type Manifest, manifestSchema } from "../documents/manifest.ts";
 import { noteSchema, type WrittenNote } from "../documents/note.ts";
 import { releaseSchema, type WrittenRelease } from "../documents/release.ts";
-import { type Problem, RelcatError } from "../errors.ts";
 import { type AuthoredFiles, filesIn } from "./authored-files.ts";
 import type { ReleaseFiles } from "./discover.ts";
 import { type Located, type Read, readDocument } from "./document.ts";
-import { decode, type Source } from "./source.ts";
 
 /** All readable files of one release, as written. */
 export interface ParsedRelease {

@@ -1,9 +1,9 @@
+import type { Problem } from "../../shared/errors.ts";
+import { armored, dearmored } from "../../shared/openpgp-armor.ts";
 import type { Config } from "../documents/config.ts";
 import { certificateTitle } from "../documents/feeds/keys.ts";
-import { armored, dearmored } from "../documents/feeds/openpgp-armor.ts";
 import type { RpmSigner } from "../documents/feeds/settings.ts";
 import { isRelativePath } from "../documents/relative-path.ts";
-import type { Problem } from "../errors.ts";
 import type { AuthoredFiles } from "./authored-files.ts";
 import type { Located } from "./document.ts";
 

@@ -1,8 +1,8 @@
 import { distance } from "fastest-levenshtein";
 import type { z } from "zod";
-import type { Code, Place, Problem } from "../errors.ts";
+import type { Code, Place, Problem } from "../../shared/errors.ts";
+import type { Path, Syntax } from "../../shared/source.ts";
 import { display, giveWhole, isShortened, pathText } from "./display.ts";
-import type { Path, Syntax } from "./source.ts";
 
 export type Issue = z.core.$ZodIssue;
 
@@ -114,7 +114,7 @@ const wantsText = (issue: Issue): boolean =>
     : issue.code === "invalid_union" &&
       issue.errors.some((errors) => errors.some((error) => error.path.length === 0 && wantsText(error)));
 
-/** Splits the field's error (documents/fields.ts); other errors come from zod. */
+/** Splits the field's error (shared/fields.ts); other errors come from zod. */
 function wordingOf(issue: Issue): { code: Code; expected: string } {
   const bar = issue.message.indexOf("|");
   if (bar > 0) return { code: issue.message.slice(0, bar) as Code, expected: issue.message.slice(bar + 1) };

@@ -1,6 +1,6 @@
+import { failure } from "../../shared/errors.ts";
 import type { Config } from "../documents/config.ts";
 import type { SiteSettings } from "../documents/sites.ts";
-import { failure } from "../errors.ts";
 
 /** @throws RelcatError site-unknown if catalog.yaml has no site of that name */
 export function siteNamed({ sites }: Config, name: string): SiteSettings {

@@ -1,4 +1,4 @@
-import { defaultPackageTypes, resolveAlias } from "../documents/package-types.ts";
+import { defaultPackageTypes, resolveAlias } from "../../shared/package-types.ts";
 import type { ConfigRule } from "./config-rule.ts";
 import { display } from "./display.ts";
 import { packageTypes } from "./package-table.ts";

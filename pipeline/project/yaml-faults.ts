@@ -1,5 +1,5 @@
 import type { YAMLError } from "yaml";
-import { SyntaxProblem } from "./source.ts";
+import { SyntaxProblem } from "../../shared/source.ts";
 
 /** An error of the YAML library. */
 export interface Fault {

@@ -1,5 +1,5 @@
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq, type Pair, type YAMLMap } from "yaml";
-import type { Path } from "./source.ts";
+import type { Path } from "../../shared/source.ts";
 
 /** Looks up locations with cached indexes per object. */
 export class YamlTree {

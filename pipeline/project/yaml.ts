@@ -11,8 +11,8 @@ import {
   visit,
   type YAMLMap,
 } from "yaml";
+import { duplicateKey, maxDepth, type Syntax, SyntaxProblem, tooDeep } from "../../shared/source.ts";
 import { withoutBlockTexts } from "./block-texts.ts";
-import { duplicateKey, maxDepth, type Syntax, SyntaxProblem, tooDeep } from "./source.ts";
 import { type Fault, noTags, syntaxProblem } from "./yaml-faults.ts";
 import { startOf, YamlTree } from "./yaml-tree.ts";
 

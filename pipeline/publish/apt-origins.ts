@@ -1,5 +1,5 @@
+import { failure } from "../../shared/errors.ts";
 import type { SiteStore } from "../documents/site-store.ts";
-import { failure } from "../errors.ts";
 import { type ChangedOrigin, changedOrigin } from "../site/feeds/apt-release.ts";
 import type { LocalBuild } from "./local-build.ts";
 

@@ -1,7 +1,7 @@
+import { type Problem, throwErrors } from "../../shared/errors.ts";
 import { type NotesDocument, notesDocumentSchema } from "../documents/site.ts";
 import type { SiteIndex } from "../documents/site-state.ts";
 import type { SiteStore } from "../documents/site-store.ts";
-import { type Problem, throwErrors } from "../errors.ts";
 import { inParallel } from "../system/in-parallel.ts";
 
 /**

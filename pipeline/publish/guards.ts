@@ -1,8 +1,8 @@
+import { failure, type RelcatError } from "../../shared/errors.ts";
 import { lease } from "../documents/publish-turn.ts";
 import type { BuildDocument } from "../documents/site.ts";
 import type { SiteState } from "../documents/site-state.ts";
 import { isOwnMachine, type SiteSettings } from "../documents/sites.ts";
-import { failure, type RelcatError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { beginsWith } from "../ledger/ledger-mark.ts";
 import { shellWord } from "../project/shell-word.ts";

@@ -1,12 +1,12 @@
 import type { Config } from "../documents/config.ts";
 import type { Manifest } from "../documents/manifest.ts";
-import { attestationOf } from "../inspect/policy/attestation.ts";
-import type { FileWithNeighbours } from "../inspect/sibling-files.ts";
 import { policyInspector } from "../intake/ingest/apply-policy.ts";
 import { contradictions } from "../intake/ingest/contradictions.ts";
 import { type Claimed, wholeFile } from "../intake/ingest/evidence.ts";
 import { evidenceOf } from "../intake/ingest/formats/finished-manifest.ts";
 import type { Seen } from "../intake/ingest/measure.ts";
+import { attestationOf } from "../policy/attestation.ts";
+import type { FileWithNeighbours } from "../policy/sibling-files.ts";
 import type { Located } from "../project/document.ts";
 import type { NamedFile } from "./upload-plan.ts";
 

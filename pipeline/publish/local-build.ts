@@ -1,8 +1,8 @@
+import { failure } from "../../shared/errors.ts";
 import { relativePath } from "../documents/relative-path.ts";
 import type { BuildDocument } from "../documents/site.ts";
 import type { FileBytes, PublicFile } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
-import { failure } from "../errors.ts";
 import { readIfPresent } from "../system/files.ts";
 import { rootFolder } from "../system/root-folder.ts";
 import { type Build, readBuild } from "../trust/built-site.ts";

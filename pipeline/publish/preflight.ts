@@ -1,6 +1,6 @@
+import { failure, type Problem, RelcatError, throwErrors } from "../../shared/errors.ts";
 import { areFeedsSigned } from "../documents/feeds/signing.ts";
 import type { SiteState } from "../documents/site-state.ts";
-import { failure, type Problem, RelcatError, throwErrors } from "../errors.ts";
 import { type LedgerSurroundings, readLedgerNow } from "../ledger/ledger-file.ts";
 import { eventsAfter, noLedger } from "../ledger/ledger-mark.ts";
 import { publishRelease } from "../ledger/publish-records.ts";

@@ -1,4 +1,4 @@
-import { failure } from "../errors.ts";
+import { failure } from "../../shared/errors.ts";
 import { verified } from "../trust/live-metadata.ts";
 import { metadataPath, readTimestamp, type SignedRoot } from "../trust/metadata.ts";
 import { notSigned, proveBuild, Unproved } from "../trust/prove-build.ts";

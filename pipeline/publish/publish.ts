@@ -1,6 +1,6 @@
+import { RelcatError, throwErrors } from "../../shared/errors.ts";
 import type { Config } from "../documents/config.ts";
 import type { TrustProfile } from "../documents/trust.ts";
-import { RelcatError, throwErrors } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { findLedgerBase, refuseUnpushed } from "../ledger/ledger-base.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";

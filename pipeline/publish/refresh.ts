@@ -1,5 +1,5 @@
+import { failure } from "../../shared/errors.ts";
 import type { SiteStore } from "../documents/site-store.ts";
-import { failure } from "../errors.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
 import { loadConfig } from "../project/configuration.ts";
 import { siteNamed } from "../project/site-named.ts";

@@ -1,4 +1,4 @@
-import { failure } from "../errors.ts";
+import { failure } from "../../shared/errors.ts";
 import { findLedgerBase } from "../ledger/ledger-base.ts";
 import { loadConfig } from "../project/configuration.ts";
 import { siteNamed } from "../project/site-named.ts";

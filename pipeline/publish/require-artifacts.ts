@@ -1,8 +1,8 @@
+import { type Problem, RelcatError } from "../../shared/errors.ts";
 import type { ReleaseDocument } from "../documents/site.ts";
 import type { SiteIndex } from "../documents/site-state.ts";
 import type { SiteStore } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
-import { type Problem, RelcatError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { inParallel } from "../system/in-parallel.ts";
 import type { LocalBuild } from "./local-build.ts";

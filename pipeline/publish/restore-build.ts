@@ -1,9 +1,9 @@
 import { join } from "node:path";
+import { type Code, failure, type RelcatError } from "../../shared/errors.ts";
 import { type BuildDocument, buildSchema } from "../documents/site.ts";
 import type { HistoryEntry } from "../documents/site-state.ts";
 import type { KeptPublish, SiteStore } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
-import { type Code, failure, type RelcatError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { readIfPresent } from "../system/files.ts";
 import { type SignedRoot, type SignedSnapshot, sha256 } from "../trust/metadata.ts";

@@ -1,15 +1,15 @@
 import { join } from "node:path";
+import { failure } from "../../shared/errors.ts";
 import type { Config } from "../documents/config.ts";
 import { relativePath } from "../documents/relative-path.ts";
 import type { BuildDocument } from "../documents/site.ts";
 import { type HistoryEntry, type SiteState, timestampOf } from "../documents/site-state.ts";
 import type { SiteStore, StoredState } from "../documents/site-store.ts";
-import { failure } from "../errors.ts";
-import { hasSiblings } from "../journal/precompress.ts";
-import { writeSibling } from "../journal/siblings.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
 import { loadConfig } from "../project/configuration.ts";
 import { siteNamed } from "../project/site-named.ts";
+import { hasSiblings } from "../site/stores/precompress.ts";
+import { writeSibling } from "../site/stores/siblings.ts";
 import { readIfPresent } from "../system/files.ts";
 import { inParallel } from "../system/in-parallel.ts";
 import { rootFolder } from "../system/root-folder.ts";

@@ -1,6 +1,6 @@
+import { RelcatError } from "../../shared/errors.ts";
 import type { ReleaseDocument } from "../documents/site.ts";
 import type { SiteStore } from "../documents/site-store.ts";
-import { RelcatError } from "../errors.ts";
 import { inParallel } from "../system/in-parallel.ts";
 import type { NamedArtifact } from "./named-artifacts.ts";
 

@@ -1,9 +1,9 @@
+import { RelcatError } from "../../shared/errors.ts";
 import type { Config } from "../documents/config.ts";
 import { aptValidDays } from "../documents/feeds/settings.ts";
 import type { SiteState } from "../documents/site-state.ts";
 import type { SiteStore } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
-import { RelcatError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { beginsWith, eventsAfter } from "../ledger/ledger-mark.ts";
 import { liveSuiteEnds } from "../trust/feeds/suite-ends.ts";

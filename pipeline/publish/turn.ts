@@ -1,8 +1,8 @@
+import { failure } from "../../shared/errors.ts";
 import { lease, type PublishStep, type PublishTurn } from "../documents/publish-turn.ts";
 import { type HistoryEntry, type SiteState, timestampOf } from "../documents/site-state.ts";
 import type { Kept, SiteStore, StoredState } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
-import { failure } from "../errors.ts";
 import { noLedger } from "../ledger/ledger-mark.ts";
 import type { LocalBuild } from "./local-build.ts";
 

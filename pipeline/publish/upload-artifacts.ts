@@ -1,14 +1,14 @@
 import { basename } from "node:path/posix";
+import { failure, type Problem, RelcatError, throwErrors } from "../../shared/errors.ts";
 import { cacheControl, mediaType } from "../documents/file-headers.ts";
 import { type Manifest, manifestSchema } from "../documents/manifest.ts";
 import type { ArtifactPlace } from "../documents/object-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
-import { failure, type Problem, RelcatError, throwErrors } from "../errors.ts";
-import type { FileWithNeighbours } from "../inspect/sibling-files.ts";
 import { readEvidence } from "../intake/ingest/inputs.ts";
 import { manifestText } from "../intake/ingest/manifest-text.ts";
 import { type Progress, readCopies } from "../intake/ingest/measure.ts";
-import { releaseManifests } from "../intake/other-manifest.ts";
+import { releaseManifests } from "../intake/ingest/other-manifest.ts";
+import type { FileWithNeighbours } from "../policy/sibling-files.ts";
 import { catalogFile, loadConfiguration } from "../project/configuration.ts";
 import type { Located } from "../project/document.ts";
 import { readBytes } from "../project/parse.ts";

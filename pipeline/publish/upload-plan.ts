@@ -1,11 +1,11 @@
+import { failure, type Problem } from "../../shared/errors.ts";
+import { type ArtifactDocument, documentAddress } from "../../shared/package-metadata.ts";
 import type { Config } from "../documents/config.ts";
-import { type ArtifactDocument, documentAddress } from "../documents/feeds/package-metadata.ts";
 import type { Manifest, WrittenArtifact } from "../documents/manifest.ts";
 import type { MeasuredFile } from "../documents/object-store.ts";
 import { pathBelow } from "../documents/relative-path.ts";
 import { isInOwnFolder } from "../documents/site-paths.ts";
 import type { SiteSettings } from "../documents/sites.ts";
-import { failure, type Problem } from "../errors.ts";
 import { type FoundFile, problem, wholeFile } from "../intake/ingest/evidence.ts";
 import type { Seen } from "../intake/ingest/measure.ts";
 import { artifactUrl } from "../ledger/publish-records.ts";

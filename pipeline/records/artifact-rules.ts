@@ -1,4 +1,4 @@
-import type { Place } from "../errors.ts";
+import type { Place } from "../../shared/errors.ts";
 import { display } from "../project/display.ts";
 import { unknownTypeHint } from "../project/unknown-type.ts";
 import { attestationRules } from "./attestation-rules.ts";

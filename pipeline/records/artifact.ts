@@ -1,8 +1,8 @@
-import type { Architecture, ArtifactDocument, PackageMetadata } from "../documents/feeds/package-metadata.ts";
+import type { Place } from "../../shared/errors.ts";
+import type { Architecture, ArtifactDocument, PackageMetadata } from "../../shared/package-metadata.ts";
 import type { Note } from "../documents/note.ts";
 import type { RecordContent, RecordData } from "../documents/package-record.ts";
 import type { Inspected } from "../documents/policy.ts";
-import type { Place } from "../errors.ts";
 import type { RepositoryName } from "./repository-name.ts";
 import type { Verbatim } from "./verbatim.ts";
 

@@ -1,5 +1,5 @@
+import type { Problem } from "../../shared/errors.ts";
 import type { Config } from "../documents/config.ts";
-import type { Problem } from "../errors.ts";
 import type { ParsedRelease } from "../project/parse.ts";
 import { artifactRules } from "./artifact-rules.ts";
 import { releaseRules } from "./release-rules.ts";

@@ -1,5 +1,5 @@
-import { parseParagraph } from "../documents/feeds/control-paragraph.ts";
-import { architecture } from "../documents/feeds/package-metadata.ts";
+import { parseParagraph } from "../../shared/control-paragraph.ts";
+import { architecture } from "../../shared/package-metadata.ts";
 import type { WrittenArtifact } from "../documents/manifest.ts";
 import type { ParsedRelease } from "../project/parse.ts";
 import { type ArtifactRule, error } from "./report.ts";

@@ -1,4 +1,4 @@
-import type { Architecture, IncusImage } from "../documents/feeds/package-metadata.ts";
+import type { Architecture, IncusImage } from "../../shared/package-metadata.ts";
 import { storedXz } from "./stored-xz.ts";
 
 /** Content of an image's metadata tarball. */

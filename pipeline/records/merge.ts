@@ -1,4 +1,4 @@
-import type { Place, Problem } from "../errors.ts";
+import type { Place, Problem } from "../../shared/errors.ts";
 import { display } from "../project/display.ts";
 import type { Artifact } from "./artifact.ts";
 

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { expectedFormats, maxMetadataBytes } from "../documents/feeds/package-metadata.ts";
+import { expectedFormats, maxMetadataBytes } from "../../shared/package-metadata.ts";
 import { display } from "../project/display.ts";
 import { incusTarball } from "./incus-tarball.ts";
 import { type ArtifactRule, error } from "./report.ts";

@@ -1,14 +1,14 @@
 import { hash } from "node:crypto";
+import type { Problem } from "../../shared/errors.ts";
+import { architectureOf } from "../../shared/package-metadata.ts";
+import type { PackageType } from "../../shared/package-types.ts";
 import type { Attestation } from "../documents/attestation.ts";
 import type { Config } from "../documents/config.ts";
-import { architectureOf } from "../documents/feeds/package-metadata.ts";
 import { isObject } from "../documents/is-object.ts";
 import type { WrittenArtifact } from "../documents/manifest.ts";
 import type { RecordContent, RecordData } from "../documents/package-record.ts";
-import type { PackageType } from "../documents/package-types.ts";
 import { inOrder } from "../documents/record-fields.ts";
 import type { WrittenRelease } from "../documents/release.ts";
-import type { Problem } from "../errors.ts";
 import type { ParsedRelease } from "../project/parse.ts";
 import type { Artifact, ArtifactOutline, Release } from "./artifact.ts";
 import { mergeArtifacts } from "./merge.ts";

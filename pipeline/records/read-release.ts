@@ -1,6 +1,6 @@
+import type { Place, Problem } from "../../shared/errors.ts";
 import type { Config } from "../documents/config.ts";
 import { manifestSchema } from "../documents/manifest.ts";
-import type { Place, Problem } from "../errors.ts";
 import type { AuthoredFiles } from "../project/authored-files.ts";
 import type { ReleaseFiles } from "../project/discover.ts";
 import { readBytes, shapeRelease } from "../project/parse.ts";

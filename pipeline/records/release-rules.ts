@@ -1,6 +1,6 @@
+import type { Problem } from "../../shared/errors.ts";
 import type { Config } from "../documents/config.ts";
 import type { WrittenNote } from "../documents/note.ts";
-import type { Problem } from "../errors.ts";
 import { display } from "../project/display.ts";
 import type { Located } from "../project/document.ts";
 import { componentKey, inlineText, kindKey } from "./notes.ts";

@@ -1,9 +1,9 @@
+import type { Code, Place, Problem } from "../../shared/errors.ts";
+import type { PackageType } from "../../shared/package-types.ts";
+import type { Path } from "../../shared/source.ts";
 import type { Config } from "../documents/config.ts";
 import type { WrittenArtifact } from "../documents/manifest.ts";
-import type { PackageType } from "../documents/package-types.ts";
-import type { Code, Place, Problem } from "../errors.ts";
 import type { ParsedRelease } from "../project/parse.ts";
-import type { Path } from "../project/source.ts";
 
 export interface ArtifactInRelease {
   artifact: WrittenArtifact;

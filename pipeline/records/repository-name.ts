@@ -1,5 +1,5 @@
-import { parseParagraph } from "../documents/feeds/control-paragraph.ts";
-import type { PackageMetadata } from "../documents/feeds/package-metadata.ts";
+import { parseParagraph } from "../../shared/control-paragraph.ts";
+import type { PackageMetadata } from "../../shared/package-metadata.ts";
 import { nevra } from "../selection/yum-repos.ts";
 
 /** Name, version and architecture of a package; charts have no architecture. A repository lists one file with them. */

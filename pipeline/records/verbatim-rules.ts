@@ -1,4 +1,4 @@
-import type { Code, Problem } from "../errors.ts";
+import type { Code, Problem } from "../../shared/errors.ts";
 import { display } from "../project/display.ts";
 import { checkShape } from "../project/document.ts";
 import { type ArtifactInRelease, type ArtifactRule, error } from "./report.ts";

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { object, timestamp } from "../../shared/fields.ts";
 import {
   attestationSchema,
   cryptolibPostSchema,
@@ -6,7 +7,6 @@ import {
   vendorSchema,
 } from "../documents/attestation.ts";
 import type { Config } from "../documents/config.ts";
-import { object, timestamp } from "../documents/fields.ts";
 import { isObject } from "../documents/is-object.ts";
 import type { WrittenArtifact } from "../documents/manifest.ts";
 import { packageRecordSchema } from "../documents/package-record.ts";

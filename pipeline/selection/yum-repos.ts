@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import type { RpmMetadata } from "../documents/feeds/package-metadata.ts";
+import type { RpmMetadata } from "../../shared/package-metadata.ts";
 import type { YumSettings } from "../documents/feeds/settings.ts";
 
 /** Names of the repositories that list an rpm. */

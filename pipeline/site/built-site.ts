@@ -1,7 +1,7 @@
+import type { Problem } from "../../shared/errors.ts";
 import type { Config } from "../documents/config.ts";
 import type { RenderedRelease } from "../documents/published.ts";
 import type { FeedsDocument } from "../documents/site.ts";
-import type { Problem } from "../errors.ts";
 import type { AssignedIds } from "../ledger/assign-ids.ts";
 import type { CatalogHead } from "../ledger/catalog.ts";
 import { headOf } from "../ledger/load-catalog.ts";

@@ -1,4 +1,4 @@
-import { architectureOf, packageVersionOf } from "../documents/feeds/package-metadata.ts";
+import { architectureOf, packageVersionOf } from "../../shared/package-metadata.ts";
 import type { OutputFile, PublishedRelease, RenderedRelease } from "../documents/published.ts";
 import type { ReleaseIndex } from "../documents/site.ts";
 import { textFile } from "./output.ts";

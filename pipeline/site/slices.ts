@@ -1,4 +1,4 @@
-import { architectureOf, packageVersionOf } from "../documents/feeds/package-metadata.ts";
+import { architectureOf, packageVersionOf } from "../../shared/package-metadata.ts";
 import type {
   ListedPackage,
   PublishedPackage,

@@ -1,7 +1,7 @@
+import { throwErrors } from "../../shared/errors.ts";
 import type { Config } from "../documents/config.ts";
 import type { OutputFile } from "../documents/published.ts";
 import type { BuildCopies } from "../documents/site.ts";
-import { throwErrors } from "../errors.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import { refuseUnknownVersions } from "../ledger/cut.ts";
 import { loadCatalog, type Selection } from "../ledger/load-catalog.ts";

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, lstatSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { failure, type RelcatError } from "../errors.ts";
+import { failure, type RelcatError } from "../../shared/errors.ts";
 
 const nameAFile = "Remove it, or name a file.";
 

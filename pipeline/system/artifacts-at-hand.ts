@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { failure } from "../errors.ts";
+import { failure } from "../../shared/errors.ts";
 import { pathInfo } from "./input-files.ts";
 
 /** @throws RelcatError folder-missing */

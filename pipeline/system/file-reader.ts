@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
+import { failure } from "../../shared/errors.ts";
 import type { MeasuredFile } from "../documents/object-store.ts";
-import { failure } from "../errors.ts";
 import { accessFailure, refuseSpecial } from "./access-failure.ts";
 
 /** Reads a file sequentially and verifies at the end that it matches its measured hash. */

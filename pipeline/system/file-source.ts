@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { type BigIntStats, closeSync, fstatSync, openSync, read, readSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { promisify } from "node:util";
-import { failure } from "../errors.ts";
+import { type ByteSource, refuseBeyond, release } from "../../inspect/bytes/byte-source.ts";
+import { failure } from "../../shared/errors.ts";
 import { accessFailure, refuseSpecial } from "./access-failure.ts";
-import { type ByteSource, refuseBeyond, release } from "./byte-source.ts";
 
 /**
  * A file of any size, read with the memory of two chunks and of the largest random access. All methods throw

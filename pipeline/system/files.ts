@@ -20,7 +20,8 @@ import {
 } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { failure } from "../errors.ts";
+import { isLinkRefused, syncToDisk } from "../../shared/disk.ts";
+import { failure } from "../../shared/errors.ts";
 import { accessFailure, refuseSpecial } from "./access-failure.ts";
 import { inParallel } from "./in-parallel.ts";
 import type { InProject } from "./project-links.ts";
@@ -167,16 +168,6 @@ export function replaceDurably(path: string, bytes: Uint8Array): void {
   }
 }
 
-/** fsync of a file, or of a folder's entries. */
-export function syncToDisk(path: string): void {
-  const descriptor = openSync(path, "r");
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
 /** @throws RelcatError file-access if a link leads the path to a folder that is not allowed */
 export function refuseLinkedPlace(path: string, isAllowed: InProject): void {
   let folder = dirname(path);
@@ -203,14 +194,6 @@ export function createFile(path: string, content: string | Uint8Array, isAllowed
   replaceDurably(path, typeof content === "string" ? new TextEncoder().encode(content) : content);
 }
 
-/**
- * Codes of a refused hard link: the file system has none (SMB, FUSE, exFAT), the files are on two devices, the file
- * has too many, or it belongs to another user.
- */
-const linkRefusals = new Set(["EPERM", "ENOTSUP", "ENOSYS", "EXDEV", "EMLINK"]);
-
-const isLinkRefused = (error: unknown) => linkRefusals.has((error as NodeJS.ErrnoException).code ?? "");
-
 /** Places a file as a hard link, which takes no space, or as a copy with its time. @returns whether it is a copy */
 export function linkOrCopy(from: string, to: string): boolean {
   mkdirSync(dirname(to), { recursive: true });
@@ -230,18 +213,6 @@ export function copyWithTime(from: string, to: string, dated = from): void {
   copyFileSync(from, to, constants.COPYFILE_FICLONE);
   const { atime, mtime } = statSync(dated);
   utimesSync(to, atime, mtime);
-}
-
-/** Renames a file of the same folder, and never replaces another, unlike a rename. @throws EEXIST */
-export function renameToFree(from: string, to: string): void {
-  try {
-    linkSync(from, to);
-    rmSync(from);
-  } catch (error) {
-    if (!isLinkRefused(error)) throw error;
-    closeSync(openSync(to, "wx")); // reserves the name, and fails if it is taken
-    renameSync(from, to);
-  }
 }
 
 /** A missing file is not an error. */

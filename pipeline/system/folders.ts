@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { failure, type Problem, type RelcatError, throwErrors } from "../errors.ts";
+import { failure, type Problem, type RelcatError, throwErrors } from "../../shared/errors.ts";
 import { accessFailure, specialKind } from "./access-failure.ts";
 import { exists } from "./files.ts";
 import { foreignLink, type InProject } from "./project-links.ts";

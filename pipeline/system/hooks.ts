@@ -1,4 +1,4 @@
-import { failure } from "../errors.ts";
+import { failure } from "../../shared/errors.ts";
 
 /** Time-out in milliseconds, long enough for purging a CDN. */
 const hookTimeoutMilliseconds = 300_000;

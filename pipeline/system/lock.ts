@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
-import { failure } from "../errors.ts";
+import { failure } from "../../shared/errors.ts";
+import { sqliteReason } from "../../shared/sqlite-reasons.ts";
 import { accessFailure, refuseSpecial } from "./access-failure.ts";
 import { readIfPresent } from "./files.ts";
 import { realPlace } from "./real-place.ts";
-import { sqliteReason } from "./sqlite-reasons.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /**

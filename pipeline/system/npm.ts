@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { failure } from "../errors.ts";
+import { failure } from "../../shared/errors.ts";
 
 /** In milliseconds. A slow machine compiles for minutes, but a registry that is silent for a minute is unreachable. */
 const timeouts = { work: 300_000, registry: 60_000 };
@@ -124,12 +124,17 @@ function lastWords(output: string): string | undefined {
   return said === undefined ? undefined : `${said}${code && !said.includes(code) ? ` (${code})` : ""}`;
 }
 
+const compiledFrom = [
+  ...["package.json", "tsconfig.build.json"],
+  ...["cli", "controller", "inspect", "pipeline", "service", "shared"],
+];
+
 /** True if a source, or the folder of a removed one, is newer than the compiled program. */
 function isStale(clone: string): boolean {
   const program = statSync(join(clone, compiled), { throwIfNoEntry: false });
   if (!program) return true;
-  return ["package.json", "tsconfig.build.json", "cli", "pipeline", "service"].some(
-    // biome-ignore lint/plugin: the line above lists the names.
+  return compiledFrom.some(
+    // biome-ignore lint/plugin: names of a fixed list.
     (name) => newest(join(clone, name)) > program.mtimeMs,
   );
 }

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from "node:fs";
 import { relative } from "node:path";
-import { failure, type Problem } from "../errors.ts";
+import { failure, type Problem } from "../../shared/errors.ts";
 
 /** True if a real path belongs to the project. */
 export type InProject = (realPath: string) => boolean;

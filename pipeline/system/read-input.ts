@@ -1,5 +1,5 @@
 import { createReadStream, type ReadStream } from "node:fs";
-import { failure } from "../errors.ts";
+import { failure } from "../../shared/errors.ts";
 import { accessFailure, refuseSpecial } from "./access-failure.ts";
 
 /** @throws RelcatError usage for non-web addresses, which are not file names either */

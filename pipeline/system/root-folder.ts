@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { failure } from "../../shared/errors.ts";
 import type { RelativePath } from "../documents/relative-path.ts";
-import { failure } from "../errors.ts";
 
 /**
  * Joins an untrusted path to a folder. @throws RelcatError site-tampered for a link that leads out of the

@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import { failure } from "../../shared/errors.ts";
 import { relativePath } from "../documents/relative-path.ts";
 import { type BuildDocument, buildSchema } from "../documents/site.ts";
-import { failure } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { beginsWith, eventsAfter, ledgerMark } from "../ledger/ledger-mark.ts";
 import { exists, readIfPresent } from "../system/files.ts";

@@ -1,4 +1,4 @@
-import { failure } from "../errors.ts";
+import { failure } from "../../shared/errors.ts";
 import { clockTolerance, dateOf } from "./roles.ts";
 
 const day = 24 * 3_600_000;

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
+import { failure } from "../../shared/errors.ts";
 import type { Config } from "../documents/config.ts";
 import type { OutputFile } from "../documents/published.ts";
 import type { BuildCopies, BuildDocument } from "../documents/site.ts";
-import { failure } from "../errors.ts";
 import { earlierCommit } from "../ledger/earlier-commit.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
 import { buildCatalog, type Site } from "../site/whole-site.ts";

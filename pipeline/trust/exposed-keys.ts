@@ -1,4 +1,4 @@
-import { failure } from "../errors.ts";
+import { failure } from "../../shared/errors.ts";
 import { isInRepository } from "../system/git/git.ts";
 
 /** A private key inside a work tree could be committed by accident. @throws RelcatError key-exposed */

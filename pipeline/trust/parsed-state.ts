@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { failure } from "../errors.ts";
+import { failure } from "../../shared/errors.ts";
 
 const restore = "Nothing was changed. Restore the file from a copy of the site, and find out who changed it.";
 

@@ -1,5 +1,5 @@
 import type { Snapshot } from "@tufjs/models";
-import { failure } from "../errors.ts";
+import { failure } from "../../shared/errors.ts";
 import type { Signer } from "./keys.ts";
 import type { LiveMetadata } from "./live-metadata.ts";
 import {

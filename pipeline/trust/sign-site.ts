@@ -1,10 +1,10 @@
 import { z } from "zod";
+import { failure } from "../../shared/errors.ts";
 import type { Config } from "../documents/config.ts";
 import { aptValidDays } from "../documents/feeds/settings.ts";
 import { relativePath, relativePathSchema } from "../documents/relative-path.ts";
 import type { BuildDocument } from "../documents/site.ts";
 import { signerOf } from "../documents/trust.ts";
-import { failure } from "../errors.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
 import { loadConfig } from "../project/configuration.ts";
 import { exists, readIfPresent, removeFile, replaceDurably } from "../system/files.ts";

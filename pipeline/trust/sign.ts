@@ -1,6 +1,6 @@
+import { failure, throwErrors } from "../../shared/errors.ts";
 import type { Builder } from "../documents/config.ts";
 import type { BuildDocument } from "../documents/site.ts";
-import { failure, throwErrors } from "../errors.ts";
 import { type AnySigned, metadataPath, sha256, targetName } from "./metadata.ts";
 import { envelope, provenanceStatement } from "./provenance.ts";
 import { renewal } from "./roles.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { failure, type Problem, RelcatError } from "../../shared/errors.ts";
 import { rootKeys, type TrustProfile } from "../documents/trust.ts";
-import { failure, type Problem, RelcatError } from "../errors.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
 import { discover } from "../project/discover.ts";
 import { refuseExposed } from "./exposed-keys.ts";

@@ -1,6 +1,6 @@
+import { failure } from "../../shared/errors.ts";
 import { pathBelow, relativePath } from "../documents/relative-path.ts";
 import type { ReleaseDocument } from "../documents/site.ts";
-import { failure } from "../errors.ts";
 import { exists } from "../system/files.ts";
 import { inParallel } from "../system/in-parallel.ts";
 import { artifactLength, encodedAnswer, measureArtifact } from "../system/network/download-stream.ts";

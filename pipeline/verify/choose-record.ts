@@ -1,6 +1,6 @@
+import { failure, type RelcatError } from "../../shared/errors.ts";
 import type { PackageRecord } from "../documents/package-record.ts";
 import type { ReleaseDocument, RetractedRecord } from "../documents/site.ts";
-import { failure, type RelcatError } from "../errors.ts";
 import { shellWord } from "../project/shell-word.ts";
 import { isFilter } from "../selection/fields.ts";
 import { architecturesOf, chooseLatestOfArchitecture } from "../selection/latest-of-architecture.ts";

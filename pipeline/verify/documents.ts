@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { failure } from "../../shared/errors.ts";
 import type { PackageRecord } from "../documents/package-record.ts";
 import { relativePathSchema } from "../documents/relative-path.ts";
 import {
@@ -7,7 +8,6 @@ import {
   type ReleaseDocument,
   releaseDocumentSchema,
 } from "../documents/site.ts";
-import { failure } from "../errors.ts";
 import { firstIssue } from "../trust/parsed-state.ts";
 import { pathsOf } from "../trust/roles.ts";
 import type { Finding, Listed } from "./finding.ts";

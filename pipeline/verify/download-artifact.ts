@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { name as nameSchema } from "../documents/fields.ts";
+import { failure } from "../../shared/errors.ts";
+import { name as nameSchema } from "../../shared/fields.ts";
 import type { PackageRecord } from "../documents/package-record.ts";
 import type { ReleaseDocument } from "../documents/site.ts";
-import { failure } from "../errors.ts";
 import { downloadTo } from "../system/network/download-file.ts";
 import { mostArtifactBytes, placeOf } from "./artifacts.ts";
 import { chooseRecord, isVersion, type Wanted, whyNone } from "./choose-record.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as pauseFor } from "node:timers/promises";
-import { RelcatError } from "../errors.ts";
+import { RelcatError } from "../../shared/errors.ts";
 import { liveBuild } from "./documents.ts";
 import { siteAt } from "./stores/site-reader.ts";
 import { openTrustedSite } from "./tuf-client.ts";

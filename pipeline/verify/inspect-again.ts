@@ -1,20 +1,20 @@
 import { dirname } from "node:path/posix";
+import type { Inspection } from "../../inspect/inspection.ts";
 import {
   type ArtifactDocument,
   documentAddress,
   type PackageMetadata,
-} from "../documents/feeds/package-metadata.ts";
-import type { Kind } from "../documents/package-types.ts";
+} from "../../shared/package-metadata.ts";
+import type { Kind } from "../../shared/package-types.ts";
 import type { Inspected, Policy } from "../documents/policy.ts";
 import { isRelativePath, relativePath } from "../documents/relative-path.ts";
-import type { Inspection } from "../inspect/inspection.ts";
-import { inspectPackage } from "../inspect/policy/inspect-package.ts";
-import { refusalsOf } from "../inspect/policy/refusals.ts";
-import { readSigners, type Signers } from "../inspect/policy/signers.ts";
-import { documentFault } from "../inspect/prove-document.ts";
-import { refuteMetadata } from "../inspect/prove-metadata.ts";
-import { isFileName, openWithNeighbours } from "../inspect/sibling-files.ts";
 import { loadCatalog } from "../ledger/load-catalog.ts";
+import { inspectPackage } from "../policy/inspect-package.ts";
+import { documentFault } from "../policy/prove-document.ts";
+import { refuteMetadata } from "../policy/prove-metadata.ts";
+import { refusalsOf } from "../policy/refusals.ts";
+import { isFileName, openWithNeighbours } from "../policy/sibling-files.ts";
+import { readSigners, type Signers } from "../policy/signers.ts";
 import type { Artifact as Claimed } from "../records/artifact.ts";
 import { exists } from "../system/files.ts";
 import { measureArtifact } from "../system/network/download-stream.ts";

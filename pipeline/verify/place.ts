@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
+import { failure, RelcatError } from "../../shared/errors.ts";
 import type { Config } from "../documents/config.ts";
-import { failure, RelcatError } from "../errors.ts";
 import { loadConfig } from "../project/configuration.ts";
 import { shellWord } from "../project/shell-word.ts";
 import { exists, isBelow } from "../system/files.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Metadata, Root, type Snapshot, type TargetFile, Targets, type Timestamp } from "@tufjs/models";
-import { failure, RelcatError } from "../errors.ts";
+import { failure, RelcatError } from "../../shared/errors.ts";
 import {
   readRoot,
   readSnapshot,

@@ -1,4 +1,4 @@
-import { failure, type RelcatError } from "../errors.ts";
+import { failure, type RelcatError } from "../../shared/errors.ts";
 import type { SiteReader } from "./stores/site-reader.ts";
 import { WorkflowError } from "./tuf-workflow.ts";
 

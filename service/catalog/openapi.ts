@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { architecture } from "../../pipeline/documents/feeds/package-metadata.ts";
 import { manifestSchema } from "../../pipeline/documents/manifest.ts";
 import { packageRecordSchema, publishedRecordSchema } from "../../pipeline/documents/package-record.ts";
-import { plainJson } from "../../pipeline/documents/portable-patterns.ts";
 import { goneSchema } from "../../pipeline/documents/site.ts";
 import { filterFields } from "../../pipeline/selection/fields.ts";
+import { architecture } from "../../shared/package-metadata.ts";
+import { plainJson } from "../../shared/portable-patterns.ts";
 import { type ApiDescription, openApiOf } from "../http/openapi.ts";
 import { type CatalogOperation, catalogRoutes } from "./routes.ts";
 

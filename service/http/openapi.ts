@@ -1,5 +1,5 @@
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from "zod-openapi";
-import { withPortablePatterns } from "../../pipeline/documents/portable-patterns.ts";
+import { withPortablePatterns } from "../../shared/portable-patterns.ts";
 import type { Method, Route } from "./routes.ts";
 
 /** Descriptions that the routes do not contain. */

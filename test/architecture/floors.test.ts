@@ -23,7 +23,9 @@ test("no source file calls process.exit", () => {
 });
 
 test("every import of a source file resolves to a file", () => {
-  const paths = [...imports.values()].flat().filter((name) => /^(pipeline|service|cli)\//.test(name));
+  const paths = [...imports.values()]
+    .flat()
+    .filter((name) => /^(cli|controller|inspect|pipeline|service|shared)\//.test(name));
   expect(paths.length).toBeGreaterThan(1000);
   expect(paths.filter((path) => !existsSync(join(repository, path)))).toEqual([]);
 });
@@ -46,24 +48,76 @@ test.each([
   ["imports lead down", "pipeline/selection/bad.ts", `import type { X } from "../system/files.ts";`],
   ["imports lead down", "pipeline/ledger/bad.ts", `export type { X } from "../site/emit.ts";`],
   ["imports lead down", "pipeline/site/bad.ts", `export const x = () => import("../inspect/inspect.ts");`],
-  ["imports lead down", "pipeline/inspect/bad.ts", `export type X = import("../build.ts").X;`],
+  ["imports lead down", "inspect/bad.ts", `export type X = import("../pipeline/build.ts").X;`],
   ["imports lead down", "pipeline/publish/bad.ts", `export * from "../verify/verify.ts";`],
   ["imports lead down", "pipeline/system/bad.ts", `new Worker(new URL("../build.ts", import.meta.url));`],
   ["imports lead down", "pipeline/plan/bad.ts", `import { x } from "../support/run.ts";`],
-  [doors[0]?.name, "cli/catalog/bad.ts", `import { x } from "../../pipeline/records/check.ts";`],
-  [doors[1]?.name, "service/catalog/bad.ts", `import { x } from "../../pipeline/index.ts";`],
-  [doors[1]?.name, "service/http/bad.ts", `import { x } from "../../pipeline/system/files.ts";`],
-  [doors[2]?.name, "service/catalog/node-bad.ts", `import { x } from "../../pipeline/records/check.ts";`],
-  [doors[3]?.name, "service/controller/keys/bad.ts", `import { x } from "../../../pipeline/index.ts";`],
-  [doors[4]?.name, "cli/output/bad.ts", `import { x } from "../../pipeline/index.ts";`],
+  [
+    "the command line imports the library, or a light entry",
+    "cli/catalog/bad.ts",
+    `import { x } from "../../pipeline/records/check.ts";`,
+  ],
+  [
+    "request handlers import pure modules",
+    "service/catalog/bad.ts",
+    `import { x } from "../../pipeline/index.ts";`,
+  ],
+  [
+    "request handlers import pure modules",
+    "service/http/bad.ts",
+    `import { x } from "../../pipeline/system/files.ts";`,
+  ],
+  [
+    "the catalog's server imports the library",
+    "service/catalog/node-bad.ts",
+    `import { x } from "../../pipeline/records/check.ts";`,
+  ],
+  [
+    "the controller knows no catalog",
+    "controller/server/keys/bad.ts",
+    `import { x } from "../../../pipeline/index.ts";`,
+  ],
+  [
+    "the controller's commands know no catalog",
+    "controller/commands/bad.ts",
+    `import { x } from "../../pipeline/index.ts";`,
+  ],
+  [
+    "the readers of files know no catalog",
+    "inspect/images/bad.ts",
+    `import { x } from "../../pipeline/documents/config.ts";`,
+  ],
+  [
+    "schemas of outputs consist of documents",
+    "cli/output/bad.ts",
+    `import { x } from "../../pipeline/index.ts";`,
+  ],
   [reserved[0]?.name, "pipeline/records/bad.ts", `import { readFileSync } from "node:fs";`],
-  [reserved[0]?.name, "service/controller/bad.ts", `import http from "http";`],
+  [reserved[0]?.name, "controller/server/bad.ts", `import http from "http";`],
   [reserved[0]?.name, "pipeline/site/pages/bad.ts", `import { readFile } from "node:fs/promises";`],
   [reserved[1]?.name, "cli/catalog/bad.ts", `import { execa } from "execa";`],
   [reserved[1]?.name, "pipeline/records/bad.ts", `export const glob = () => import("fast-glob");`],
 ])('the check "%s" reports %s', (rule, file, text) => {
   const planted = violations(new Map([...imports, [file, importsOf(file, text)]]));
   expect(planted.map((each) => [each.rule, each.file])).toContainEqual([rule, file]);
+});
+
+test("the check reports a cycle between two folders whose files form none", () => {
+  const planted = violations(
+    new Map([
+      ["pipeline/site/feeds/a.ts", ["pipeline/site/stores/b.ts"]],
+      ["pipeline/site/stores/c.ts", ["pipeline/site/feeds/d.ts"]],
+      ["pipeline/site/stores/b.ts", []],
+      ["pipeline/site/feeds/d.ts", []],
+    ]),
+  );
+  expect(planted).toEqual([
+    {
+      rule: "no cycle",
+      file: "pipeline/site/feeds",
+      imported: "pipeline/site/feeds, pipeline/site/stores",
+    },
+  ]);
 });
 
 test("the check reports a cycle of types through three files", () => {

@@ -3,7 +3,13 @@
  * import each other. Every source folder is named here.
  */
 export const floors: readonly Readonly<Record<string, readonly string[]>>[] = [
-  { "pipeline/errors.ts": [] },
+  { shared: [] },
+  {
+    inspect: [
+      ...["archives", "bytes", "images", "images/disks", "signatures"],
+      ...["deb", "helm", "macho", "msi", "pe", "pkg", "rpm"].map((format) => `packages/${format}`),
+    ],
+  },
   { "pipeline/documents": ["feeds", "pages"] },
   { "pipeline/selection": [] },
   { "pipeline/system": ["git", "network"] },
@@ -11,13 +17,7 @@ export const floors: readonly Readonly<Record<string, readonly string[]>>[] = [
   { "pipeline/records": [] },
   { "pipeline/ledger": [] },
   { "pipeline/journal": [] },
-  {
-    "pipeline/inspect": [
-      ...["archives", "bytes", "images", "images/disks", "policy", "signatures"],
-      ...["deb", "helm", "macho", "msi", "pe", "pkg", "rpm"].map((format) => `packages/${format}`),
-    ],
-    "pipeline/site": ["feeds", "hosting", "pages", "pages/models", "stores"],
-  },
+  { "pipeline/policy": [], "pipeline/site": ["feeds", "hosting", "pages", "pages/models", "stores"] },
   { "pipeline/build.ts": [] },
   { "pipeline/deliver.ts": [] },
   { "pipeline/intake": ["authoring", "fill", "import", "ingest", "ingest/formats", "post"] },
@@ -28,11 +28,14 @@ export const floors: readonly Readonly<Record<string, readonly string[]>>[] = [
   { "service/http": [] },
   {
     "service/catalog": [],
-    "service/controller": [
+    "controller/server": [
       ...["audit", "auth", "devices", "events", "keys", "limits", "pages", "store", "users"],
     ],
   },
-  { cli: ["catalog", "completion", "controller", "devices", "intake", "output", "sites", "terminal"] },
+  { "cli/output": [] },
+  { "cli/terminal": [] },
+  { "controller/commands": [] },
+  { cli: ["catalog", "completion", "intake", "sites"] },
 ];
 
 /** Files whose imports from other folders are limited to a list. Both are the beginnings of paths. */
@@ -44,20 +47,18 @@ export const doors: readonly { name: string; of: RegExp; may: readonly string[] 
     of: /^cli\/(?!output\/)/,
     may: [
       "pipeline/index.ts",
-      "pipeline/errors.ts",
-      "pipeline/inspect/inspect-files.ts",
       "pipeline/intake/ingest/store-manifest.ts",
       "pipeline/journal/unchanged-build.ts",
+      "pipeline/policy/inspect-files.ts",
       "pipeline/project/configuration.ts",
       "pipeline/project/shell-word.ts",
       "pipeline/publish/upload-artifacts.ts",
       "pipeline/selection/fields.ts",
-      "pipeline/system/sqlite-reasons.ts",
       "service/catalog/node",
-      "service/controller/audit/audit-log.ts",
-      "service/controller/auth/authenticate.ts",
-      "service/controller/devices/serials.ts",
-      "service/controller/node",
+      "controller/commands/",
+      "controller/server/node",
+      "cli/",
+      "shared/",
     ],
   },
   {
@@ -69,24 +70,37 @@ export const doors: readonly { name: string; of: RegExp; may: readonly string[] 
       "pipeline/site/escape.ts",
       "pipeline/site/pages/browsable-json.ts",
       "service/http/",
+      "shared/",
     ],
   },
   {
     name: "the catalog's server imports the library",
     of: /^service\/catalog\/node/,
-    may: ["pipeline/index.ts", "pipeline/documents/", "service/http/"],
+    may: ["pipeline/index.ts", "pipeline/documents/", "service/http/", "shared/"],
   },
   {
-    // The library as a whole would stay in the memory of a server that needs its JSON reader.
-    name: "the controller imports single modules",
-    of: /^service\/controller\//,
+    // Both can be read, tested and changed without the catalog.
+    name: "the readers of files know no catalog",
+    of: /^inspect\//,
+    may: ["shared/"],
+  },
+  {
+    name: "the controller knows no catalog",
+    of: /^controller\/server\//,
+    may: ["service/http/", "shared/"],
+  },
+  {
+    name: "the controller's commands know no catalog",
+    of: /^controller\/commands\//,
     may: [
-      "pipeline/documents/",
-      "pipeline/project/json.ts",
-      "pipeline/project/source.ts",
-      "pipeline/site/stores/templates.ts",
-      "pipeline/system/files.ts",
+      "cli/output/outputs.ts",
+      "cli/terminal/",
+      "controller/server/store/audit-log.ts",
+      "controller/server/auth/authenticate.ts",
+      "controller/server/devices/serials.ts",
+      "controller/server/node",
       "service/http/",
+      "shared/",
     ],
   },
   {
@@ -95,10 +109,11 @@ export const doors: readonly { name: string; of: RegExp; may: readonly string[] 
     of: /^cli\/output\//,
     may: [
       "pipeline/documents/",
-      "service/controller/audit/audit-documents.ts",
-      "service/controller/devices/device-documents.ts",
-      "service/controller/keys/key-documents.ts",
-      "service/controller/users/user-documents.ts",
+      "controller/server/audit/audit-documents.ts",
+      "controller/server/devices/device-documents.ts",
+      "controller/server/keys/key-documents.ts",
+      "controller/server/users/user-documents.ts",
+      "shared/",
     ],
   },
 ];
@@ -108,13 +123,13 @@ export const reserved: readonly { name: string; modules: RegExp; in: RegExp; onl
   {
     name: "files, processes, threads and the network are used in system, journal, stores and servers",
     modules: /^(node:)?(fs|child_process|worker_threads|net|http|https|http2|dns|tls|sqlite)(\/|$)/,
-    in: /^(pipeline|service)\//,
-    only: /^(pipeline\/(system|journal|[a-z]+\/stores)\/|service\/[a-z]+\/node|service\/controller\/store\/)/,
+    in: /^(inspect|pipeline|service|controller\/server|shared)\//,
+    only: /^(pipeline\/(system|journal|[a-z]+\/stores)\/|service\/[a-z]+\/node|controller\/server\/(node|store\/)|shared\/(disk|package-folder)\.ts$)/,
   },
   {
     name: "commands and globs are run in system and stores",
     modules: /^(execa|fast-glob)$/,
-    in: /^(pipeline|cli|service)\//,
+    in: /^(pipeline|cli|service|controller|inspect|shared)\//,
     only: /^pipeline\/(system|[a-z]+\/stores)\//,
   },
 ];

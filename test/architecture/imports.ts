@@ -7,7 +7,7 @@ import { repository } from "../support/run.ts";
 export type Imports = ReadonlyMap<string, readonly string[]>;
 
 function sourceFiles(): string[] {
-  return ["pipeline", "service", "cli"].flatMap((folder) =>
+  return ["cli", "controller", "inspect", "pipeline", "service", "shared"].flatMap((folder) =>
     readdirSync(join(repository, folder), { recursive: true, encoding: "utf8" })
       .filter((path) => path.endsWith(".ts"))
       .map((path) => `${folder}/${path}`),

@@ -18,8 +18,12 @@ export function violations(imports: Imports): Violation[] {
   for (const { file, name } of arrows) {
     for (const rule of brokenBy(file, name)) found.push({ rule, file, imported: name });
   }
-  for (const cycle of cyclesIn(imports)) {
-    found.push({ rule: "no cycle", file: cycle[0] ?? "", imported: cycle.join(", ") });
+  for (const cycle of cyclesIn(entriesOfFolders(imports))) {
+    found.push({
+      rule: "no cycle",
+      file: cycle[0] ?? "",
+      imported: cycle.join(", "),
+    });
   }
   return found;
 }
@@ -47,11 +51,32 @@ function* brokenBy(file: string, name: string): Generator<string> {
       if (door.of.test(file) && !door.may.some((path) => name.startsWith(path))) yield door.name;
     }
   }
-  if (from && !to && /^(pipeline|service|cli|test|bench)\//.test(name)) yield "imports lead down";
+  if (from && !to && /^(pipeline|service|cli|controller|inspect|shared|test|bench)\//.test(name))
+    yield "imports lead down";
   for (const rule of reserved) {
     if (rule.in.test(file) && rule.modules.test(name) && !rule.only.test(file)) yield rule.name;
   }
 }
+
+/**
+ * Imports between the entries of each folder below a room: its files and its folders, a folder with all that is in it.
+ * The folder with both entries is the longest common one.
+ */
+function entriesOfFolders(imports: Imports): Imports {
+  const between = new Map<string, Set<string>>();
+  for (const [file, names] of imports) {
+    for (const name of names.filter((each) => imports.has(each) && isSameRoom(file, each))) {
+      const [from, to] = [file.split("/"), name.split("/")];
+      const depth = from.findIndex((part, index) => part !== to[index]) + 1;
+      if (depth === 0) continue;
+      const entry = from.slice(0, depth).join("/");
+      between.set(entry, (between.get(entry) ?? new Set()).add(to.slice(0, depth).join("/")));
+    }
+  }
+  return new Map([...between].map(([entry, imported]) => [entry, [...imported]]));
+}
+
+const isSameRoom = (file: string, name: string): boolean => placeOf(file)?.folder === placeOf(name)?.folder;
 
 /** Strongly connected components of more than one file (Tarjan). */
 function cyclesIn(imports: Imports): string[][] {

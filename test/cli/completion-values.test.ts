@@ -196,6 +196,6 @@ describe("relcat __words", () => {
 /** Reports when a module of the pipeline is loaded. */
 const loaded = `import { registerHooks } from "node:module";
 registerHooks({ load: (url, context, next) => {
-  if (url.includes("/pipeline/") || url.includes("/zod/")) console.log("LOADED", url);
+  if (/\\/(pipeline|inspect|controller)\\//.test(url) || url.includes("/zod/")) console.log("LOADED", url);
   return next(url, context);
 } });`;

@@ -2,11 +2,11 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";
 import { expect, test } from "vitest";
-import { pointers } from "../../cli/catalog/pointers.ts";
 import { leavesOf, statusesOf } from "../../cli/terminal/exit-codes.ts";
+import { pointers } from "../../cli/terminal/pointers.ts";
 import { variables } from "../../cli/terminal/topics.ts";
 import { configSchema } from "../../pipeline/documents/config.ts";
-import { defaultPackageTypes } from "../../pipeline/documents/package-types.ts";
+import { defaultPackageTypes } from "../../shared/package-types.ts";
 import { keysOf } from "../docs/config-keys.ts";
 import { relcat, repository } from "../support/run.ts";
 import { statusesRaisedBy } from "./raised.ts";
@@ -16,11 +16,12 @@ const read = (path: string) => readFileSync(join(repository, path), "utf8");
 const leaves = [...leavesOf(commandTable())].map(([, path]) => path);
 
 /** Rows of a loop have no name of their own, so they count for each command of their folder. */
-const folderOf = ([first = ""]: readonly string[]) => (/^(controller|devices)$/.test(first) ? first : "");
+const folderOf = ([first = ""]: readonly string[]) =>
+  /^(controller|devices)$/.test(first) ? `commands-${first}.ts` : "";
 
 /** The module that a command's row imports, by the words of the command. */
 function moduleOf(path: readonly string[]): string[] {
-  const found = globSync("cli/{,*/}commands*.ts", { cwd: repository }).flatMap((file) => {
+  const found = globSync("{cli,controller}/{,*/}commands*.ts", { cwd: repository }).flatMap((file) => {
     const rows = read(file).split(/(?=\brow\()/);
     const own = rows.filter(
       (row) =>
@@ -94,7 +95,9 @@ test("relcat help exit-codes names every command, and help configuration every k
 
 test("relcat help environment names every variable that relcat reads", () => {
   const named = variables.map(([name, purpose]) => `${name} ${purpose}`).join(" ");
-  const sources = globSync("{cli,pipeline,service}/**/*.ts", { cwd: repository }).map(read).join("\n");
+  const sources = globSync("{cli,controller,inspect,pipeline,service,shared}/**/*.ts", { cwd: repository })
+    .map(read)
+    .join("\n");
   const used = new Set([
     ...[...sources.matchAll(/\b(?:env|environment)\.([A-Z][A-Z0-9_]+)/g)].map(([, name = ""]) => name),
     ...[...sources.matchAll(/\bRELCAT_[A-Z_]+/g)].map(([name]) => name),

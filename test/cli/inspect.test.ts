@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { inspect } from "../../cli/intake/inspect.ts";
 import type { Host } from "../../cli/terminal/host.ts";
-import type { Inspection } from "../../pipeline/inspect/inspection.ts";
+import type { Inspection } from "../../inspect/inspection.ts";
 import { now, pathOf, verdictOf } from "../support/artifacts.ts";
 import { relcat, repository, temporaryFolder } from "../support/run.ts";
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";
 import { describe, expect, test } from "vitest";
-import { exitStatus } from "../../pipeline/errors.ts";
+import { exitStatus } from "../../shared/errors.ts";
 import { project, smallCatalog } from "../support/project.ts";
 import { program, relcat, repository, spawnRelcat } from "../support/run.ts";
 

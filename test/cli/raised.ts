@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { codes, exitStatus } from "../../pipeline/errors.ts";
+import { codes, exitStatus } from "../../shared/errors.ts";
 import { repository } from "../support/run.ts";
 
 const sources = new Map<string, string>();
@@ -52,7 +52,7 @@ export function statusesRaisedBy(entry: string): number[] {
   const seen = new Set<string>();
   const waiting = [entry];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    if (seen.has(path) || path === "pipeline/errors.ts" || path === "cli/terminal/fail.ts") continue;
+    if (seen.has(path) || path === "shared/errors.ts" || path === "cli/terminal/fail.ts") continue;
     seen.add(path);
     waiting.push(...importsOf(path));
   }

@@ -86,7 +86,7 @@ test.each([[["--version"]], [["--help"]], [["notes", "--help"]], [["completion",
     const needed = args[0] === "--version" ? [] : ["@commander-js/extra-typings", "commander"];
     expect([...new Set(packages)].sort()).toEqual(needed);
     // The file that quotes words for a shell imports nothing.
-    const pipeline = read("seen").match(/\/pipeline\/\S+/g) ?? [];
+    const pipeline = read("seen").match(/\/(pipeline|shared|inspect|service|controller\/server)\/\S+/g) ?? [];
     expect(pipeline.filter((file) => file !== "/pipeline/project/shell-word.ts")).toEqual([]);
   },
 );
@@ -94,7 +94,7 @@ test.each([[["--version"]], [["--help"]], [["notes", "--help"]], [["completion",
 /** A copy of the command line for tests that break it. */
 function copyOfRelcat(about: object = {}) {
   const copy = project(smallCatalog);
-  for (const name of ["pipeline", "node_modules"])
+  for (const name of ["controller", "inspect", "pipeline", "service", "shared", "node_modules"])
     symlinkSync(join(repository, name), join(copy.folder, name));
   cpSync(join(repository, "cli"), join(copy.folder, "cli"), { recursive: true });
   copy.write("package.json", { version: "1.2.3", type: "module", engines: { node: ">=20" }, ...about });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { contracts } from "../../service/controller/contracts.ts";
-import { type ControllerOperation, controllerRoutes } from "../../service/controller/routes.ts";
+import { contracts } from "../../controller/server/contracts.ts";
+import { type ControllerOperation, controllerRoutes } from "../../controller/server/routes.ts";
 import { type Asker, askers, fromElsewhere, proxied } from "./access-principals.ts";
 import { type Person, type Row, table } from "./access-table.ts";
 import { type TestController, testController } from "./support.ts";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { controllerRoutes } from "../../service/controller/routes.ts";
+import { controllerRoutes } from "../../controller/server/routes.ts";
 import { caller, type TestController, type TestKey, testController } from "./support.ts";
 
 /** Every address with its methods. */

@@ -1,4 +1,4 @@
-import { type Role, type Scope, keyScopes as scopes } from "../../service/controller/access.ts";
+import { type Role, type Scope, keyScopes as scopes } from "../../controller/server/access.ts";
 import { type Person, people } from "./access-table.ts";
 import { basic, type TestController, type TestUser } from "./support.ts";
 

@@ -1,5 +1,5 @@
-import type { Scope } from "../../service/controller/access.ts";
-import type { ControllerOperation } from "../../service/controller/routes.ts";
+import type { Scope } from "../../controller/server/access.ts";
+import type { ControllerOperation } from "../../controller/server/routes.ts";
 
 /** Signed-in users: a role, or a single right of a Limited Administrator. */
 export const people = [

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Head } from "../../service/controller/audit/audit-log.ts";
-import { type LogVerdict, verifyLog } from "../../service/controller/audit/verify-log.ts";
-import { statementsOf } from "../../service/controller/store/migrations.ts";
+import { type LogVerdict, verifyLog } from "../../controller/server/audit/verify-log.ts";
+import type { Head } from "../../controller/server/store/audit-log.ts";
+import { statementsOf } from "../../controller/server/store/migrations.ts";
 import { each, recordedDevices, setStates } from "./state-support.ts";
 import { databaseKind, type TestController, type TestKey, testController } from "./support.ts";
 

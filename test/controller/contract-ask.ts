@@ -1,4 +1,4 @@
-import type { Controller } from "../../service/controller/controller.ts";
+import type { Controller } from "../../controller/server/controller.ts";
 import { webApp } from "./web.ts";
 
 export interface Answer {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
-import { keyScopes } from "../../service/controller/access.ts";
-import { contracts } from "../../service/controller/contracts.ts";
+import { keyScopes } from "../../controller/server/access.ts";
+import { contracts } from "../../controller/server/contracts.ts";
 import {
   basic,
   password,

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { scopes } from "../../service/controller/access.ts";
+import { scopes } from "../../controller/server/access.ts";
 import { asker } from "./contract-ask.ts";
 import { readDocument } from "./contract-document.ts";
 import { type MadeUp, requestsTo } from "./contract-requests.ts";

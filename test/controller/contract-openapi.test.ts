@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { controllerRoutes } from "../../service/controller/routes.ts";
+import { controllerRoutes } from "../../controller/server/routes.ts";
 import { asker } from "./contract-ask.ts";
 import { type ApiDocument, readDocument } from "./contract-document.ts";
 import { basic, enrollBody, newPair, password, type TestController, testController } from "./support.ts";

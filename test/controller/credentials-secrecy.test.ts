@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import pg from "pg";
 import { beforeAll, describe, expect, test } from "vitest";
-import { openController } from "../../service/controller/node.ts";
+import { openController } from "../../controller/server/node.ts";
 import type { RequestEntry } from "../../service/http/node-server.ts";
 import { fromElsewhere, proxied } from "./access-principals.ts";
 import { basic, databaseKind, password, pepper, type TestController, testController } from "./support.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { beforeAll, describe, expect, test } from "vitest";
-import { verifyLog } from "../../service/controller/audit/verify-log.ts";
+import { verifyLog } from "../../controller/server/audit/verify-log.ts";
 import { often } from "../support/effort.ts";
 import { type Item, recordedDevices, setStates } from "./state-support.ts";
 import { caller, databaseKind, pepper, type TestKey, testController } from "./support.ts";

@@ -1,6 +1,6 @@
 // A controller as a process of its own, for tests that kill it: node durability-server.ts DATABASE PEPPER
-import { settings } from "../../service/controller/controller.ts";
-import { openController, serveController } from "../../service/controller/node.ts";
+import { settings } from "../../controller/server/controller.ts";
+import { openController, serveController } from "../../controller/server/node.ts";
 
 const [database = "", pepper] = process.argv.slice(2);
 const say = (text: string) => void process.stdout.write(`${text}\n`);

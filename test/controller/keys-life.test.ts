@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { settings } from "../../service/controller/controller.ts";
+import { settings } from "../../controller/server/controller.ts";
 import { basic, start, type TestController, type TestUser, testController } from "./support.ts";
 
 const hour = 3_600_000;

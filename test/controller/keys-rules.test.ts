@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { keyScopes as scopes } from "../../service/controller/access.ts";
+import { keyScopes as scopes } from "../../controller/server/access.ts";
 import { basic, caller, type TestController, type TestUser, testController } from "./support.ts";
 
 let controller: TestController;

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
-import { contracts } from "../../service/controller/contracts.ts";
-import { bodyExamples } from "../../service/controller/pages/docs-examples.ts";
-import { type ControllerOperation, controllerRoutes } from "../../service/controller/routes.ts";
+import { contracts } from "../../controller/server/contracts.ts";
+import { bodyExamples } from "../../controller/server/pages/docs-examples.ts";
+import { type ControllerOperation, controllerRoutes } from "../../controller/server/routes.ts";
 import { type Page, visitor } from "./pages-support.ts";
 import { testController } from "./support.ts";
 

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
 import { sql } from "kysely";
-import { writeAs } from "../../service/controller/call.ts";
-import { nameKeyOf } from "../../service/controller/store/name-key.ts";
-import type { DeviceRow } from "../../service/controller/store/schema.ts";
+import { writeAs } from "../../controller/server/call.ts";
+import { nameKeyOf } from "../../controller/server/store/name-key.ts";
+import type { DeviceRow } from "../../controller/server/store/schema.ts";
 import type { Answered, TestController, TestKey } from "./support.ts";
 
 type Fields = Partial<Omit<DeviceRow, "ordinal">>;

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { pepperFile } from "../../service/controller/node.ts";
-import type { Database } from "../../service/controller/store/database.ts";
-import { MigrationFailed, migrate, missingSteps } from "../../service/controller/store/migrations.ts";
-import { openPostgres } from "../../service/controller/store/postgres.ts";
-import { openSqlite } from "../../service/controller/store/sqlite.ts";
+import { pepperFile } from "../../controller/server/node.ts";
+import type { Database } from "../../controller/server/store/database.ts";
+import { MigrationFailed, migrate, missingSteps } from "../../controller/server/store/migrations.ts";
+import { openPostgres } from "../../controller/server/store/postgres.ts";
+import { openSqlite } from "../../controller/server/store/sqlite.ts";
 import { databaseKind, newDatabase } from "./support.ts";
 
 const opened: Database[] = [];

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import type { Database } from "../../service/controller/store/database.ts";
-import { grouped } from "../../service/controller/store/group.ts";
-import { queue } from "../../service/controller/store/queue.ts";
+import type { Database } from "../../controller/server/store/database.ts";
+import { grouped } from "../../controller/server/store/group.ts";
+import { queue } from "../../controller/server/store/queue.ts";
 import { testController } from "./support.ts";
 
 const put = (key: string) => (transaction: Database["read"]) =>

@@ -1,14 +1,14 @@
 import { generateKeyPairSync, type KeyObject, randomUUID, sign } from "node:crypto";
 import { join } from "node:path";
 import pg from "pg";
-import type { Role, Scope } from "../../service/controller/access.ts";
-import { sessionCookie } from "../../service/controller/auth/credentials.ts";
-import { hashPassword } from "../../service/controller/auth/passwords.ts";
-import { digestOf, newSession } from "../../service/controller/auth/secrets.ts";
-import { at, writeAs } from "../../service/controller/call.ts";
-import { type Controller, type Settings, settings as usual } from "../../service/controller/controller.ts";
-import { openController, type ServeOptions, serveController } from "../../service/controller/node.ts";
-import { blank, insertUser } from "../../service/controller/users/users.ts";
+import type { Role, Scope } from "../../controller/server/access.ts";
+import { sessionCookie } from "../../controller/server/auth/credentials.ts";
+import { hashPassword } from "../../controller/server/auth/passwords.ts";
+import { at, writeAs } from "../../controller/server/call.ts";
+import { type Controller, type Settings, settings as usual } from "../../controller/server/controller.ts";
+import { openController, type ServeOptions, serveController } from "../../controller/server/node.ts";
+import { digestOf, newSession } from "../../controller/server/secrets.ts";
+import { blank, insertUser } from "../../controller/server/users/users.ts";
 import { afterFile } from "../support/after-file.ts";
 import { temporaryFolder } from "../support/run.ts";
 

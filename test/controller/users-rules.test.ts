@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Role } from "../../service/controller/access.ts";
+import type { Role } from "../../controller/server/access.ts";
 import { asker } from "./contract-ask.ts";
 import { type Answered, type TestController, type TestUser, testController } from "./support.ts";
 

@@ -1,6 +1,6 @@
-import { controllerApp } from "../../service/controller/app.ts";
-import type { Caller } from "../../service/controller/call.ts";
-import type { Controller } from "../../service/controller/controller.ts";
+import { controllerApp } from "../../controller/server/app.ts";
+import type { Caller } from "../../controller/server/call.ts";
+import type { Controller } from "../../controller/server/controller.ts";
 import { readPath } from "../../service/http/path.ts";
 
 /** A controller without a server, for Request and Response objects. */

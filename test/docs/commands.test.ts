@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { exitStatuses } from "../../cli/terminal/exit-codes.ts";
-import { codes, exitStatus } from "../../pipeline/errors.ts";
+import { codes, exitStatus } from "../../shared/errors.ts";
 import { repository } from "../support/run.ts";
 import { commandSection, type NamedCommand, program, runnable } from "./command-reference.ts";
 

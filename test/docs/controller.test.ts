@@ -2,8 +2,8 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";
 import { expect, test } from "vitest";
-import { scopes } from "../../service/controller/access.ts";
-import { controllerRoutes } from "../../service/controller/routes.ts";
+import { scopes } from "../../controller/server/access.ts";
+import { controllerRoutes } from "../../controller/server/routes.ts";
 import { folderFor } from "../support/controller.ts";
 import { freePort } from "../support/port.ts";
 import { program, repository } from "../support/run.ts";
@@ -59,6 +59,6 @@ test("every option and file that the guide names exists", async () => {
   const serve = (await run(["controller", "serve", "--help"])).stdout;
   const limits = text.slice(text.indexOf("## Limits"));
   for (const [option] of limits.matchAll(/--[a-z][a-z-]+/g)) expect(serve).toContain(`${option} `);
-  for (const [, file = ""] of text.matchAll(/`((?:cli|service)\/[\w./-]+)`/g))
+  for (const [, file = ""] of text.matchAll(/`((?:cli|controller|service)\/[\w./-]+)`/g))
     expect(existsSync(join(repository, file))).toBe(true);
 });

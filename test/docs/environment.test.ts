@@ -6,7 +6,7 @@ import { repository } from "../support/run.ts";
 
 const page = readFileSync(join(repository, "docs/environment.md"), "utf8");
 
-const code = globSync(["cli/**/*.ts", "pipeline/**/*.ts", "service/**/*.ts"], { cwd: repository })
+const code = globSync("{cli,controller,inspect,pipeline,service,shared}/**/*.ts", { cwd: repository })
   .map((path) => readFileSync(join(repository, path), "utf8"))
   .join("\n");
 

@@ -4,7 +4,7 @@ import { execa } from "execa";
 import { expect, test } from "vitest";
 import { outputSchema } from "../../cli/output/output-schema.ts";
 import { commandOutputs, documents, lines } from "../../cli/output/outputs.ts";
-import { exitStatus } from "../../pipeline/errors.ts";
+import { exitStatus } from "../../shared/errors.ts";
 import { cutCatalog, firstCut } from "../support/project.ts";
 import { program, repository } from "../support/run.ts";
 import { type JsonSchema, memberRows } from "./output-members.ts";

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { siteSchema } from "../../pipeline/documents/sites.ts";
-import { type Code, codes } from "../../pipeline/errors.ts";
+import { type Code, codes } from "../../shared/errors.ts";
 import { repository } from "../support/run.ts";
 import { blocksOf, type Kind, liveWorld, placed, type World, world } from "./live-site.ts";
 

@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Fault } from "../../pipeline/documents/verdict.ts";
 import {
   integerOf,
   octetsOf,
@@ -9,7 +8,8 @@ import {
   readPaddedAsn1,
   sequenceOf,
   timeOf,
-} from "../../pipeline/inspect/signatures/asn1.ts";
+} from "../../inspect/signatures/asn1.ts";
+import { Fault } from "../../inspect/verdict.ts";
 import { der, generalizedTime, integer, octets, oid, open, sequence } from "../support/der.ts";
 import { often } from "../support/effort.ts";
 

@@ -1,8 +1,8 @@
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { bootOf } from "../../pipeline/inspect/images/boot.ts";
-import { NotKept } from "../../pipeline/inspect/images/disks/passing.ts";
+import { bootOf } from "../../inspect/images/boot.ts";
+import { NotKept } from "../../inspect/images/disks/passing.ts";
 import { gptDisk, mbrDisk, partitionTypes } from "../support/images.ts";
 
 const { esp, biosBoot, linux } = partitionTypes;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { extend, placesOf, type Run, runsSource, sizeOf } from "../../pipeline/inspect/bytes/byte-runs.ts";
-import { bytesSource } from "../../pipeline/system/byte-source.ts";
+import { extend, placesOf, type Run, runsSource, sizeOf } from "../../inspect/bytes/byte-runs.ts";
+import { bytesSource } from "../../inspect/bytes/byte-source.ts";
 
 const whole = Buffer.from(Array.from({ length: 256 }, (_, index) => index));
 const run = fc.record({ from: fc.nat(200), size: fc.integer({ min: 1, max: 50 }) });

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Fault } from "../../pipeline/documents/verdict.ts";
-import { openCabinet } from "../../pipeline/inspect/archives/cabinet.ts";
-import { bytesSource } from "../../pipeline/system/byte-source.ts";
+import { openCabinet } from "../../inspect/archives/cabinet.ts";
+import { bytesSource } from "../../inspect/bytes/byte-source.ts";
+import { Fault } from "../../inspect/verdict.ts";
 import { cabinet, type Packed } from "../support/cabinet.ts";
 
 const limit = 1 << 24;

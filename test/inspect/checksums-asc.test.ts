@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { PrivateKey } from "openpgp";
 import { beforeAll, describe, expect, test } from "vitest";
-import { inspectSignatureFile } from "../../pipeline/inspect/detached.ts";
-import type { Keys } from "../../pipeline/inspect/keys.ts";
+import { inspectSignatureFile } from "../../inspect/detached.ts";
+import type { Keys } from "../../inspect/keys.ts";
 import { inspectBytes, optionsWith } from "../support/artifacts.ts";
 import { clearsigned, keysWith, newKey } from "../support/openpgp.ts";
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import type { FileSignature, Inspection } from "../../pipeline/inspect/inspection.ts";
-import type { Keys } from "../../pipeline/inspect/keys.ts";
+import type { FileSignature, Inspection } from "../../inspect/inspection.ts";
+import type { Keys } from "../../inspect/keys.ts";
 import { allowedKeys, inspectArtifact, keysIn } from "../support/artifacts.ts";
 import { type Case, cases, titled } from "./cms-readers.ts";
 

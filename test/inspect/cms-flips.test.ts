@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Reader } from "../../pipeline/inspect/inspection.ts";
-import type { Keys } from "../../pipeline/inspect/keys.ts";
-import { inspectMachO } from "../../pipeline/inspect/packages/macho/file.ts";
-import { inspectMsi } from "../../pipeline/inspect/packages/msi/msi.ts";
-import { inspectPe } from "../../pipeline/inspect/packages/pe/pe.ts";
-import { inspectPkg } from "../../pipeline/inspect/packages/pkg/pkg.ts";
+import type { Reader } from "../../inspect/inspection.ts";
+import type { Keys } from "../../inspect/keys.ts";
+import { inspectMachO } from "../../inspect/packages/macho/file.ts";
+import { inspectMsi } from "../../inspect/packages/msi/msi.ts";
+import { inspectPe } from "../../inspect/packages/pe/pe.ts";
+import { inspectPkg } from "../../inspect/packages/pkg/pkg.ts";
 import { allowedKeys, bytesOf, inspectArtifact, inspectBytes, optionsWith } from "../support/artifacts.ts";
 import { unnoticedBits } from "../support/bit-flips.ts";
 import { allowing, identity, timeStamping } from "../support/certificates.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Uncovered } from "../../pipeline/inspect/inspection.ts";
-import type { Keys } from "../../pipeline/inspect/keys.ts";
+import type { Uncovered } from "../../inspect/bytes/ranges.ts";
+import type { Keys } from "../../inspect/keys.ts";
 import { allowedKeys, bytesOf, inspectBytes, optionsWith } from "../support/artifacts.ts";
 import { often } from "../support/effort.ts";
 import { mutations } from "../support/mutations.ts";

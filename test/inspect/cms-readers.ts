@@ -1,9 +1,9 @@
-import type { Verdict } from "../../pipeline/documents/verdict.ts";
-import type { Reader } from "../../pipeline/inspect/inspection.ts";
-import { inspectMachO } from "../../pipeline/inspect/packages/macho/file.ts";
-import { inspectMsi } from "../../pipeline/inspect/packages/msi/msi.ts";
-import { inspectPe } from "../../pipeline/inspect/packages/pe/pe.ts";
-import { inspectPkg } from "../../pipeline/inspect/packages/pkg/pkg.ts";
+import type { Reader } from "../../inspect/inspection.ts";
+import { inspectMachO } from "../../inspect/packages/macho/file.ts";
+import { inspectMsi } from "../../inspect/packages/msi/msi.ts";
+import { inspectPe } from "../../inspect/packages/pe/pe.ts";
+import { inspectPkg } from "../../inspect/packages/pkg/pkg.ts";
+import type { Verdict } from "../../inspect/verdict.ts";
 import { artifactsOf, verdictOf } from "../support/artifacts.ts";
 
 /** Readers of formats that are signed with certificates, by the type that the fixtures name. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { Fault } from "../../pipeline/documents/verdict.ts";
-import { readAsn1 } from "../../pipeline/inspect/signatures/asn1.ts";
-import { readSignedData } from "../../pipeline/inspect/signatures/cms.ts";
-import { verifyTrusted } from "../../pipeline/inspect/signatures/cms-trust.ts";
-import { usages } from "../../pipeline/inspect/signatures/x509-chain.ts";
+import { readAsn1 } from "../../inspect/signatures/asn1.ts";
+import { readSignedData } from "../../inspect/signatures/cms.ts";
+import { verifyTrusted } from "../../inspect/signatures/cms-trust.ts";
+import { usages } from "../../inspect/signatures/x509-chain.ts";
+import { Fault } from "../../inspect/verdict.ts";
 import { optionsWith } from "../support/artifacts.ts";
 import { allowing, codeSigning, identity, keyIdOf, timeStamping } from "../support/certificates.ts";
 import { algorithm, context, der, integer, octets, oid, open, sequence, set } from "../support/der.ts";

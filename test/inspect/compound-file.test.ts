@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Fault } from "../../pipeline/documents/verdict.ts";
-import { openCompoundFile, type Storage } from "../../pipeline/inspect/archives/compound-file.ts";
-import { bytesSource } from "../../pipeline/system/byte-source.ts";
+import { openCompoundFile, type Storage } from "../../inspect/archives/compound-file.ts";
+import { bytesSource } from "../../inspect/bytes/byte-source.ts";
+import { Fault } from "../../inspect/verdict.ts";
 import { compoundFile, type Member } from "../support/compound-file.ts";
 
 const opened = (bytes: Uint8Array) => openCompoundFile(bytesSource(bytes, "file"));

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Fault } from "../../pipeline/documents/verdict.ts";
-import { type CpioEntry, cpioReader } from "../../pipeline/inspect/archives/cpio.ts";
+import { type CpioEntry, cpioReader } from "../../inspect/archives/cpio.ts";
+import { Fault } from "../../inspect/verdict.ts";
 import { cpio } from "../support/cpio.ts";
 
 /** Output for input in chunks of these sizes. */

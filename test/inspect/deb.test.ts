@@ -1,11 +1,11 @@
 import type { PrivateKey } from "openpgp";
 import { beforeAll, describe, expect, test } from "vitest";
-import { inspectArtifact } from "../../pipeline/inspect/inspect.ts";
-import type { Inspection } from "../../pipeline/inspect/inspection.ts";
-import type { Keys } from "../../pipeline/inspect/keys.ts";
-import { readMetadata } from "../../pipeline/inspect/metadata.ts";
-import { inspectDeb } from "../../pipeline/inspect/packages/deb/deb.ts";
-import { bytesSource } from "../../pipeline/system/byte-source.ts";
+import { bytesSource } from "../../inspect/bytes/byte-source.ts";
+import { inspectArtifact } from "../../inspect/inspect.ts";
+import type { Inspection } from "../../inspect/inspection.ts";
+import type { Keys } from "../../inspect/keys.ts";
+import { readMetadata } from "../../inspect/metadata.ts";
+import { inspectDeb } from "../../inspect/packages/deb/deb.ts";
 import { inspectBytes, optionsWith } from "../support/artifacts.ts";
 import { unnoticedBits } from "../support/bit-flips.ts";
 import { archive, type Member, packed } from "../support/deb.ts";

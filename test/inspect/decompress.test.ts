@@ -4,9 +4,9 @@ import { xz } from "@napi-rs/lzma";
 import { execa } from "execa";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
-import { Fault } from "../../pipeline/documents/verdict.ts";
-import { compressionOf, decompress } from "../../pipeline/inspect/archives/decompress.ts";
-import { type ByteSource, bytesSource } from "../../pipeline/system/byte-source.ts";
+import { compressionOf, decompress } from "../../inspect/archives/decompress.ts";
+import { type ByteSource, bytesSource } from "../../inspect/bytes/byte-source.ts";
+import { Fault } from "../../inspect/verdict.ts";
 import { bytesOf } from "../support/artifacts.ts";
 import { often } from "../support/effort.ts";
 
@@ -286,8 +286,8 @@ describe("a damaged xz container", () => {
 
 test("a missing native decoder is reported", async () => {
   const script = `
-    import { decompress } from ${JSON.stringify(import.meta.resolve("../../pipeline/inspect/archives/decompress.ts"))};
-    import { bytesSource } from ${JSON.stringify(import.meta.resolve("../../pipeline/system/byte-source.ts"))};
+    import { decompress } from ${JSON.stringify(import.meta.resolve("../../inspect/archives/decompress.ts"))};
+    import { bytesSource } from ${JSON.stringify(import.meta.resolve("../../inspect/bytes/byte-source.ts"))};
     const bytes = Buffer.from(process.argv[1], "base64");
     await decompress(bytesSource(bytes, "file"), "xz", 1 << 20, () => {}).catch((error) => {
       const [{ code, message, hint }] = error.problems;

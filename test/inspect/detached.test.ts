@@ -1,7 +1,8 @@
 import { config, enums, type PrivateKey, type SignaturePacket } from "openpgp";
 import { beforeAll, describe, expect, test } from "vitest";
-import { inspectSignatureFile } from "../../pipeline/inspect/detached.ts";
-import { type Keys, readKeys } from "../../pipeline/inspect/keys.ts";
+import { inspectSignatureFile } from "../../inspect/detached.ts";
+import type { Keys } from "../../inspect/keys.ts";
+import { readKeys } from "../../inspect/read-keys.ts";
 import { inspectBytes, now, optionsWith } from "../support/artifacts.ts";
 import {
   day,

@@ -3,9 +3,9 @@ import { appendFileSync, readFileSync, renameSync, writeFileSync } from "node:fs
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { RelcatError } from "../../pipeline/errors.ts";
-import { inspectImage } from "../../pipeline/inspect/images/image.ts";
+import { inspectImage } from "../../inspect/images/image.ts";
 import { type FileSource, fileSource } from "../../pipeline/system/file-source.ts";
+import { RelcatError } from "../../shared/errors.ts";
 import { optionsWith } from "../support/artifacts.ts";
 import { mbrDisk } from "../support/images.ts";
 import { temporaryFolder } from "../support/run.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { defaultPackageTypes } from "../../pipeline/documents/package-types.ts";
-import { fitsPackageType } from "../../pipeline/inspect/images/fits.ts";
-import { type Fact, inspection } from "../../pipeline/inspect/inspection.ts";
+import { fitsPackageType } from "../../inspect/images/fits.ts";
+import { type Fact, inspection } from "../../inspect/inspection.ts";
+import { defaultPackageTypes } from "../../shared/package-types.ts";
 import { bytesOf } from "../support/artifacts.ts";
 import { inspected } from "../support/images.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { heldFile, tooLarge } from "../../pipeline/inspect/bytes/held-file.ts";
+import { heldFile, tooLarge } from "../../inspect/held-file.ts";
 
 const isProgram = (head: Uint8Array) => Buffer.from(head).toString("latin1").startsWith("MZ");
 

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { inspectImage } from "../../pipeline/inspect/images/image.ts";
-import type { Keys } from "../../pipeline/inspect/keys.ts";
+import { inspectImage } from "../../inspect/images/image.ts";
+import type { Keys } from "../../inspect/keys.ts";
 import { type FileSource, fileSource } from "../../pipeline/system/file-source.ts";
 import {
   type Artifact,

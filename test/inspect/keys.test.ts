@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from "node:crypto";
 import type { PrivateKey } from "openpgp";
 import { beforeAll, describe, expect, test } from "vitest";
-import { RelcatError } from "../../pipeline/errors.ts";
-import { readKeys } from "../../pipeline/inspect/keys.ts";
+import { readKeys } from "../../inspect/read-keys.ts";
+import { RelcatError } from "../../shared/errors.ts";
 import { allowedKeys, keysIn } from "../support/artifacts.ts";
 import { made, newKey, publicFile } from "../support/openpgp.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { inspectMachO } from "../../pipeline/inspect/packages/macho/file.ts";
-import { isMachO } from "../../pipeline/inspect/packages/macho/macho.ts";
+import { inspectMachO } from "../../inspect/packages/macho/file.ts";
+import { isMachO } from "../../inspect/packages/macho/macho.ts";
 import { inspectBytes, optionsWith } from "../support/artifacts.ts";
 import { allowing, identity } from "../support/certificates.ts";
 import { machO, type Program, universal } from "../support/macho.ts";

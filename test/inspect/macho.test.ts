@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { inspectMachO } from "../../pipeline/inspect/packages/macho/file.ts";
+import { inspectMachO } from "../../inspect/packages/macho/file.ts";
 import { inspectBytes, optionsWith } from "../support/artifacts.ts";
 import { allowing, identity, timeStamping } from "../support/certificates.ts";
 import { integer } from "../support/der.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { readMetadata } from "../../pipeline/inspect/metadata.ts";
-import { bytesSource } from "../../pipeline/system/byte-source.ts";
+import { bytesSource } from "../../inspect/bytes/byte-source.ts";
+import { readMetadata } from "../../inspect/metadata.ts";
 import { archive, debPackage, type Member, packed } from "../support/deb.ts";
 
 const read = (control: string | Uint8Array) =>

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import type { Kind } from "../../pipeline/documents/package-types.ts";
-import { architectureInName } from "../../pipeline/inspect/architecture.ts";
-import { readMetadata } from "../../pipeline/inspect/metadata.ts";
-import { bytesSource } from "../../pipeline/system/byte-source.ts";
+import { architectureInName } from "../../inspect/architecture.ts";
+import { bytesSource } from "../../inspect/bytes/byte-source.ts";
+import { readMetadata } from "../../inspect/metadata.ts";
+import type { Kind } from "../../shared/package-types.ts";
 import { bytesOf } from "../support/artifacts.ts";
 import { mbrDisk, unpackedArtifact } from "../support/images.ts";
 import { msi, tables } from "../support/msi.ts";

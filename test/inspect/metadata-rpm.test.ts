@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { RpmMetadata } from "../../pipeline/documents/feeds/package-metadata.ts";
-import { readMetadata } from "../../pipeline/inspect/metadata.ts";
-import { refuteMetadata } from "../../pipeline/inspect/prove-metadata.ts";
-import { bytesSource } from "../../pipeline/system/byte-source.ts";
+import { bytesSource } from "../../inspect/bytes/byte-source.ts";
+import { readMetadata } from "../../inspect/metadata.ts";
+import { refuteMetadata } from "../../pipeline/policy/prove-metadata.ts";
+import type { RpmMetadata } from "../../shared/package-metadata.ts";
 import { integers, named, type RpmTag, rpmPackage, shorts, text, texts } from "../support/rpm.ts";
 
 type Reading = { filelists?: boolean; changelogs?: boolean; signature?: RpmTag[] };

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import type { InspectOptions } from "../../pipeline/inspect/inspection.ts";
-import { inspectMsi } from "../../pipeline/inspect/packages/msi/msi.ts";
+import type { InspectOptions } from "../../inspect/inspection.ts";
+import { inspectMsi } from "../../inspect/packages/msi/msi.ts";
 import { allowedKeys, bytesOf, inspectBytes, optionsWith } from "../support/artifacts.ts";
 import { subjects } from "../support/authenticode.ts";
 import { cabinet } from "../support/cabinet.ts";

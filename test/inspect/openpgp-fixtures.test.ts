@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Keys } from "../../pipeline/inspect/keys.ts";
+import type { Keys } from "../../inspect/keys.ts";
 import { allowedKeys, inspectArtifact, keysIn, verdictOf } from "../support/artifacts.ts";
 import { type Case, cases } from "./openpgp-readers.ts";
 

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Keys } from "../../pipeline/inspect/keys.ts";
+import type { Keys } from "../../inspect/keys.ts";
 import { allowedKeys, bytesOf, inspectArtifact, optionsFor } from "../support/artifacts.ts";
 import { unnoticedBits } from "../support/bit-flips.ts";
 import { often } from "../support/effort.ts";

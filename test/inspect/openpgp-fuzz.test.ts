@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Keys } from "../../pipeline/inspect/keys.ts";
+import type { Keys } from "../../inspect/keys.ts";
 import { allowedKeys, bytesOf, inspectArtifact } from "../support/artifacts.ts";
 import { often } from "../support/effort.ts";
 import { type Case, cases, goodCases } from "./openpgp-readers.ts";

@@ -1,8 +1,8 @@
-import { inspectSignatureFile } from "../../pipeline/inspect/detached.ts";
-import type { Reader } from "../../pipeline/inspect/inspection.ts";
-import { inspectDeb } from "../../pipeline/inspect/packages/deb/deb.ts";
-import { inspectChart, inspectProvenance } from "../../pipeline/inspect/packages/helm/helm.ts";
-import { inspectRpm } from "../../pipeline/inspect/packages/rpm/rpm.ts";
+import { inspectSignatureFile } from "../../inspect/detached.ts";
+import type { Reader } from "../../inspect/inspection.ts";
+import { inspectDeb } from "../../inspect/packages/deb/deb.ts";
+import { inspectChart, inspectProvenance } from "../../inspect/packages/helm/helm.ts";
+import { inspectRpm } from "../../inspect/packages/rpm/rpm.ts";
 import { type Artifact, artifactsOf, verdictOf } from "../support/artifacts.ts";
 
 /** The readers of formats that are signed with OpenPGP, by the type that the fixtures name. */

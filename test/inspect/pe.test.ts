@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { inspectPe } from "../../pipeline/inspect/packages/pe/pe.ts";
+import { inspectPe } from "../../inspect/packages/pe/pe.ts";
 import { bytesOf, inspectBytes, optionsWith } from "../support/artifacts.ts";
 import { subjects } from "../support/authenticode.ts";
 import { allowing, identity, timeStamping } from "../support/certificates.ts";

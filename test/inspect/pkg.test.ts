@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import type { InspectOptions } from "../../pipeline/inspect/inspection.ts";
-import { inspectPkg } from "../../pipeline/inspect/packages/pkg/pkg.ts";
+import type { InspectOptions } from "../../inspect/inspection.ts";
+import { inspectPkg } from "../../inspect/packages/pkg/pkg.ts";
 import { inspectBytes, optionsWith } from "../support/artifacts.ts";
 import { allowing, identity, timeStamping } from "../support/certificates.ts";
 import { cpio } from "../support/cpio.ts";

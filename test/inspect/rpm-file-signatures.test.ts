@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { Inspection } from "../../pipeline/inspect/inspection.ts";
-import { fileSignaturesOf } from "../../pipeline/inspect/packages/rpm/file-signatures.ts";
-import { readRpmLayout } from "../../pipeline/inspect/packages/rpm/layout.ts";
-import { inspectRpm } from "../../pipeline/inspect/packages/rpm/rpm.ts";
-import { bytesSource } from "../../pipeline/system/byte-source.ts";
+import { bytesSource } from "../../inspect/bytes/byte-source.ts";
+import type { Inspection } from "../../inspect/inspection.ts";
+import { fileSignaturesOf } from "../../inspect/packages/rpm/file-signatures.ts";
+import { readRpmLayout } from "../../inspect/packages/rpm/layout.ts";
+import { inspectRpm } from "../../inspect/packages/rpm/rpm.ts";
 import { allowedKeys, bytesOf, inspectArtifact, inspectBytes, optionsWith } from "../support/artifacts.ts";
 import { integers, named, type RpmTag, rpmPackage, texts } from "../support/rpm.ts";
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { Inspection } from "../../pipeline/inspect/inspection.ts";
-import { inspectRpm } from "../../pipeline/inspect/packages/rpm/rpm.ts";
+import type { Inspection } from "../../inspect/inspection.ts";
+import { inspectRpm } from "../../inspect/packages/rpm/rpm.ts";
 import { inspectBytes, optionsWith } from "../support/artifacts.ts";
 import { binary, integers, named, rpmFile, rpmHeader, rpmPackage, text, texts } from "../support/rpm.ts";
 

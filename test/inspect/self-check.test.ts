@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { selfCheckFinder } from "../../pipeline/inspect/self-check.ts";
+import { selfCheckFinder } from "../../inspect/self-check.ts";
 import { often } from "../support/effort.ts";
 
 const [one, two] = ["B1719822BE4DB4BBAD9C482B9DEB6328A4FD7AFA6B233A503974AC6F051F2F79", "0".repeat(64)];

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { packTar } from "modern-tar";
 import { describe, expect, test } from "vitest";
-import { Fault } from "../../pipeline/documents/verdict.ts";
-import { tarReader } from "../../pipeline/inspect/archives/tar.ts";
-import type { TarEntry } from "../../pipeline/inspect/archives/tar-paths.ts";
+import { tarReader } from "../../inspect/archives/tar.ts";
+import type { TarEntry } from "../../inspect/archives/tar-paths.ts";
+import { Fault } from "../../inspect/verdict.ts";
 import { tarEntry, tarOf, withSum } from "../support/tar.ts";
 
 type Read = TarEntry & { content: string };

@@ -1,8 +1,8 @@
 import { createPublicKey } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { Fault } from "../../pipeline/documents/verdict.ts";
-import { type Certificate, readCertificate } from "../../pipeline/inspect/signatures/x509.ts";
-import { chainOf, usages } from "../../pipeline/inspect/signatures/x509-chain.ts";
+import { type Certificate, readCertificate } from "../../inspect/signatures/x509.ts";
+import { chainOf, usages } from "../../inspect/signatures/x509-chain.ts";
+import { Fault } from "../../inspect/verdict.ts";
 import {
   type Allowed,
   allowing,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { inspectPkg } from "../../pipeline/inspect/packages/pkg/pkg.ts";
+import { inspectPkg } from "../../inspect/packages/pkg/pkg.ts";
 import { inspectBytes, optionsWith } from "../support/artifacts.ts";
 import { allowing, identity } from "../support/certificates.ts";
 import { installer, type Wishes, type XarFile, xar } from "../support/xar.ts";

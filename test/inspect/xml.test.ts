@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readXml } from "../../pipeline/inspect/bytes/xml.ts";
+import { readXml } from "../../inspect/bytes/xml.ts";
 
 const read = (text: string) => readXml(text, ["a", "other"], "X");
 const nested = (depth: number) => `<a>${"<b>".repeat(depth)}${"</b>".repeat(depth)}</a>`;

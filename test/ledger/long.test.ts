@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
-import { RelcatError } from "../../pipeline/errors.ts";
 import { readLedger, readLedgerPieces } from "../../pipeline/ledger/ledger.ts";
 import { ledgerMark } from "../../pipeline/ledger/ledger-mark.ts";
 import { LinedText } from "../../pipeline/ledger/lined-text.ts";
-import { decodePieces } from "../../pipeline/project/source.ts";
+import { RelcatError } from "../../shared/errors.ts";
+import { decodePieces } from "../../shared/source.ts";
 import { history, linesOf } from "./history.ts";
 
 let text = "";

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseJson } from "../../pipeline/project/json.ts";
 import { parseYaml } from "../../pipeline/project/yaml.ts";
+import { parseJson } from "../../shared/json.ts";
 import { jsonText } from "./json-texts.ts";
 import { jsonAuthority, refused, verdictOf, yamlAuthority } from "./reference-readers.ts";
 import { yamlText } from "./yaml-texts.ts";

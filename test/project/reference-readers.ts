@@ -1,5 +1,5 @@
 import { isScalar, parseDocument, visit } from "yaml";
-import { type Syntax, SyntaxProblem } from "../../pipeline/project/source.ts";
+import { type Syntax, SyntaxProblem } from "../../shared/source.ts";
 
 /** Result of a reader: a value, or a refusal. */
 export type Verdict = { accepted: true; value: unknown } | { accepted: false };

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ArtifactStore } from "../../pipeline/documents/object-store.ts";
-import { RelcatError } from "../../pipeline/errors.ts";
 import { partSizeOf } from "../../pipeline/publish/stores/s3-parts.ts";
 import { openS3Store } from "../../pipeline/publish/stores/s3-store.ts";
+import { RelcatError } from "../../shared/errors.ts";
 import { type Fault, type S3Fake, startS3Fake } from "../support/s3-fake.ts";
 import { headersOf, type LocalFile, large, sparseFile } from "./store-conformance.ts";
 

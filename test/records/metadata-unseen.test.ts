@@ -1,8 +1,8 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { expectedFormats, type PackageMetadata } from "../../pipeline/documents/feeds/package-metadata.ts";
-import { defaultPackageTypes } from "../../pipeline/documents/package-types.ts";
+import { expectedFormats, type PackageMetadata } from "../../shared/package-metadata.ts";
+import { defaultPackageTypes } from "../../shared/package-types.ts";
 import { liveProject, messy } from "../intake/import/importing.ts";
 import { type Project, project } from "../support/project.ts";
 import { repository } from "../support/run.ts";

@@ -1,9 +1,9 @@
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { outputSchemaText } from "../../cli/output/output-schema.ts";
+import { controllerOpenApiText } from "../../controller/server/openapi.ts";
 import { documentSchemas, jsonSchemaText, type SchemaName } from "../../pipeline/documents/schemas.ts";
 import { catalogOpenApiText } from "../../service/catalog/openapi.ts";
-import { controllerOpenApiText } from "../../service/controller/openapi.ts";
 
 /**
  * `npm run schemas`: writes schemas/ from pipeline/documents/, cli/output/ and the routes of service/, and

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { Encoding } from "../../pipeline/documents/hosting.ts";
-import { writeSibling } from "../../pipeline/journal/siblings.ts";
+import { writeSibling } from "../../pipeline/site/stores/siblings.ts";
 import { temporaryFolder } from "../support/run.ts";
 
 const decoders: Readonly<Record<Encoding, (bytes: Uint8Array) => Buffer>> = {

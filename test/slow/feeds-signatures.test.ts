@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { execa } from "execa";
 import * as openpgp from "openpgp";
 import { beforeAll, describe, expect, test } from "vitest";
-import { dearmored } from "../../pipeline/documents/feeds/openpgp-armor.ts";
+import { dearmored } from "../../shared/openpgp-armor.ts";
 import { aptClient } from "../support/apt-client.ts";
 import { feedKey, feedSecrets, fingerprintOf, type ListedKey, writeFeedKeys } from "../support/feed-keys.ts";
 import { freePort } from "../support/port.ts";

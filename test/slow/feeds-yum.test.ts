@@ -5,7 +5,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { execa } from "execa";
 import { beforeAll, describe, expect, test } from "vitest";
 import { certificateTitle } from "../../pipeline/documents/feeds/keys.ts";
-import { armored } from "../../pipeline/documents/feeds/openpgp-armor.ts";
+import { armored } from "../../shared/openpgp-armor.ts";
 import { type FeedSite, feedSite, idOf } from "../support/feed-site.ts";
 import { note } from "../support/project.ts";
 import { buildRpm, type RpmSpec } from "../support/rpm-builds.ts";

@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { execa } from "execa";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openXar } from "../../pipeline/inspect/archives/xar.ts";
-import type { Keys } from "../../pipeline/inspect/keys.ts";
-import { blobsOf, slots } from "../../pipeline/inspect/packages/macho/blobs.ts";
-import { slicesOf } from "../../pipeline/inspect/packages/macho/macho.ts";
-import { inspectMsi } from "../../pipeline/inspect/packages/msi/msi.ts";
-import { inspectPe } from "../../pipeline/inspect/packages/pe/pe.ts";
-import { bytesSource } from "../../pipeline/system/byte-source.ts";
+import { openXar } from "../../inspect/archives/xar.ts";
+import { bytesSource } from "../../inspect/bytes/byte-source.ts";
+import type { Keys } from "../../inspect/keys.ts";
+import { blobsOf, slots } from "../../inspect/packages/macho/blobs.ts";
+import { slicesOf } from "../../inspect/packages/macho/macho.ts";
+import { inspectMsi } from "../../inspect/packages/msi/msi.ts";
+import { inspectPe } from "../../inspect/packages/pe/pe.ts";
 import { cases } from "../inspect/cms-readers.ts";
 import {
   allowedKeys,

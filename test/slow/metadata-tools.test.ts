@@ -3,16 +3,12 @@ import { basename, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { execa } from "execa";
 import { beforeAll, describe, expect, test } from "vitest";
-import {
-  architecture,
-  type RpmEntry,
-  type RpmMetadata,
-} from "../../pipeline/documents/feeds/package-metadata.ts";
-import { Fault } from "../../pipeline/documents/verdict.ts";
-import { knownArchitecture } from "../../pipeline/inspect/architecture.ts";
-import { readXml, type XmlElement } from "../../pipeline/inspect/bytes/xml.ts";
-import { readMetadata } from "../../pipeline/inspect/metadata.ts";
+import { knownArchitecture } from "../../inspect/architecture.ts";
+import { readXml, type XmlElement } from "../../inspect/bytes/xml.ts";
+import { readMetadata } from "../../inspect/metadata.ts";
+import { Fault } from "../../inspect/verdict.ts";
 import { fileSource } from "../../pipeline/system/file-source.ts";
+import { architecture, type RpmEntry, type RpmMetadata } from "../../shared/package-metadata.ts";
 import { pathOf } from "../support/artifacts.ts";
 import { temporaryFolder } from "../support/run.ts";
 

@@ -48,6 +48,8 @@ test("the package has compiled code, types, templates and schemas, and no tests"
     "build/program/main.js",
     "build/pipeline/index.js",
     "build/pipeline/index.d.ts",
+    "build/shared/errors.js",
+    "build/inspect/read-keys.js",
     "templates/style.css",
     "schemas/manifest.schema.json",
     "README.md",
@@ -60,7 +62,7 @@ test("the package has compiled code, types, templates and schemas, and no tests"
   expect(
     files.filter(
       (file) =>
-        /^(test|releases|docs|pipeline|bench|\.ci)\//.test(file) ||
+        /^(test|releases|docs|controller|inspect|pipeline|service|shared|bench|\.ci)\//.test(file) ||
         (/\.ts$/.test(file) && !file.endsWith(".d.ts")),
     ),
   ).toEqual([]);

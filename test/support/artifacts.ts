@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import type { Inspection, InspectOptions, Reader } from "../../pipeline/inspect/inspection.ts";
-import { type Keys, readKeys } from "../../pipeline/inspect/keys.ts";
-import { type ByteSource, bytesSource } from "../../pipeline/system/byte-source.ts";
+import { type ByteSource, bytesSource } from "../../inspect/bytes/byte-source.ts";
+import type { Inspection, InspectOptions, Reader } from "../../inspect/inspection.ts";
+import type { Keys } from "../../inspect/keys.ts";
+import { readKeys } from "../../inspect/read-keys.ts";
 
 /** Artifacts from other tools, signed and damaged, with the expected results of inspection and of those tools. */
 const root = resolve(import.meta.dirname, "../fixtures/artifacts");

@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import type { InspectOptions, Reader } from "../../pipeline/inspect/inspection.ts";
-import { bytesSource } from "../../pipeline/system/byte-source.ts";
+import { bytesSource } from "../../inspect/bytes/byte-source.ts";
+import type { InspectOptions, Reader } from "../../inspect/inspection.ts";
 
 /** RELCAT_EVERY=1 flips every bit, otherwise a sample that is the same in each run. */
 const isEvery = process.env.RELCAT_EVERY !== undefined;

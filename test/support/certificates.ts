@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign, X509Certificate } from "node:crypto";
-import type { Keys } from "../../pipeline/inspect/keys.ts";
+import type { Keys } from "../../inspect/keys.ts";
 import {
   algorithm,
   bits,

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { OpenPgpCertificate } from "../../pipeline/inspect/signatures/openpgp-keys.ts";
+import type { OpenPgpCertificate } from "../../inspect/keys.ts";
 
 /** A policy that requires the origin's signature by this certificate's primary key. */
 export function allowDebsig(folder: string, { signing }: OpenPgpCertificate, certificate: Uint8Array): void {

@@ -1,8 +1,8 @@
 import { crc32, gunzipSync } from "node:zlib";
 import { xz } from "@napi-rs/lzma";
 import { expect, test } from "vitest";
-import { inspectImage } from "../../pipeline/inspect/images/image.ts";
-import type { Inspection, InspectOptions } from "../../pipeline/inspect/inspection.ts";
+import { inspectImage } from "../../inspect/images/image.ts";
+import type { Inspection, InspectOptions } from "../../inspect/inspection.ts";
 import { bytesOf, inspectBytes, optionsWith } from "./artifacts.ts";
 
 const nobody = { openpgp: [], x509: [] };

@@ -1,6 +1,6 @@
 /** A program that inspects a file and prints the result, its digest, and the number of bytes read. */
 import { readFileSync } from "node:fs";
-import { inspectImage } from "../../pipeline/inspect/images/image.ts";
+import { inspectImage } from "../../inspect/images/image.ts";
 import { fileSource } from "../../pipeline/system/file-source.ts";
 
 const bytesRead = () => Number(readFileSync("/proc/self/io", "utf8").match(/^rchar: (\d+)$/m)?.[1]);

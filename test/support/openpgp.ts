@@ -1,5 +1,6 @@
 import * as openpgp from "openpgp";
-import { type KeyFile, type Keys, readKeys } from "../../pipeline/inspect/keys.ts";
+import type { Keys } from "../../inspect/keys.ts";
+import { type KeyFile, readKeys } from "../../inspect/read-keys.ts";
 import { now } from "./artifacts.ts";
 
 export const day = 24 * 60 * 60 * 1000;

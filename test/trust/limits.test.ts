@@ -1,11 +1,11 @@
 import { generateKeyPairSync, sign } from "node:crypto";
 import { expect, test } from "vitest";
 import type { BuildDocument } from "../../pipeline/documents/site.ts";
-import { RelcatError } from "../../pipeline/errors.ts";
 import { keyId, publicBytes, type Signer } from "../../pipeline/trust/keys.ts";
 import { nothingLive } from "../../pipeline/trust/live-metadata.ts";
 import { beginTrust } from "../../pipeline/trust/renewal.ts";
 import { decideSigning } from "../../pipeline/trust/sign.ts";
+import { RelcatError } from "../../shared/errors.ts";
 
 function newSigner(): Signer {
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");

@@ -1,8 +1,8 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { RelcatError } from "../../pipeline/errors.ts";
 import { verifySite } from "../../pipeline/verify/verify.ts";
+import { RelcatError } from "../../shared/errors.ts";
 import { often, some } from "../support/effort.ts";
 import { temporaryFolder } from "../support/run.ts";
 import { readTree } from "../support/tree.ts";

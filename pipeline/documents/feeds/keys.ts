@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { expects, list, object, text } from "../fields.ts";
-import { armored, dearmored } from "./openpgp-armor.ts";
+import { expects, list, object, text } from "../../../shared/fields.ts";
+import { armored, dearmored } from "../../../shared/openpgp-armor.ts";
 
 /** In the order of a rotation. An announced key signs nothing yet; a retired one is not offered to clients. */
 export const feedKeyStates = ["announced", "signing", "retired"] as const;

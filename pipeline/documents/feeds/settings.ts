@@ -1,6 +1,10 @@
 import { z } from "zod";
-import { expects, flag, line, list, object, osVersion, tableBy, text } from "../fields.ts";
-import { type Architecture, machineArchitecture, type PackageMetadata } from "./package-metadata.ts";
+import { expects, flag, line, list, object, osVersion, tableBy, text } from "../../../shared/fields.ts";
+import {
+  type Architecture,
+  machineArchitecture,
+  type PackageMetadata,
+} from "../../../shared/package-metadata.ts";
 
 /** Package repositories that relcat can emit, in the order of documentation and messages. */
 export const feedNames = ["apt", "yum", "helm", "incus"] as const;

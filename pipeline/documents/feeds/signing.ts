@@ -1,12 +1,10 @@
-import type { Config } from "../config.ts";
-
 /**
  * Whether `sign` signs a build's package feeds. If not, `build` writes complete files, and those
  * that configure clients switch the check off: `Trusted: yes` for apt, `repo_gpgcheck=0` for yum.
  * @param isProvisional whether anything in the build is not permanent
  */
 export const areFeedsSigned = (
-  { trust, feedKeys }: Pick<Config, "trust" | "feedKeys">,
+  { trust, feedKeys }: { trust: { profile: string }; feedKeys: readonly { state: string }[] },
   isProvisional: boolean,
 ): boolean => trust.profile !== "none" && !isProvisional && feedKeys.some(({ state }) => state === "signing");
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { expects, line, object, text } from "../fields.ts";
+import { expects, line, object, text } from "../../../shared/fields.ts";
 
 const color = text("option-value", /^#[0-9a-f]{6}$/i, 'a color in quotes such as "#00656a"');
 const address = text("url-format", /^https?:\/\/[^\s/\\]\S*$/, "an http or https URL");

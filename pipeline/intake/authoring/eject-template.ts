@@ -1,5 +1,5 @@
+import { failure } from "../../../shared/errors.ts";
 import { pageTemplates, templateFolder, templateMark } from "../../documents/pages/page-templates.ts";
-import { failure } from "../../errors.ts";
 import { discover } from "../../project/discover.ts";
 import { createFile, exists, requireFolder } from "../../system/files.ts";
 import { withLock } from "../../system/lock.ts";

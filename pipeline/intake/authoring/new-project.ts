@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { failure } from "../../errors.ts";
+import { failure } from "../../../shared/errors.ts";
 import { createFile, exists, isBelow, readPresent, refuseLinkedPlace } from "../../system/files.ts";
 import { isFolder, listFiles } from "../../system/folders.ts";
 import { withLock } from "../../system/lock.ts";

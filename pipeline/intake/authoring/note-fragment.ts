@@ -1,8 +1,8 @@
 import { distance } from "fastest-levenshtein";
 import { stringify } from "yaml";
+import { failure } from "../../../shared/errors.ts";
 import type { Config } from "../../documents/config.ts";
 import { noteSchema } from "../../documents/note.ts";
-import { failure } from "../../errors.ts";
 import { display } from "../../project/display.ts";
 
 /** A note from the command line. */

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { failure } from "../../errors.ts";
+import { failure } from "../../../shared/errors.ts";
 import { exists, readIfPresent, readPresent } from "../../system/files.ts";
 import { withLock } from "../../system/lock.ts";
 import { pack } from "../../system/npm.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import { failure } from "../../../shared/errors.ts";
 import type { Config } from "../../documents/config.ts";
 import { pathBelow } from "../../documents/relative-path.ts";
-import { failure } from "../../errors.ts";
 import type { Artifact } from "../../records/artifact.ts";
 import { artifactAtHand, requireArtifacts } from "../../system/artifacts-at-hand.ts";
 import { exists } from "../../system/files.ts";

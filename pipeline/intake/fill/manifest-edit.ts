@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ModificationOptions } from "jsonc-parser";
 import { isMap, type Node, parseDocument, type Scalar, stringify, type YAMLMap } from "yaml";
+import { failure } from "../../../shared/errors.ts";
 import type { WrittenArtifact } from "../../documents/manifest.ts";
-import { failure } from "../../errors.ts";
 
 /** Members to set in an artifact of a manifest. */
 export type Additions = Partial<Pick<WrittenArtifact, "package" | "documents">>;

@@ -1,5 +1,5 @@
+import { name as namePattern, sha256 } from "../../../shared/fields.ts";
 import type { Config } from "../../documents/config.ts";
-import { name as namePattern, sha256 } from "../../documents/fields.ts";
 import { isObject } from "../../documents/is-object.ts";
 import type { WrittenArtifact } from "../../documents/manifest.ts";
 import { packageRecordSchema } from "../../documents/package-record.ts";

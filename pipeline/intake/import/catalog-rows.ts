@@ -1,7 +1,7 @@
+import { freeText, line, packageType } from "../../../shared/fields.ts";
+import { defaultPackageTypes, type Kind } from "../../../shared/package-types.ts";
 import type { Config, WrittenConfig } from "../../documents/config.ts";
-import { freeText, line, packageType } from "../../documents/fields.ts";
 import { isObject } from "../../documents/is-object.ts";
-import { defaultPackageTypes, type Kind } from "../../documents/package-types.ts";
 import type { LiveRecord } from "./read-records.ts";
 
 type TypeRow = NonNullable<WrittenConfig["package_types"]>[string];

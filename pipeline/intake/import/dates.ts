@@ -1,4 +1,4 @@
-import { date, timestamp } from "../../documents/fields.ts";
+import { date, timestamp } from "../../../shared/fields.ts";
 import { outOfOrder } from "../../records/verbatim.ts";
 import type { LiveRecord } from "./read-records.ts";
 

@@ -1,5 +1,5 @@
-import { url as urlPattern } from "../../documents/fields.ts";
-import { failure, type Problem } from "../../errors.ts";
+import { failure, type Problem } from "../../../shared/errors.ts";
+import { url as urlPattern } from "../../../shared/fields.ts";
 import { identity } from "../../ledger/ledger-records.ts";
 import { useConfig } from "../../project/config.ts";
 import { display } from "../../project/display.ts";

@@ -1,7 +1,7 @@
+import { throwErrors } from "../../../shared/errors.ts";
 import { type Config, configSchema, type WrittenConfig } from "../../documents/config.ts";
 import type { Exception } from "../../documents/exceptions.ts";
 import { manifestSchema, type WrittenArtifact } from "../../documents/manifest.ts";
-import { throwErrors } from "../../errors.ts";
 import { assignIds, type Package } from "../../ledger/assign-ids.ts";
 import { readExceptions } from "../../ledger/exceptions.ts";
 import type { Ledger } from "../../ledger/ledger.ts";

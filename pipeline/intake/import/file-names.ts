@@ -1,4 +1,4 @@
-import { name as namePattern } from "../../documents/fields.ts";
+import { name as namePattern } from "../../../shared/fields.ts";
 import type { LiveRecord } from "./read-records.ts";
 
 /** Address of a record's file, as far as known. */

@@ -1,8 +1,8 @@
+import type { Problem } from "../../../shared/errors.ts";
+import { decode, type Source } from "../../../shared/source.ts";
 import type { Config } from "../../documents/config.ts";
-import type { Problem } from "../../errors.ts";
 import { deliverLedger, type LedgerSurroundings } from "../../ledger/ledger-file.ts";
 import { eventTime } from "../../project/event-time.ts";
-import { decode, type Source } from "../../project/source.ts";
 import { replaceDurably } from "../../system/files.ts";
 import { withWriteLock } from "../../system/lock.ts";
 import { fetchBytes } from "../../system/network/fetch.ts";

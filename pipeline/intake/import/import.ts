@@ -1,6 +1,6 @@
+import { failure, type Problem, throwErrors } from "../../../shared/errors.ts";
 import type { Config } from "../../documents/config.ts";
 import type { LedgerEvent } from "../../documents/ledger.ts";
-import { failure, type Problem, throwErrors } from "../../errors.ts";
 import { recordPrivate } from "../../ledger/assign-ids.ts";
 import type { LedgerChange } from "../../ledger/change.ts";
 import { ledgerLine } from "../../ledger/ledger.ts";

@@ -1,5 +1,5 @@
+import { failure } from "../../../shared/errors.ts";
 import type { WrittenArtifact } from "../../documents/manifest.ts";
-import { failure } from "../../errors.ts";
 import { display } from "../../project/display.ts";
 
 /** An imported record's manifest entry, with its id. */

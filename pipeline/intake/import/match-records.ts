@@ -1,4 +1,4 @@
-import type { Code, Problem } from "../../errors.ts";
+import type { Code, Problem } from "../../../shared/errors.ts";
 import type { Package } from "../../ledger/assign-ids.ts";
 import { type Entry, identity } from "../../ledger/ledger-records.ts";
 import { publishedRecord } from "../../ledger/publish-records.ts";

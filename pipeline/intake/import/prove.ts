@@ -1,4 +1,4 @@
-import { type Problem, RelcatError } from "../../errors.ts";
+import { type Problem, RelcatError } from "../../../shared/errors.ts";
 import { assignIds, type Package } from "../../ledger/assign-ids.ts";
 import type { LedgerChange } from "../../ledger/change.ts";
 import { readLedger } from "../../ledger/ledger.ts";

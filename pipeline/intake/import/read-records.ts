@@ -1,9 +1,9 @@
-import { id, version } from "../../documents/fields.ts";
+import { failure, type Problem, throwErrors } from "../../../shared/errors.ts";
+import { id, version } from "../../../shared/fields.ts";
+import { parseJson } from "../../../shared/json.ts";
+import { maxDepth, placeAt, type Source, type Syntax, SyntaxProblem } from "../../../shared/source.ts";
 import { isObject } from "../../documents/is-object.ts";
-import { failure, type Problem, throwErrors } from "../../errors.ts";
 import { display } from "../../project/display.ts";
-import { parseJson } from "../../project/json.ts";
-import { maxDepth, placeAt, type Source, type Syntax, SyntaxProblem } from "../../project/source.ts";
 
 /** A record of a live catalog: the required fields, and any others. */
 export interface LiveRecord {

@@ -1,6 +1,6 @@
+import type { Problem } from "../../../shared/errors.ts";
 import type { Config } from "../../documents/config.ts";
 import { exceptableRules } from "../../documents/exceptions.ts";
-import type { Problem } from "../../errors.ts";
 import type { Finding } from "../../ledger/exceptions.ts";
 import { identity } from "../../ledger/ledger-records.ts";
 import { display } from "../../project/display.ts";

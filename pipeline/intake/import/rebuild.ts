@@ -1,7 +1,7 @@
+import type { Problem } from "../../../shared/errors.ts";
 import type { Config } from "../../documents/config.ts";
 import { type Manifest, manifestSchema } from "../../documents/manifest.ts";
 import { releaseSchema } from "../../documents/release.ts";
-import type { Problem } from "../../errors.ts";
 import type { Finding } from "../../ledger/exceptions.ts";
 import type { Located } from "../../project/document.ts";
 import { type ParsedRelease, readBytes } from "../../project/parse.ts";

@@ -1,5 +1,5 @@
+import type { Code, Problem } from "../../../shared/errors.ts";
 import type { Exception } from "../../documents/exceptions.ts";
-import type { Code, Problem } from "../../errors.ts";
 import { boundsOf, byException, type Finding } from "../../ledger/exceptions.ts";
 import { display } from "../../project/display.ts";
 import type { LiveRecord } from "./read-records.ts";

@@ -1,6 +1,6 @@
+import type { Problem } from "../../../shared/errors.ts";
 import type { Config } from "../../documents/config.ts";
 import { isObject } from "../../documents/is-object.ts";
-import type { Problem } from "../../errors.ts";
 import type { LiveRecord } from "./read-records.ts";
 
 export type WireKey = keyof Config["wire"];

@@ -1,4 +1,4 @@
-import type { Problem } from "../../errors.ts";
+import type { Problem } from "../../../shared/errors.ts";
 import { type At, type Claim, problem } from "./evidence.ts";
 
 const oneBuild = "The inputs of one run must come from one build.";

@@ -1,8 +1,8 @@
 import type { Config } from "../../documents/config.ts";
 import type { WrittenArtifact } from "../../documents/manifest.ts";
-import { inspectPackage } from "../../inspect/policy/inspect-package.ts";
-import { type Claim, policyProblems } from "../../inspect/policy/refusals.ts";
-import { readSigners } from "../../inspect/policy/signers.ts";
+import { inspectPackage } from "../../policy/inspect-package.ts";
+import { type Claim, policyProblems } from "../../policy/refusals.ts";
+import { readSigners } from "../../policy/signers.ts";
 import type { ClaimInspector } from "./measure.ts";
 
 export type Named = Pick<WrittenArtifact, "file" | "name" | "package_type">;

@@ -68,8 +68,8 @@ export async function typeOfFile(file: string, path: string | undefined): Promis
 }
 
 async function isIncusArchive(path: string): Promise<boolean> {
-  const { hasIncusMetadata } = await import("../../inspect/images/incus.ts");
-  const { limits } = await import("../../inspect/inspect.ts");
+  const { hasIncusMetadata } = await import("../../../inspect/images/incus.ts");
+  const { limits } = await import("../../../inspect/inspect.ts");
   const source = fileSource(path);
   try {
     return await hasIncusMetadata(source, limits.image);

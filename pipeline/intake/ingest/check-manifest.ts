@@ -1,8 +1,8 @@
 import { basename } from "node:path/posix";
+import type { Code, Problem } from "../../../shared/errors.ts";
 import type { Config } from "../../documents/config.ts";
 import { type Manifest, manifestSchema, type WrittenArtifact } from "../../documents/manifest.ts";
 import type { WrittenRelease } from "../../documents/release.ts";
-import type { Code, Problem } from "../../errors.ts";
 import { checkShape, type Located } from "../../project/document.ts";
 import type { ParsedRelease } from "../../project/parse.ts";
 import { checkRelease } from "../../records/check.ts";

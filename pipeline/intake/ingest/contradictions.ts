@@ -1,6 +1,6 @@
+import type { Problem } from "../../../shared/errors.ts";
 import type { Attestation } from "../../documents/attestation.ts";
 import { isObject } from "../../documents/is-object.ts";
-import type { Problem } from "../../errors.ts";
 import { type At, type Claimed, problem } from "./evidence.ts";
 import type { Fields } from "./fields.ts";
 import type { Sidecars } from "./formats/sidecars.ts";

@@ -1,11 +1,11 @@
+import { architectureInName } from "../../../inspect/architecture.ts";
+import type { Problem } from "../../../shared/errors.ts";
+import { architectureOf } from "../../../shared/package-metadata.ts";
+import { resolveAlias } from "../../../shared/package-types.ts";
 import type { Attestation } from "../../documents/attestation.ts";
 import type { Config } from "../../documents/config.ts";
-import { architectureOf } from "../../documents/feeds/package-metadata.ts";
 import type { WrittenArtifact } from "../../documents/manifest.ts";
-import { resolveAlias } from "../../documents/package-types.ts";
-import type { Problem } from "../../errors.ts";
-import { architectureInName } from "../../inspect/architecture.ts";
-import { attestationOf } from "../../inspect/policy/attestation.ts";
+import { attestationOf } from "../../policy/attestation.ts";
 import type { IncusStatement } from "../../records/incus-tarball.ts";
 import { usualType } from "./built-in-rules.ts";
 import { contradictions, type Statements } from "./contradictions.ts";

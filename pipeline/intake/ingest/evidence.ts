@@ -1,5 +1,5 @@
+import type { Place, Problem } from "../../../shared/errors.ts";
 import type { WrittenArtifact } from "../../documents/manifest.ts";
-import type { Place, Problem } from "../../errors.ts";
 
 /** Location of a statement in an input, computed only to report a problem. */
 export type At = () => Place;

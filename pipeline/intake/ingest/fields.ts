@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { architecture } from "../../documents/feeds/package-metadata.ts";
-import { sha256 } from "../../documents/fields.ts";
+import { sha256 } from "../../../shared/fields.ts";
+import { architecture } from "../../../shared/package-metadata.ts";
 import { artifactSchema, type WrittenArtifact } from "../../documents/manifest.ts";
 
 /** Fields of a manifest's artifact, all optional: for sidecars, rules and --set. */

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
-import type { IncusImage } from "../../documents/feeds/package-metadata.ts";
-import { isDiskOfIncus } from "../../inspect/incus-digests.ts";
-import type { FileWithNeighbours } from "../../inspect/sibling-files.ts";
+import type { IncusImage } from "../../../shared/package-metadata.ts";
+import { isDiskOfIncus } from "../../policy/incus-digests.ts";
+import type { FileWithNeighbours } from "../../policy/sibling-files.ts";
 import { type IncusStatement, incusTarball } from "../../records/incus-tarball.ts";
 import { hashedAlong } from "../../system/hashed-along.ts";
 

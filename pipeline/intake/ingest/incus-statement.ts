@@ -1,5 +1,5 @@
+import type { Architecture, PackageMetadata } from "../../../shared/package-metadata.ts";
 import type { Config } from "../../documents/config.ts";
-import type { Architecture, PackageMetadata } from "../../documents/feeds/package-metadata.ts";
 import { feedOf } from "../../documents/feeds/settings.ts";
 import type { IncusStatement } from "../../records/incus-tarball.ts";
 

@@ -1,10 +1,10 @@
+import { failure, type Problem, throwErrors } from "../../../shared/errors.ts";
 import type { Config } from "../../documents/config.ts";
 import type { Manifest } from "../../documents/manifest.ts";
-import { failure, type Problem, throwErrors } from "../../errors.ts";
-import type { FileWithNeighbours } from "../../inspect/sibling-files.ts";
 import { assignIds } from "../../ledger/assign-ids.ts";
 import { feedCheck } from "../../ledger/feed-check.ts";
 import { readLedger } from "../../ledger/ledger.ts";
+import type { FileWithNeighbours } from "../../policy/sibling-files.ts";
 import { catalogFile, loadConfiguration } from "../../project/configuration.ts";
 import type { IncusStatement } from "../../records/incus-tarball.ts";
 import type { Release } from "../../records/normalize.ts";

@@ -1,4 +1,4 @@
-import type { Problem } from "../../errors.ts";
+import type { Problem } from "../../../shared/errors.ts";
 import { differingLeaves, leaves, shortly } from "../../records/merge.ts";
 import { agree, byPlace } from "./agree.ts";
 import {

@@ -1,4 +1,4 @@
-import type { Problem } from "../../errors.ts";
+import type { Problem } from "../../../shared/errors.ts";
 import { agree, byPlace } from "./agree.ts";
 import type { Build, Claim, Evidence, StoreObject } from "./evidence.ts";
 import { narHashOf } from "./formats/nix-hash.ts";

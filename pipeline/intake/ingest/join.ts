@@ -1,4 +1,4 @@
-import type { Problem } from "../../errors.ts";
+import type { Problem } from "../../../shared/errors.ts";
 import { type Build, type Evidence, problem, type StoreObject } from "./evidence.ts";
 import { baseOf } from "./formats/store-path.ts";
 import { type JobFile, joinFiles } from "./join-files.ts";

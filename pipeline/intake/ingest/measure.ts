@@ -1,8 +1,8 @@
+import type { Inspection } from "../../../inspect/inspection.ts";
+import type { Problem } from "../../../shared/errors.ts";
 import type { MeasuredFile } from "../../documents/object-store.ts";
 import type { Inspected } from "../../documents/policy.ts";
-import type { Problem } from "../../errors.ts";
-import type { Inspection } from "../../inspect/inspection.ts";
-import { type FileWithNeighbours, openWithNeighbours } from "../../inspect/sibling-files.ts";
+import { type FileWithNeighbours, openWithNeighbours } from "../../policy/sibling-files.ts";
 import { artifactPaths } from "../../system/artifacts-at-hand.ts";
 import { hashFile } from "../../system/hash-file.ts";
 import { pathInfo } from "../../system/input-files.ts";

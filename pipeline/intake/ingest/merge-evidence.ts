@@ -1,5 +1,5 @@
+import { failure, type Problem, throwErrors } from "../../../shared/errors.ts";
 import type { Config } from "../../documents/config.ts";
-import { failure, type Problem, throwErrors } from "../../errors.ts";
 import { agree } from "./agree.ts";
 import { type Claim, type Evidence, problem } from "./evidence.ts";
 import { signatureProblems } from "./formats/nix-signature.ts";

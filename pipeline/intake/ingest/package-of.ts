@@ -1,13 +1,13 @@
+import { architectureInName } from "../../../inspect/architecture.ts";
+import type { Problem } from "../../../shared/errors.ts";
 import {
   type Architecture,
   architectureOf,
   expectedFormats,
   type PackageMetadata,
-} from "../../documents/feeds/package-metadata.ts";
-import type { Kind } from "../../documents/package-types.ts";
-import type { Problem } from "../../errors.ts";
-import { architectureInName } from "../../inspect/architecture.ts";
-import { metadataDifferences } from "../../inspect/prove-metadata.ts";
+} from "../../../shared/package-metadata.ts";
+import type { Kind } from "../../../shared/package-types.ts";
+import { metadataDifferences } from "../../policy/prove-metadata.ts";
 import { type Claimed, problem } from "./evidence.ts";
 
 export interface PackageClaims {

@@ -1,5 +1,5 @@
+import type { Problem } from "../../../shared/errors.ts";
 import type { Store, Vendor } from "../../documents/attestation.ts";
-import type { Problem } from "../../errors.ts";
 import { problem } from "./evidence.ts";
 import type { Fields } from "./fields.ts";
 import { baseOf, besides, hashPart, isStorePath } from "./formats/store-path.ts";

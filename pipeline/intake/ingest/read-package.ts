@@ -1,22 +1,22 @@
 import { hash } from "node:crypto";
-import type { Config } from "../../documents/config.ts";
+import { walkXz } from "../../../inspect/archives/xz-walk.ts";
+import type { ByteSource } from "../../../inspect/bytes/byte-source.ts";
+import { readSmall } from "../../../inspect/bytes/small-file.ts";
+import type { Inspection } from "../../../inspect/inspection.ts";
+import { metadataFormat, readMetadata } from "../../../inspect/metadata.ts";
+import { Fault } from "../../../inspect/verdict.ts";
+import type { Problem } from "../../../shared/errors.ts";
 import {
   type ArtifactDocument,
   expectedFormats,
   type PackageMetadata,
   sourcePackage,
-} from "../../documents/feeds/package-metadata.ts";
+} from "../../../shared/package-metadata.ts";
+import type { Kind } from "../../../shared/package-types.ts";
+import type { Config } from "../../documents/config.ts";
 import { type FeedName, feedOf } from "../../documents/feeds/settings.ts";
-import type { Kind } from "../../documents/package-types.ts";
-import { Fault } from "../../documents/verdict.ts";
-import type { Problem } from "../../errors.ts";
-import { walkXz } from "../../inspect/archives/xz-walk.ts";
-import { readSmall } from "../../inspect/bytes/small-file.ts";
-import type { Inspection } from "../../inspect/inspection.ts";
-import { metadataFormat, readMetadata } from "../../inspect/metadata.ts";
-import { signsDigest } from "../../inspect/prove-document.ts";
-import type { FileWithNeighbours } from "../../inspect/sibling-files.ts";
-import type { ByteSource } from "../../system/byte-source.ts";
+import { signsDigest } from "../../policy/prove-document.ts";
+import type { FileWithNeighbours } from "../../policy/sibling-files.ts";
 import { type At, problem } from "./evidence.ts";
 import type { IncusReading } from "./incus-reading.ts";
 

@@ -1,6 +1,6 @@
+import { failure } from "../../../shared/errors.ts";
 import type { Manifest } from "../../documents/manifest.ts";
 import { releaseSchema, type WrittenRelease } from "../../documents/release.ts";
-import { failure } from "../../errors.ts";
 import { type Ledger, readLedger } from "../../ledger/ledger.ts";
 import { identity } from "../../ledger/ledger-records.ts";
 import { filesIn } from "../../project/authored-files.ts";

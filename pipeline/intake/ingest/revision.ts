@@ -1,4 +1,4 @@
-import { failure } from "../../errors.ts";
+import { failure } from "../../../shared/errors.ts";
 import { display } from "../../project/display.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
+import type { Problem } from "../../../shared/errors.ts";
 import type { Config, IngestRule } from "../../documents/config.ts";
-import type { Problem } from "../../errors.ts";
 import { display } from "../../project/display.ts";
 import { type At, problem } from "./evidence.ts";
 

@@ -1,6 +1,6 @@
 import { distance } from "fastest-levenshtein";
 import type { z } from "zod";
-import { failure, type RelcatError } from "../../errors.ts";
+import { failure, type RelcatError } from "../../../shared/errors.ts";
 import { display, giveWhole, isShortened } from "../../project/display.ts";
 import { type Fields, fieldsSchema, overlay } from "./fields.ts";
 import { elementOfSchema, fieldsOfSchema } from "./formats/schema-walk.ts";

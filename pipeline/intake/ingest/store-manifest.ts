@@ -1,9 +1,9 @@
-import { failure } from "../../errors.ts";
+import { failure } from "../../../shared/errors.ts";
 import { readIfPresent, replaceDurably } from "../../system/files.ts";
 import { withWriteLock } from "../../system/lock.ts";
 import type { Surroundings } from "../../system/surroundings.ts";
-import { refuseMisplaced, sameBytes } from "../other-manifest.ts";
 import { type Ingested, type IngestRequest, type IngestSurroundings, ingestBuild } from "./ingest.ts";
+import { refuseMisplaced, sameBytes } from "./other-manifest.ts";
 import { requireRelease } from "./release-folder.ts";
 
 export { suggestForInputs } from "./ingest.ts";

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
+import { architectureInName } from "../../../inspect/architecture.ts";
+import { defaultPackageTypes } from "../../../shared/package-types.ts";
 import type { Config } from "../../documents/config.ts";
-import { defaultPackageTypes } from "../../documents/package-types.ts";
-import { architectureInName } from "../../inspect/architecture.ts";
 import { usualType } from "./built-in-rules.ts";
 import { isIgnored, isVhd, ruleFor } from "./rules.ts";
 import { sideFileReason } from "./side-files.ts";

@@ -1,6 +1,6 @@
+import { type Problem, throwErrors } from "../../../shared/errors.ts";
 import type { Config } from "../../documents/config.ts";
 import type { Manifest } from "../../documents/manifest.ts";
-import { type Problem, throwErrors } from "../../errors.ts";
 import { assignIds, type Package } from "../../ledger/assign-ids.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { loadLedger } from "../../ledger/ledger-file.ts";

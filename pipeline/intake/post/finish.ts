@@ -1,6 +1,6 @@
+import { type Code, type Problem, RelcatError } from "../../../shared/errors.ts";
 import type { Config } from "../../documents/config.ts";
 import type { Manifest, WrittenArtifact } from "../../documents/manifest.ts";
-import { type Code, type Problem, RelcatError } from "../../errors.ts";
 import type { Located } from "../../project/document.ts";
 import { describeFile } from "../ingest/describe.ts";
 import { gather } from "../ingest/evidence.ts";

@@ -1,10 +1,10 @@
 import { z } from "zod";
+import { expects } from "../../../shared/fields.ts";
+import type { Path } from "../../../shared/source.ts";
 import type { Config } from "../../documents/config.ts";
-import { expects } from "../../documents/fields.ts";
 import type { Manifest, WrittenArtifact } from "../../documents/manifest.ts";
 import { packageRecordSchema } from "../../documents/package-record.ts";
 import { checkShape, type Located } from "../../project/document.ts";
-import type { Path } from "../../project/source.ts";
 import { neutralData, recordShape } from "../../records/verbatim.ts";
 import type { PostedBody } from "./read-posted.ts";
 import { refuseInvalid } from "./refused.ts";

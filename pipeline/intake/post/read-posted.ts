@@ -1,9 +1,9 @@
+import { RelcatError } from "../../../shared/errors.ts";
+import { parseJson } from "../../../shared/json.ts";
+import { decode, placeAt, type Source, type Syntax, SyntaxProblem } from "../../../shared/source.ts";
 import { isObject } from "../../documents/is-object.ts";
 import { type Manifest, manifestSchema } from "../../documents/manifest.ts";
-import { RelcatError } from "../../errors.ts";
 import { checkShape, type Located, parseWith } from "../../project/document.ts";
-import { parseJson } from "../../project/json.ts";
-import { decode, placeAt, type Source, type Syntax, SyntaxProblem } from "../../project/source.ts";
 import { invalid, PostRefused, refuseInvalid } from "./refused.ts";
 
 /** The limit of every command that reads manifests. */

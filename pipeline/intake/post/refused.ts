@@ -1,6 +1,6 @@
-import type { Problem } from "../../errors.ts";
+import type { Problem } from "../../../shared/errors.ts";
+import type { Path } from "../../../shared/source.ts";
 import { fieldName } from "../../project/display.ts";
-import type { Path } from "../../project/source.ts";
 
 /** unreadable: not JSON; conflict: valid, but contradicts existing data. */
 export type Reason = "unreadable" | "too-large" | "invalid" | "conflict";

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
+import type { Place, Problem } from "../../../shared/errors.ts";
 import type { Brand, Picture } from "../../documents/pages/brand.ts";
-import type { Place, Problem } from "../../errors.ts";
 import type { AuthoredFiles } from "../authored-files.ts";
 import type { Located } from "../document.ts";
 import type { Flaw } from "./drawing.ts";

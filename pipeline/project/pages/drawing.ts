@@ -1,6 +1,6 @@
 import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from "saxes";
-import type { Place } from "../../errors.ts";
-import { placeAt, type Source } from "../source.ts";
+import type { Place } from "../../../shared/errors.ts";
+import { placeAt, type Source } from "../../../shared/source.ts";
 
 const svg = "http://www.w3.org/2000/svg";
 const xlink = "http://www.w3.org/1999/xlink";

@@ -1,3 +1,5 @@
+import { type Problem, RelcatError } from "../../../shared/errors.ts";
+import { decode } from "../../../shared/source.ts";
 import type { TemplateOverride } from "../../documents/pages/brand.ts";
 import {
   markedVersion,
@@ -5,10 +7,8 @@ import {
   templateFolder,
   templateMark,
 } from "../../documents/pages/page-templates.ts";
-import { type Problem, RelcatError } from "../../errors.ts";
 import type { AuthoredFiles } from "../authored-files.ts";
 import { display } from "../display.ts";
-import { decode } from "../source.ts";
 import type { Fault } from "./template-markup.ts";
 
 /**

@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, mkdirSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { renameToFree, syncToDisk } from "../../../shared/disk.ts";
+import { RelcatError } from "../../../shared/errors.ts";
 import { type ArtifactPlace, abandonedAfter, type UploadHeaders } from "../../documents/object-store.ts";
 import { relativePath } from "../../documents/relative-path.ts";
-import { RelcatError } from "../../errors.ts";
 import { accessFailure } from "../../system/access-failure.ts";
 import { withFile } from "../../system/file-reader.ts";
-import { renameToFree, syncToDisk } from "../../system/files.ts";
 import { hashFile } from "../../system/hash-file.ts";
 import { pathInfo } from "../../system/input-files.ts";
 import { rootFolder } from "../../system/root-folder.ts";

@@ -10,6 +10,8 @@ import {
   symlinkSync,
 } from "node:fs";
 import { basename, join } from "node:path";
+import { syncToDisk } from "../../../shared/disk.ts";
+import { failure, RelcatError } from "../../../shared/errors.ts";
 import { headersDigest } from "../../documents/file-headers.ts";
 import { lease, type PublishTurn } from "../../documents/publish-turn.ts";
 import { relativePath } from "../../documents/relative-path.ts";
@@ -21,9 +23,8 @@ import {
   siteStateSchema,
 } from "../../documents/site-state.ts";
 import type { KeptFile, Publication, SiteStore } from "../../documents/site-store.ts";
-import { failure, RelcatError } from "../../errors.ts";
 import { accessFailure } from "../../system/access-failure.ts";
-import { exists, readIfPresent, replaceDurably, syncToDisk } from "../../system/files.ts";
+import { exists, readIfPresent, replaceDurably } from "../../system/files.ts";
 import { withLock } from "../../system/lock.ts";
 import { artifactsLink, rootFolder } from "../../system/root-folder.ts";
 import { sha256 } from "../../trust/metadata.ts";

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
+import { failure } from "../../../shared/errors.ts";
 import { headersDigest } from "../../documents/file-headers.ts";
 import type { ObjectStore } from "../../documents/object-store.ts";
 import type { PublishTurn } from "../../documents/publish-turn.ts";
 import { isFolderAddress } from "../../documents/relative-path.ts";
 import { type PublishedFile, publishName, type SiteIndex } from "../../documents/site-state.ts";
 import { type Kept, type Publication, type PublicFile, writtenFiles } from "../../documents/site-store.ts";
-import { failure } from "../../errors.ts";
 import { inParallel } from "../../system/in-parallel.ts";
 import { readCopy } from "./copies.ts";
 import { bundleKey, indexKey, packedHeaders } from "./object-keys.ts";

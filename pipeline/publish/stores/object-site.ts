@@ -1,8 +1,8 @@
 import { gunzipSync } from "node:zlib";
+import { failure } from "../../../shared/errors.ts";
 import type { ObjectStore } from "../../documents/object-store.ts";
 import { type SiteIndex, siteIndexSchema, siteStateSchema } from "../../documents/site-state.ts";
 import type { KeptFile, SiteStore } from "../../documents/site-store.ts";
-import { failure } from "../../errors.ts";
 import { parsedAs } from "../../trust/parsed-state.ts";
 import { bundleKey, indexKey, stateHeaders, stateKey } from "./object-keys.ts";
 import { pruneObjects } from "./object-prune.ts";

@@ -1,4 +1,4 @@
-import { failure } from "../../errors.ts";
+import { failure } from "../../../shared/errors.ts";
 
 /** @param object such as s3://bucket/key, or a path */
 export const objectTaken = (object: string) =>

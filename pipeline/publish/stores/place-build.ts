@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { failure } from "../../../shared/errors.ts";
 import { hashInFeed } from "../../documents/feeds/paths.ts";
 import { isHashedAsset } from "../../documents/file-headers.ts";
 import { type RelativePath, relativePath } from "../../documents/relative-path.ts";
 import type { FileBytes, Publication, PublicFile } from "../../documents/site-store.ts";
-import { failure } from "../../errors.ts";
-import { isSiblingOf, siblingEncodings, writeSibling } from "../../journal/siblings.ts";
+import { isSiblingOf, siblingEncodings, writeSibling } from "../../site/stores/siblings.ts";
 import { copyWithTime, linkOrCopy, readIfPresent } from "../../system/files.ts";
 import type { RootFolder } from "../../system/root-folder.ts";
 import { sha256 } from "../../trust/metadata.ts";

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { S3Client } from "@aws-sdk/client-s3";
+import { failure } from "../../../shared/errors.ts";
 import { longestPath } from "../../documents/relative-path.ts";
 import type { S3Place } from "../../documents/sites.ts";
-import { failure } from "../../errors.ts";
 import type { RetryPolicy } from "../../system/network/fetch.ts";
 import { type ObjectAction, refused, unreachable, type Verdict, verdictOf } from "./s3-failure.ts";
 

@@ -1,4 +1,4 @@
-import { failure, RelcatError } from "../../errors.ts";
+import { failure, RelcatError } from "../../../shared/errors.ts";
 
 /** The attempted operation, for messages. */
 export interface ObjectAction {

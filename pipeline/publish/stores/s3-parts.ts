@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
+import { RelcatError } from "../../../shared/errors.ts";
 import {
   type ArtifactPlace,
   abandonedAfter,
   type MeasuredFile,
   type UploadHeaders,
 } from "../../documents/object-store.ts";
-import { RelcatError } from "../../errors.ts";
 import type { FileReader } from "../../system/file-reader.ts";
 import { bare, refusedAs, type S3Session } from "./s3-client.ts";
 import { DamagedAnswer } from "./s3-failure.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import { failure } from "../../../shared/errors.ts";
 import type { ArtifactPlace, ArtifactStore, UploadHeaders } from "../../documents/object-store.ts";
-import { failure } from "../../errors.ts";
 import { type FileReader, withFile } from "../../system/file-reader.ts";
 import { objectTaken } from "./object-taken.ts";
 import type { S3Session } from "./s3-client.ts";

@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { relativePath } from "../../documents/relative-path.ts";
 import type { SiteIndex } from "../../documents/site-state.ts";
 import type { Damage, FileBytes, SurveyRequest } from "../../documents/site-store.ts";
-import { isSiblingOf, siblingEncodings } from "../../journal/siblings.ts";
+import { isSiblingOf, siblingEncodings } from "../../site/stores/siblings.ts";
 import { exists, readIfPresent } from "../../system/files.ts";
 import { artifactsLink, type RootFolder, rootFolder } from "../../system/root-folder.ts";
 import { sha256 } from "../../trust/metadata.ts";

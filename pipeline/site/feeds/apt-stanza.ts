@@ -1,5 +1,5 @@
-import { controlFault, parseParagraph } from "../../documents/feeds/control-paragraph.ts";
-import type { DebMetadata } from "../../documents/feeds/package-metadata.ts";
+import { controlFault, parseParagraph } from "../../../shared/control-paragraph.ts";
+import type { DebMetadata } from "../../../shared/package-metadata.ts";
 import { type FeedLocation, unusablePath } from "./feed.ts";
 
 /**

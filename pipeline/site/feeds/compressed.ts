@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { gzip } from "pako";
-import { failure } from "../../errors.ts";
+import { failure } from "../../../shared/errors.ts";
 
 /** Signed indexes name these bytes, so they must not change with Node's version: docs/decisions/0040. */
 export const gzipped = (bytes: Uint8Array): Uint8Array => gzip(bytes, { level: 9 });

@@ -1,7 +1,7 @@
-import { sourcePackage } from "../../documents/feeds/package-metadata.ts";
+import type { Place, Problem } from "../../../shared/errors.ts";
+import { sourcePackage } from "../../../shared/package-metadata.ts";
 import type { FeedName } from "../../documents/feeds/settings.ts";
 import type { FeedsDocument } from "../../documents/site.ts";
-import type { Place, Problem } from "../../errors.ts";
 import type { Package } from "../../ledger/assign-ids.ts";
 import type { Catalog, CatalogHead } from "../../ledger/catalog.ts";
 import { publishRelease } from "../../ledger/publish-records.ts";

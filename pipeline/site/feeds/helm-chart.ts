@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ChartMetadata } from "../../documents/feeds/package-metadata.ts";
+import type { ChartMetadata } from "../../../shared/package-metadata.ts";
 
 const text = z.string();
 const texts = z.array(text);

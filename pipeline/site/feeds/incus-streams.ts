@@ -1,4 +1,4 @@
-import type { Architecture, IncusImage } from "../../documents/feeds/package-metadata.ts";
+import type { Architecture, IncusImage } from "../../../shared/package-metadata.ts";
 import { incusTarballPath } from "../../documents/feeds/paths.ts";
 import type { OutputFile } from "../../documents/published.ts";
 import { incusTarball } from "../../records/incus-tarball.ts";

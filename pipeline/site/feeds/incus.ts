@@ -1,4 +1,4 @@
-import type { Architecture, ImageMetadata } from "../../documents/feeds/package-metadata.ts";
+import type { Architecture, ImageMetadata } from "../../../shared/package-metadata.ts";
 import { feedOf } from "../../documents/feeds/settings.ts";
 import type {
   OutputGroup,

@@ -1,4 +1,4 @@
-import type { RpmMetadata } from "../../documents/feeds/package-metadata.ts";
+import type { RpmMetadata } from "../../../shared/package-metadata.ts";
 import { feedSlug } from "../../documents/feeds/signing.ts";
 import type { PublishedRelease, SiteConfig } from "../../documents/published.ts";
 import { withoutForbidden } from "../escape.ts";

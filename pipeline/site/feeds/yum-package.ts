@@ -1,4 +1,4 @@
-import type { RpmEntry, RpmMetadata } from "../../documents/feeds/package-metadata.ts";
+import type { RpmEntry, RpmMetadata } from "../../../shared/package-metadata.ts";
 import type { FeedLocation } from "./feed.ts";
 import { element, parent } from "./yum-xml.ts";
 

@@ -1,4 +1,4 @@
-import { sourcePackage } from "../../documents/feeds/package-metadata.ts";
+import { sourcePackage } from "../../../shared/package-metadata.ts";
 import type { PublishedPackage, PublishedRelease, SiteConfig } from "../../documents/published.ts";
 import { nevra, yumReposOf } from "../../selection/yum-repos.ts";
 import { type FeedPart, feedLocation, noRepository, unread } from "./feed.ts";

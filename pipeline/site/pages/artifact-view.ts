@@ -3,7 +3,7 @@ import {
   architectureOf,
   documentAddress,
   packageVersionOf,
-} from "../../documents/feeds/package-metadata.ts";
+} from "../../../shared/package-metadata.ts";
 import type { WireRecord } from "../../documents/package-record.ts";
 import type { PublishedPackage, PublishedRelease, SiteConfig } from "../../documents/published.ts";
 import type { RetractedRecord } from "../../documents/site.ts";

@@ -1,4 +1,4 @@
-import { type Architecture, architectureNames } from "../../documents/feeds/package-metadata.ts";
+import { type Architecture, architectureNames } from "../../../shared/package-metadata.ts";
 import type { SiteConfig } from "../../documents/published.ts";
 
 /** Files that one kind of visitor looks for. */

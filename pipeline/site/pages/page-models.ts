@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { date, line, packageType, version } from "../../documents/fields.ts";
+import { date, line, packageType, version } from "../../../shared/fields.ts";
 import { row } from "./models/file-models.ts";
 import { repository } from "./models/install-model.ts";
 import { layout } from "./models/layout-model.ts";

@@ -1,4 +1,4 @@
-import type { Architecture } from "../../documents/feeds/package-metadata.ts";
+import type { Architecture } from "../../../shared/package-metadata.ts";
 import type { RenderedRelease, SiteConfig } from "../../documents/published.ts";
 import { renderMarkdown } from "../markdown.ts";
 

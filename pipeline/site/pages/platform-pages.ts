@@ -1,4 +1,4 @@
-import { platformFolder } from "../../documents/package-types.ts";
+import { platformFolder } from "../../../shared/package-types.ts";
 import type { OutputFile, RepositoryOffer, SiteConfig } from "../../documents/published.ts";
 import { platformName } from "./artifact-view.ts";
 import { byArchitecture, downloadGroups } from "./download-groups.ts";

@@ -1,5 +1,5 @@
-import { architectureOf } from "../../documents/feeds/package-metadata.ts";
-import { platformFolder } from "../../documents/package-types.ts";
+import { architectureOf } from "../../../shared/package-metadata.ts";
+import { platformFolder } from "../../../shared/package-types.ts";
 import type { OutputFile, PublishedRelease, SiteConfig } from "../../documents/published.ts";
 import { signatureNamespace, signerOf } from "../../documents/trust.ts";
 import { shellWord } from "../../project/shell-word.ts";

@@ -1,4 +1,4 @@
-import { platformFolder } from "../../documents/package-types.ts";
+import { platformFolder } from "../../../shared/package-types.ts";
 import type { OutputFile, SiteConfig } from "../../documents/published.ts";
 import { escapeHtml } from "../escape.ts";
 import { joinedFile } from "../output.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import Handlebars from "handlebars";
-import { failure, RelcatError } from "../../errors.ts";
+import { failure, RelcatError } from "../../../shared/errors.ts";
 import { visible } from "../escape.ts";
 import { type PageModel, type PageName, pageModels } from "./page-models.ts";
 

@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from "node:fs";
-import { failure } from "../../errors.ts";
+import { failure } from "../../../shared/errors.ts";
 import { shellWord } from "../../project/shell-word.ts";
 import { accessFailure } from "../../system/access-failure.ts";
 import { isMissing } from "../../system/files.ts";

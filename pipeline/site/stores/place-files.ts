@@ -1,12 +1,12 @@
 import { renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type MadeFile, type MadeGroup, noStatData, readStatData } from "../../journal/file-stats.ts";
-import { hasSiblings, placeEncoded, removeUnwanted, type SiblingOptions } from "../../journal/precompress.ts";
-import { removeSiblings } from "../../journal/siblings.ts";
 import { accessFailure } from "../../system/access-failure.ts";
 import { digestOf } from "../../system/files.ts";
 import { realFolders } from "../../system/real-folders.ts";
+import { hasSiblings, placeEncoded, removeUnwanted, type SiblingOptions } from "./precompress.ts";
 import type { RenderedFile, RenderedGroup } from "./render-files.ts";
+import { removeSiblings } from "./siblings.ts";
 
 export interface Counts {
   written: number;

@@ -12,6 +12,10 @@ import { join } from "node:path";
 import type { OutputFile, OutputGroup } from "../../documents/published.ts";
 import { relativePath } from "../../documents/relative-path.ts";
 import type { MadeGroup, StatData } from "../../journal/file-stats.ts";
+import { accessFailure } from "../../system/access-failure.ts";
+import { writeChunks } from "../../system/files.ts";
+import { realFolders } from "../../system/real-folders.ts";
+import { modificationTime } from "./modification-time.ts";
 import {
   type EncodedSibling,
   type Encoder,
@@ -19,11 +23,7 @@ import {
   type SiblingOptions,
   type SiblingsInPlace,
   siblingsInPlace,
-} from "../../journal/precompress.ts";
-import { accessFailure } from "../../system/access-failure.ts";
-import { writeChunks } from "../../system/files.ts";
-import { realFolders } from "../../system/real-folders.ts";
-import { modificationTime } from "./modification-time.ts";
+} from "./precompress.ts";
 
 /** A file ready to be moved into place. */
 export interface RenderedFile {

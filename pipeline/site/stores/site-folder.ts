@@ -9,20 +9,20 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { failure } from "../../../shared/errors.ts";
 import type { OutputFile, OutputGroup } from "../../documents/published.ts";
 import { isRelativePath, type RelativePath, relativePath } from "../../documents/relative-path.ts";
 import { type BuildDocument, buildSchema } from "../../documents/site.ts";
-import { failure } from "../../errors.ts";
 import type { MadeFile, MadeGroup } from "../../journal/file-stats.ts";
-import { encoder, type SiblingOptions } from "../../journal/precompress.ts";
-import { removeSiblings } from "../../journal/siblings.ts";
 import { accessFailure } from "../../system/access-failure.ts";
 import { readIfPresent } from "../../system/files.ts";
 import { lockFile } from "../../system/lock.ts";
 import { type RootFolder, rootFolder } from "../../system/root-folder.ts";
 import { workFolder } from "./foreign-folder.ts";
 import { type Counts, placing } from "./place-files.ts";
+import { encoder, type SiblingOptions } from "./precompress.ts";
 import { type RenderedGroup, rendering } from "./render-files.ts";
+import { removeSiblings } from "./siblings.ts";
 
 /** List of new files, written before the first of them exists. */
 const pathList = "journal";

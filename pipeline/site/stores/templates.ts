@@ -1,14 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { exists } from "../../system/files.ts";
+import { packageFolder } from "../../../shared/package-folder.ts";
 import { listFiles } from "../../system/folders.ts";
-
-/** Installation folder: the nearest parent with a package.json, for source and compiled code alike. */
-export function packageFolder(): string {
-  let folder = import.meta.dirname;
-  while (!exists(join(folder, "package.json"))) folder = join(folder, "..");
-  return folder;
-}
 
 export const readSources = async () => ({ templates: await readTemplates(), schemas: await readSchemas() });
 

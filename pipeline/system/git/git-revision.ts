@@ -1,5 +1,5 @@
 import { distance } from "fastest-levenshtein";
-import { failure } from "../../errors.ts";
+import { failure } from "../../../shared/errors.ts";
 import { git } from "./git.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { failure } from "../../errors.ts";
+import { failure } from "../../../shared/errors.ts";
 import { git, gitIfNeeded, ownRepository } from "./git.ts";
 import { resolveCommit } from "./git-revision.ts";
 

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { failure, RelcatError } from "../../errors.ts";
+import { failure, RelcatError } from "../../../shared/errors.ts";
 
 /**
  * Checks that a commit is possible before anything is written for it.

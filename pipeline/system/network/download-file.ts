@@ -3,9 +3,10 @@ import { rmSync, statSync } from "node:fs";
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { setTimeout as pauseFor } from "node:timers/promises";
-import { failure, RelcatError } from "../../errors.ts";
+import { renameToFree } from "../../../shared/disk.ts";
+import { failure, RelcatError } from "../../../shared/errors.ts";
 import { accessFailure, refuseSpecial } from "../access-failure.ts";
-import { exists, renameToFree } from "../files.ts";
+import { exists } from "../files.ts";
 import { hashFile } from "../hash-file.ts";
 import { type ArtifactStream, openArtifact } from "./download-stream.ts";
 

@@ -1,4 +1,4 @@
-import { failure, type RelcatError } from "../../errors.ts";
+import { failure, type RelcatError } from "../../../shared/errors.ts";
 
 const mostRedirects = 5;
 

@@ -1,4 +1,4 @@
-import { failure } from "../../errors.ts";
+import { failure } from "../../../shared/errors.ts";
 import { readLimited } from "./download-request.ts";
 
 const timeoutMilliseconds = 30_000;

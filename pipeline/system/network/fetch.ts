@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { failure, RelcatError } from "../../errors.ts";
+import { failure, RelcatError } from "../../../shared/errors.ts";
 import {
   Attention,
   follow,

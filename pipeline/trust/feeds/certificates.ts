@@ -1,6 +1,6 @@
 import type { Config, PublicKey, Subkey } from "openpgp";
+import { failure, type RelcatError } from "../../../shared/errors.ts";
 import type { FeedKey } from "../../documents/feeds/keys.ts";
-import { failure, type RelcatError } from "../../errors.ts";
 
 /** An OpenPGP certificate, parsed. */
 export interface FeedCertificate {

@@ -1,5 +1,5 @@
+import { failure } from "../../../shared/errors.ts";
 import type { FeedKeysDocument } from "../../documents/feeds/keys.ts";
-import { failure } from "../../errors.ts";
 
 export type ListedFeedKey = FeedKeysDocument["keys"][number];
 

@@ -1,7 +1,7 @@
+import { failure, type RelcatError } from "../../../shared/errors.ts";
 import { yumFolder } from "../../documents/feeds/paths.ts";
 import { mirrorlistPath, mirrorlistText, releaseBody, repomdPath } from "../../documents/feeds/signing.ts";
 import type { BuildDocument } from "../../documents/site.ts";
-import { failure, type RelcatError } from "../../errors.ts";
 import { sha256 } from "../metadata.ts";
 import { clockTolerance } from "../roles.ts";
 import type { SignedFile } from "../site-targets.ts";

@@ -1,5 +1,5 @@
 import type { SignaturePacket } from "openpgp";
-import { armored, dearmored } from "../../documents/feeds/openpgp-armor.ts";
+import { armored, dearmored } from "../../../shared/openpgp-armor.ts";
 import type { FeedCertificate } from "./certificates.ts";
 
 /** The line ends of a `text` signature count as CRLF, regardless of the actual ones (RFC 9580, section 5.2.1). */

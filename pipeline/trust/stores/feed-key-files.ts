@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { failure } from "../../../shared/errors.ts";
+import { armored, dearmored } from "../../../shared/openpgp-armor.ts";
 import { certificateTitle, type FeedKeysDocument, feedKeysFolder } from "../../documents/feeds/keys.ts";
-import { armored, dearmored } from "../../documents/feeds/openpgp-armor.ts";
-import { failure } from "../../errors.ts";
 import { accessFailure } from "../../system/access-failure.ts";
 import { replaceDurably } from "../../system/files.ts";
 

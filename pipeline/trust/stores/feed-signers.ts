@@ -1,9 +1,9 @@
 import type { PrivateKey } from "openpgp";
+import { failure, type RelcatError } from "../../../shared/errors.ts";
+import { armored, dearmored } from "../../../shared/openpgp-armor.ts";
 import type { Config } from "../../documents/config.ts";
 import type { FeedKey } from "../../documents/feeds/keys.ts";
-import { armored, dearmored } from "../../documents/feeds/openpgp-armor.ts";
 import type { OpenPgpSignerSpec } from "../../documents/signers.ts";
-import { failure, type RelcatError } from "../../errors.ts";
 import { type FeedCertificate, requireCertificates } from "../feeds/certificates.ts";
 import { noFeedKey } from "../feeds/sign-feeds.ts";
 import { type FeedSigner, type SignatureKind, signatureTitle, signersOf } from "../feeds/signatures.ts";

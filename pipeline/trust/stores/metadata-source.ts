@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { failure } from "../../../shared/errors.ts";
 import { relativePath } from "../../documents/relative-path.ts";
-import { failure } from "../../errors.ts";
 import { exists, readIfPresent } from "../../system/files.ts";
 import { rootFolder } from "../../system/root-folder.ts";
 import type { MetadataSource } from "../live-metadata.ts";

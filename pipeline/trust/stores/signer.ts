@@ -1,8 +1,8 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign, verify } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { failure } from "../../../shared/errors.ts";
 import type { Config } from "../../documents/config.ts";
-import { failure } from "../../errors.ts";
 import { accessFailure } from "../../system/access-failure.ts";
 import { keyId, publicBytes, publicKeyObject, type Signer } from "../keys.ts";
 

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { failure, type RelcatError } from "../../errors.ts";
+import { failure, type RelcatError } from "../../../shared/errors.ts";
 import { shellWord } from "../../project/shell-word.ts";
 import { accessFailure } from "../../system/access-failure.ts";
 import { replaceDurably, requireFolder } from "../../system/files.ts";

@@ -1,5 +1,5 @@
 import { gunzipSync } from "node:zlib";
-import { parseParagraph } from "../../documents/feeds/control-paragraph.ts";
+import { parseParagraph } from "../../../shared/control-paragraph.ts";
 import type { Finding } from "../finding.ts";
 import {
   addressBelow,

@@ -1,7 +1,7 @@
 import { gunzipSync } from "node:zlib";
+import { utf8 } from "../../../inspect/bytes/small-file.ts";
+import { readXml, type XmlElement } from "../../../inspect/bytes/xml.ts";
 import { repomdPath } from "../../documents/feeds/signing.ts";
-import { utf8 } from "../../inspect/bytes/small-file.ts";
-import { readXml, type XmlElement } from "../../inspect/bytes/xml.ts";
 import { sha256 } from "../../trust/metadata.ts";
 import {
   addressBelow,

@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { failure, RelcatError } from "../../../shared/errors.ts";
 import { relativePath } from "../../documents/relative-path.ts";
-import { failure, RelcatError } from "../../errors.ts";
 import { exists, readIfPresent } from "../../system/files.ts";
 import {
   Attention,

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { failure, RelcatError } from "../../errors.ts";
+import { failure, RelcatError } from "../../../shared/errors.ts";
 import { accessFailure } from "../../system/access-failure.ts";
 import { readIfPresent, replaceDurably } from "../../system/files.ts";
 import { withLock } from "../../system/lock.ts";

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { SignerFile } from "../../../pipeline/documents/signers.ts";
-import { readSigners } from "../../../pipeline/inspect/policy/signers.ts";
+import { readSigners } from "../../../pipeline/policy/signers.ts";
 import { repository, temporaryFolder } from "../../support/run.ts";
 
 const folder = temporaryFolder();

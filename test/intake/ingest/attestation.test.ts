@@ -1,8 +1,8 @@
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { RelcatError } from "../../../pipeline/errors.ts";
 import { ingestBuild } from "../../../pipeline/intake/ingest/ingest.ts";
+import { RelcatError } from "../../../shared/errors.ts";
 import { now, pathOf } from "../../support/artifacts.ts";
 import { repository, temporaryFolder } from "../../support/run.ts";
 

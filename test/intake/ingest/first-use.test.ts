@@ -2,8 +2,8 @@ import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path";
 import { xz } from "@napi-rs/lzma";
 import { describe, expect, test } from "vitest";
-import { defaultPackageTypes } from "../../../pipeline/documents/package-types.ts";
 import { builtInRules } from "../../../pipeline/intake/ingest/built-in-rules.ts";
+import { defaultPackageTypes } from "../../../shared/package-types.ts";
 import { bytesOf } from "../../support/artifacts.ts";
 import { project, release } from "../../support/project.ts";
 import { repository } from "../../support/run.ts";

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { appendFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { RelcatError } from "../../../pipeline/errors.ts";
 import { hashFile } from "../../../pipeline/system/hash-file.ts";
+import { RelcatError } from "../../../shared/errors.ts";
 import { temporaryFolder } from "../../support/run.ts";
 
 const chunk = 1024 * 1024;

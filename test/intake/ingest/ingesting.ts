@@ -1,6 +1,6 @@
 import { join } from "node:path/posix";
-import { RelcatError } from "../../../pipeline/errors.ts";
 import { type IngestRequest, ingestBuild } from "../../../pipeline/intake/ingest/ingest.ts";
+import { RelcatError } from "../../../shared/errors.ts";
 
 /** Fixtures of every shape, relative to the repository. */
 export const fixtures = "test/fixtures/ingest";

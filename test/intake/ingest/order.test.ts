@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { RelcatError } from "../../../pipeline/errors.ts";
+import { RelcatError } from "../../../shared/errors.ts";
 import { often } from "../../support/effort.ts";
 import { image, ingest, ingestImage } from "./ingesting.ts";
 

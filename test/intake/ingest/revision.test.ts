@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { RelcatError } from "../../../pipeline/errors.ts";
 import { statedRevision } from "../../../pipeline/intake/ingest/revision.ts";
 import { cleanHead } from "../../../pipeline/system/git/git.ts";
+import { RelcatError } from "../../../shared/errors.ts";
 import { temporaryFolder } from "../../support/run.ts";
 import { artifactOf, image, ingest, problemsOf, revision } from "./ingesting.ts";
 

@@ -13,9 +13,9 @@ import {
 import { join } from "node:path";
 import { execa } from "execa";
 import { expect, test } from "vitest";
-import { RelcatError } from "../../../pipeline/errors.ts";
 import { ingestBuild } from "../../../pipeline/intake/ingest/ingest.ts";
 import type { Progress } from "../../../pipeline/intake/ingest/measure.ts";
+import { RelcatError } from "../../../shared/errors.ts";
 import { now, pathOf } from "../../support/artifacts.ts";
 import { program, relcat, repository, temporaryFolder } from "../../support/run.ts";
 import { file, fixtures, revision } from "./ingesting.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { LedgerEvent } from "../../../pipeline/documents/ledger.ts";
-import { type Problem, RelcatError } from "../../../pipeline/errors.ts";
 import { ledgerLine } from "../../../pipeline/ledger/ledger.ts";
 import { decideRebase } from "../../../pipeline/ledger/rebase.ts";
+import { type Problem, RelcatError } from "../../../shared/errors.ts";
 
 const day = (number: number, micros = 0) =>
   `2026-09-${String(number).padStart(2, "0")}T10:00:00.${String(micros).padStart(6, "0")}Z`;

@@ -1,6 +1,6 @@
-import type { ChartMetadata } from "../../../pipeline/documents/feeds/package-metadata.ts";
 import type { PublishedPackage, SiteConfig } from "../../../pipeline/documents/published.ts";
 import { helmFeed } from "../../../pipeline/site/feeds/helm.ts";
+import type { ChartMetadata } from "../../../shared/package-metadata.ts";
 import { configOf, packageOf, releaseOf } from "../pages/factory.ts";
 
 export interface ChartOptions {

@@ -1,7 +1,7 @@
-import type { DebMetadata } from "../../../pipeline/documents/feeds/package-metadata.ts";
 import type { AptSettings } from "../../../pipeline/documents/feeds/settings.ts";
 import type { PublishedPackage, SiteConfig } from "../../../pipeline/documents/published.ts";
 import { aptFeed } from "../../../pipeline/site/feeds/apt.ts";
+import type { DebMetadata } from "../../../shared/package-metadata.ts";
 import { configOf, packageOf, releaseOf } from "../pages/factory.ts";
 
 export interface Deb {

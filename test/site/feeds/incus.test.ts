@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { ImageMetadata } from "../../../pipeline/documents/feeds/package-metadata.ts";
 import type {
   PublishedPackage,
   PublishedRelease,
@@ -8,6 +7,7 @@ import type {
 } from "../../../pipeline/documents/published.ts";
 import { incusTarball } from "../../../pipeline/records/incus-tarball.ts";
 import { feedContents, feedGroups, feedParts } from "../../../pipeline/site/feeds/feeds.ts";
+import type { ImageMetadata } from "../../../shared/package-metadata.ts";
 import { configOf, packageOf, releaseOf, retractedOf } from "../pages/factory.ts";
 
 interface ImageOptions {

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { gunzipSync } from "node:zlib";
-import type { RpmMetadata } from "../../../pipeline/documents/feeds/package-metadata.ts";
 import type { YumSettings } from "../../../pipeline/documents/feeds/settings.ts";
 import type {
   OutputFile,
@@ -10,6 +9,7 @@ import type {
 } from "../../../pipeline/documents/published.ts";
 import { yumFeed } from "../../../pipeline/site/feeds/yum.ts";
 import type { YumRow } from "../../../pipeline/site/feeds/yum-rows.ts";
+import type { RpmMetadata } from "../../../shared/package-metadata.ts";
 import { configOf, packageOf, textOf } from "../pages/factory.ts";
 import { readXml, type XmlElement } from "../pages/xml.ts";
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { RpmMetadata } from "../../../pipeline/documents/feeds/package-metadata.ts";
 import { feedPath } from "../../../pipeline/documents/feeds/paths.ts";
 import { yumFeed } from "../../../pipeline/site/feeds/yum.ts";
+import type { RpmMetadata } from "../../../shared/package-metadata.ts";
 import { often } from "../../support/effort.ts";
 import { noteOf, releaseOf, retractedOf, textOf } from "../pages/factory.ts";
 import type { XmlElement } from "../pages/xml.ts";

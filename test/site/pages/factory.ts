@@ -1,7 +1,6 @@
 import { type DefaultTreeAdapterTypes, parse } from "parse5";
 import type { Note } from "../../../pipeline/documents/note.ts";
 import type { WireRecord } from "../../../pipeline/documents/package-record.ts";
-import { defaultPackageTypes, defaultPlatforms } from "../../../pipeline/documents/package-types.ts";
 import type {
   OutputFile,
   PublishedPackage,
@@ -13,6 +12,7 @@ import type { RetractedRecord } from "../../../pipeline/documents/site.ts";
 import { pageModels } from "../../../pipeline/site/pages/page-models.ts";
 import { compileTemplates, type Templates } from "../../../pipeline/site/pages/templates.ts";
 import { readTemplates } from "../../../pipeline/site/stores/templates.ts";
+import { defaultPackageTypes, defaultPlatforms } from "../../../shared/package-types.ts";
 
 /** Text that attempts to break out of every context. */
 export const hostile = `]]><script>alert(1)</script>"'&amp; {{x}} \u0000\u001b[31m\u202Eשלום\u202C 😀 </title>`;

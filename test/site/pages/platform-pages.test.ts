@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { platformFolder } from "../../../pipeline/documents/package-types.ts";
+import { platformFolder } from "../../../shared/package-types.ts";
 import { elementsOf, linksOf, sectionOf, wordsOf } from "./factory.ts";
 import { pageOf, rowsOf, site } from "./site.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { RelcatError } from "../../../pipeline/errors.ts";
 import { assetFiles, assetNames } from "../../../pipeline/site/pages/assets.ts";
 import { releasePage } from "../../../pipeline/site/pages/release-page.ts";
 import { compileTemplates, type Templates } from "../../../pipeline/site/pages/templates.ts";
+import { RelcatError } from "../../../shared/errors.ts";
 import {
   configOf,
   noteOf,

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path/posix";
 import { z } from "zod";
-import { line, name, size } from "../../../documents/fields.ts";
+import { line, name, size } from "../../../../shared/fields.ts";
 import { isObject } from "../../../documents/is-object.ts";
 import type { FoundFile } from "../evidence.ts";
 import { isListOf, loose, shape } from "./shape.ts";

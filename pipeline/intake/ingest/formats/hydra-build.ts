@@ -1,9 +1,9 @@
 import { basename } from "node:path/posix";
 import { z } from "zod";
-import { absolutePath, line, list, sha256, table } from "../../../documents/fields.ts";
+import type { Problem } from "../../../../shared/errors.ts";
+import { absolutePath, line, list, sha256, table } from "../../../../shared/fields.ts";
+import type { Path } from "../../../../shared/source.ts";
 import { isObject } from "../../../documents/is-object.ts";
-import type { Problem } from "../../../errors.ts";
-import type { Path } from "../../../project/source.ts";
 import { type At, type Evidence, type FoundFile, problem } from "../evidence.ts";
 import { hintOf, isDownload, leftOutProduct } from "./hydra-products.ts";
 import { count, loose, shape } from "./shape.ts";

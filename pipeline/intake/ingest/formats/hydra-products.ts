@@ -1,5 +1,5 @@
 import { basename } from "node:path/posix";
-import { placeAt, type Source } from "../../../project/source.ts";
+import { placeAt, type Source } from "../../../../shared/source.ts";
 import { type At, type Evidence, type FoundFile, problem } from "../evidence.ts";
 
 /** One line of nix-support/hydra-build-products. */

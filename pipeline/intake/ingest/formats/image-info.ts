@@ -1,5 +1,5 @@
 import { basename } from "node:path/posix";
-import { absolutePath, line, table } from "../../../documents/fields.ts";
+import { absolutePath, line, table } from "../../../../shared/fields.ts";
 import { isObject } from "../../../documents/is-object.ts";
 import { count, loose, shape } from "./shape.ts";
 

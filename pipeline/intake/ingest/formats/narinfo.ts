@@ -1,5 +1,5 @@
-import type { Problem } from "../../../errors.ts";
-import { placeAt, type Source } from "../../../project/source.ts";
+import type { Problem } from "../../../../shared/errors.ts";
+import { placeAt, type Source } from "../../../../shared/source.ts";
 import { type Evidence, problem } from "../evidence.ts";
 import { besides, isStoreBase, isStorePath } from "./store-path.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { expects, table } from "../../../documents/fields.ts";
+import { expects, table } from "../../../../shared/fields.ts";
 import { isObject } from "../../../documents/is-object.ts";
 import { type Build, problem } from "../evidence.ts";
 import { isListOf, loose, shape } from "./shape.ts";

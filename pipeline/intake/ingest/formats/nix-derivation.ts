@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { expects, table } from "../../../documents/fields.ts";
+import { expects, table } from "../../../../shared/fields.ts";
+import type { Path } from "../../../../shared/source.ts";
 import { isObject } from "../../../documents/is-object.ts";
 import type { Located } from "../../../project/document.ts";
-import type { Path } from "../../../project/source.ts";
 import type { Build, Evidence } from "../evidence.ts";
 import { isListOf, loose, shape } from "./shape.ts";
 import { isStoreBase, isStorePath, storeBase, storePath } from "./store-path.ts";

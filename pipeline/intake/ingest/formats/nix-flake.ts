@@ -1,4 +1,4 @@
-import { line } from "../../../documents/fields.ts";
+import { line } from "../../../../shared/fields.ts";
 import { isObject } from "../../../documents/is-object.ts";
 import { problem } from "../evidence.ts";
 import { loose, shape } from "./shape.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { absolutePath, expects, line, list, size, table } from "../../../documents/fields.ts";
+import type { Problem } from "../../../../shared/errors.ts";
+import { absolutePath, expects, line, list, size, table } from "../../../../shared/fields.ts";
 import { isObject } from "../../../documents/is-object.ts";
-import type { Problem } from "../../../errors.ts";
 import type { Located } from "../../../project/document.ts";
 import { type Evidence, problem, type StoreObject } from "../evidence.ts";
 import { isListOf, loose, shape } from "./shape.ts";

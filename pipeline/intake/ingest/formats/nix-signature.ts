@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
-import type { Problem } from "../../../errors.ts";
+import type { Problem } from "../../../../shared/errors.ts";
 import { problem, type StoreObject } from "../evidence.ts";
 import { narHashOf } from "./nix-hash.ts";
 

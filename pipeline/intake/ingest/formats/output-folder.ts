@@ -1,5 +1,5 @@
 import { basename, join, relative } from "node:path/posix";
-import { decode } from "../../../project/source.ts";
+import { decode } from "../../../../shared/source.ts";
 import { readFiles } from "../../../system/files.ts";
 import { listFiles } from "../../../system/folders.ts";
 import { usualType } from "../built-in-rules.ts";

@@ -1,6 +1,6 @@
-import { type Problem, RelcatError } from "../../../errors.ts";
-import { parseJson } from "../../../project/json.ts";
-import { decode, placeAt, type Source, type Syntax, SyntaxProblem } from "../../../project/source.ts";
+import { type Problem, RelcatError } from "../../../../shared/errors.ts";
+import { parseJson } from "../../../../shared/json.ts";
+import { decode, placeAt, type Source, type Syntax, SyntaxProblem } from "../../../../shared/source.ts";
 import { parseYaml } from "../../../project/yaml.ts";
 import type { Evidence } from "../evidence.ts";
 import { finishedManifest } from "./finished-manifest.ts";

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { expects, text } from "../../../documents/fields.ts";
-import type { Problem } from "../../../errors.ts";
+import type { Problem } from "../../../../shared/errors.ts";
+import { expects, text } from "../../../../shared/fields.ts";
+import type { Source, Syntax } from "../../../../shared/source.ts";
 import { checkShape, type Located } from "../../../project/document.ts";
-import type { Source, Syntax } from "../../../project/source.ts";
 import type { Evidence } from "../evidence.ts";
 
 /** A document type of another tool: how to recognize, validate and read it. */

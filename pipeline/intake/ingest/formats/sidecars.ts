@@ -1,5 +1,5 @@
 import { basename } from "node:path/posix";
-import type { Problem } from "../../../errors.ts";
+import type { Problem } from "../../../../shared/errors.ts";
 import type { Located } from "../../../project/document.ts";
 import { readBytes } from "../../../project/parse.ts";
 import { readFiles } from "../../../system/files.ts";

@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path/posix";
-import { text } from "../../../documents/fields.ts";
+import { text } from "../../../../shared/fields.ts";
 
 const base = "[0-9a-df-np-sv-z]{32}-[0-9A-Za-z+._?=-]+";
 

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path/posix";
-import { type Problem, throwErrors } from "../../../errors.ts";
+import { type Problem, throwErrors } from "../../../../shared/errors.ts";
+import { decode, placeAt, type Source } from "../../../../shared/source.ts";
 import { giveWhole, isShortened } from "../../../project/display.ts";
-import { decode, placeAt, type Source } from "../../../project/source.ts";
 import { readFiles } from "../../../system/files.ts";
 import { type At, problem, wholeFile } from "../evidence.ts";
 

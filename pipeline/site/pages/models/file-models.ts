@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { checksum, id, version } from "../../../documents/fields.ts";
+import { checksum, id, version } from "../../../../shared/fields.ts";
 import { install } from "./install-model.ts";
 import { flag, href, moment, text } from "./model-fields.ts";
 

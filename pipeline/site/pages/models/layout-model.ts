@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { version } from "../../../documents/fields.ts";
+import { version } from "../../../../shared/fields.ts";
 import { contact, count, flag, href, text } from "./model-fields.ts";
 
 export const layout = z.strictObject({

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { date, version } from "../../../documents/fields.ts";
+import { date, version } from "../../../../shared/fields.ts";
 import { artifact, withdrawn } from "./file-models.ts";
 import { layout } from "./layout-model.ts";
 import { count, flag, href, html, text } from "./model-fields.ts";

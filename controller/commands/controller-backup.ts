@@ -1,0 +1,113 @@
+import { answer, type Host, say, sayNext } from "../../cli/terminal/host.ts";
+import { UsageError } from "../../cli/terminal/usage.ts";
+import { listed, shellWord } from "../../cli/terminal/words.ts";
+import { exitStatus, RelcatError } from "../../shared/errors.ts";
+import { pepperFile, settings } from "../server/node.ts";
+import {
+  BackupBroken,
+  backUp,
+  FileExists,
+  migrateDatabase,
+  pepperBeside,
+  restore,
+} from "../server/node-backup.ts";
+import { explainDatabase, open, refusal, shownDatabase } from "./controller-open.ts";
+
+const isPostgres = (database: string) => /^postgres(ql)?:\/\//.test(database);
+
+/** `relcat controller backup`: a consistent copy, even while the server runs. */
+export async function backUpController(
+  file: string,
+  { database, withPepper }: { database: string; withPepper?: true },
+  host: Host,
+): Promise<number> {
+  refusePostgres(
+    database,
+    `pg_dump --format=custom --file=${shellWord(file)} ${shellWord(shownDatabase(database))}`,
+  );
+  // Opened like in other commands, so that an unusable database is not backed up unnoticed.
+  const controller = await open(database, host);
+  await controller.database.close();
+  const pepper = withPepper ? Buffer.from(controller.pepper).toString("hex") : undefined;
+  await explained(file, () => backUp({ database, file, pepper }));
+  answer<"controller-backup">(
+    host,
+    { file, pepper: pepper === undefined ? null : pepperFile(file) },
+    () => `Wrote ${file}.`,
+  );
+  say(
+    host,
+    pepper === undefined
+      ? "The backup does not contain the pepper. Keep the pepper in another place: without it the backup is useless."
+      : `The pepper is in ${pepperFile(file)}: anyone who has both can do what the controller can.`,
+  );
+  sayNext(host, `relcat controller restore ${shellWord(file)} --database NEW.db, to restore it`);
+  return exitStatus.done;
+}
+
+export async function restoreController(
+  file: string,
+  { database }: { database: string },
+  host: Host,
+): Promise<number> {
+  refusePostgres(database, `pg_restore --dbname=${shellWord(shownDatabase(database))} ${shellWord(file)}`);
+  const pepper = host.environment.RELCAT_PEPPER || pepperBeside(file) || pepperBeside(database);
+  if (!pepper) {
+    throw refusal(
+      "controller-database",
+      `the pepper of ${file} is missing`,
+      `Put it into ${pepperFile(file)}, or set RELCAT_PEPPER.`,
+    );
+  }
+  const log = (message: string) => say(host, message);
+  await explained(file, () => restore({ file, database, pepper, settings, clock: Date.now, log }));
+  answer<"controller-restore">(
+    host,
+    { database, file },
+    () => `Restored ${file} as ${database}; its audit log is intact.`,
+  );
+  say(
+    host,
+    "Changes after the backup are lost: keys that were revoked and devices that were rejected since then have their earlier state.",
+  );
+  sayNext(host, `relcat controller serve --database ${shellWord(database)}`);
+  return exitStatus.done;
+}
+
+function refusePostgres(database: string, line: string): void {
+  if (!isPostgres(database)) return;
+  throw new UsageError("PostgreSQL has its own tools for this", `Run ${line}; RELCAT_PEPPER is kept apart.`);
+}
+
+export async function migrateController({ database }: { database: string }, host: Host): Promise<number> {
+  const steps = await explained(database, () =>
+    migrateDatabase({ database, log: (message) => say(host, message) }),
+  );
+  answer<"controller-migrate">(host, { steps }, () =>
+    steps.length === 0 ? "The database already has the schema of this version." : `Done: ${listed(steps)}.`,
+  );
+  return exitStatus.done;
+}
+
+async function explained<T>(database: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof FileExists)
+      throw refusal(
+        "file-exists",
+        `${error.message}; nothing was written`,
+        "Give another name, or move it away.",
+        error,
+      );
+    if (error instanceof BackupBroken)
+      throw refusal(
+        "audit-broken",
+        `${database} was changed outside the controller: ${error.message}`,
+        "Restore another backup; nothing was written.",
+        error,
+      );
+    if (error instanceof RelcatError) throw error;
+    throw explainDatabase(error, database);
+  }
+}

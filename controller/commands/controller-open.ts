@@ -1,0 +1,83 @@
+import type { Host } from "../../cli/terminal/host.ts";
+import { type Code, RelcatError } from "../../shared/errors.ts";
+import { sqliteReason } from "../../shared/sqlite-reasons.ts";
+import { NotReady, type OpenOptions, openController, settings as usual } from "../server/node.ts";
+
+export type Opened = Awaited<ReturnType<typeof openController>>;
+
+/** Address of a database without its password, for messages. */
+export const shownDatabase = (database: string): string =>
+  database.replace(/^(\w+:\/\/[^:/@]*):[^@]*@/, "$1:***@");
+
+/** Keeps the database open while `work` runs. */
+export async function withController<T>(
+  database: string,
+  host: Host,
+  work: (controller: Opened) => Promise<T>,
+  options: Partial<OpenOptions> = {},
+): Promise<T> {
+  const controller = await open(database, host, options);
+  try {
+    return await work(controller);
+  } catch (error) {
+    throw explainDatabase(error, database);
+  } finally {
+    await controller.database.close();
+  }
+}
+
+/** @throws RelcatError for an unusable database, with a hint */
+export async function open(
+  database: string,
+  host: Host,
+  options: Partial<OpenOptions> = {},
+): Promise<Opened> {
+  try {
+    return await openController({
+      database,
+      pepper: host.environment.RELCAT_PEPPER || undefined,
+      settings: usual,
+      clock: Date.now,
+      log: (message) => host.messages.write(`${message}\n`),
+      ...options,
+    });
+  } catch (error) {
+    throw explainDatabase(error, database);
+  }
+}
+
+/** Turns a database error into a problem with its location; other errors stay as they are. */
+export function explainDatabase(error: unknown, database: string): unknown {
+  if (!(error instanceof Error)) return error;
+  const { code = "", syscall } = error as NodeJS.ErrnoException;
+  const shown = shownDatabase(database);
+  const withoutPassword = (text: string) => text.replaceAll(database, shown);
+  if (error instanceof NotReady || error.name === "MigrationFailed") {
+    const [message = "", ...hints] = withoutPassword(error.message).split(
+      /: (?=relcat |put |export |use |create )/,
+    );
+    const hint = hints.join(": ");
+    return refusal("controller-database", sentence(message), hint ? sentenceOf(hint) : usualHint, error);
+  }
+  if (syscall === "connect" || syscall === "getaddrinfo") {
+    return refusal("network", `cannot reach ${shown} (${code})`, "Is the database server running?", error);
+  }
+  // PostgreSQL's codes have five characters, as has EPERM.
+  if (code === "ERR_SQLITE_ERROR" || (syscall === undefined && /^[0-9A-Z]{5}$/.test(code))) {
+    const reason = sqliteReason(error) ?? error.message;
+    return refusal("controller-database", `${shown} cannot be used: ${reason}`, usualHint, error);
+  }
+  return error;
+}
+
+const usualHint = "--database takes the file that relcat controller init created, or postgres://…";
+
+/** Keeps upper-case names of variables. */
+const sentence = (text: string) => text.replace(/^[A-Z](?=[a-z ])/, (first) => first.toLowerCase());
+const sentenceOf = (hint: string) =>
+  hint.startsWith("relcat ")
+    ? `Run ${hint}`
+    : hint.replace(/^(?!export )[a-z]/, (first) => first.toUpperCase());
+
+export const refusal = (code: Code, message: string, hint: string, cause?: unknown): RelcatError =>
+  new RelcatError([{ code, severity: "error", message, hint }], { cause });

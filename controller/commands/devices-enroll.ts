@@ -1,0 +1,97 @@
+import type { KeyObject } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { answer, type Host, say, sayNext } from "../../cli/terminal/host.ts";
+import { exitStatus, failure } from "../../shared/errors.ts";
+import { connectAsNobody, type Place } from "./api.ts";
+import {
+  type DeviceFields,
+  deviceKeyText,
+  type Enrolled,
+  enroll,
+  newDeviceKey,
+  readDeviceKey,
+} from "./enrolment.ts";
+import { stateFolder, writePrivate } from "./login-state.ts";
+
+export interface EnrollOptions extends Place {
+  name?: string;
+  serial?: string;
+  type?: string;
+  os?: string;
+  keyFile?: string;
+  wait?: true;
+  every: number;
+}
+
+/** `relcat devices enroll`: an example of a device's agent. */
+export async function enrollDevice(options: EnrollOptions, host: Host): Promise<number> {
+  const connection = connectAsNobody(options, host);
+  const file = options.keyFile ?? join(stateFolder(host), "device.pem");
+  const key = keyIn(file, host);
+  const fields = fieldsOf(options, host);
+  let enrolled = await enroll(connection, fields, key);
+  if (enrolled.state === "pending" && options.wait) {
+    say(host, `${enrolled.id} is pending: waiting for a decision…`);
+    while (enrolled.state === "pending") {
+      await wait(options.every * 1000);
+      enrolled = await enroll(connection, fields, key);
+    }
+  }
+  return printState(enrolled, file, host);
+}
+
+function fieldsOf({ name, serial, type, os }: EnrollOptions, { own }: Host): DeviceFields {
+  return {
+    name: name ?? hostname(),
+    serial: serial ?? null,
+    device_type: type ?? null,
+    device_os: os ?? null,
+    version: `relcat ${own.version}`,
+  };
+}
+
+/** The key identifies the device: a new key would be a new device. */
+function keyIn(file: string, host: Host): KeyObject {
+  if (!existsSync(file)) {
+    const key = newDeviceKey();
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writePrivate(file, deviceKeyText(key), host.pid);
+    return key;
+  }
+  try {
+    return requireEd25519(readDeviceKey(readFileSync(file, "utf8")));
+  } catch (error) {
+    if (error instanceof Error && "syscall" in error) throw error;
+    throw failure(
+      "file-access",
+      `${file} is not an Ed25519 private key in PEM`,
+      "Give another --key-file; a file that does not exist is created.",
+      undefined,
+      error,
+    );
+  }
+}
+
+function requireEd25519(key: KeyObject): KeyObject {
+  if (key.asymmetricKeyType === "ed25519") return key;
+  throw new Error(`the key is ${key.asymmetricKeyType}`);
+}
+
+function printState({ id, state, token }: Enrolled, file: string, host: Host): number {
+  const tokenFile = `${file}.token`;
+  if (token !== undefined) writePrivate(tokenFile, `${token}\n`, host.pid);
+  if (state === "rejected")
+    throw failure(
+      "device-rejected",
+      `the controller rejected this device, ${id}`,
+      `relcat devices accept ${id} undoes that.`,
+    );
+  const document = { id, state, key_file: file, token_file: token === undefined ? null : tokenFile };
+  answer<"devices-enroll">(host, document, () => `${id} is ${state}.`);
+  if (token !== undefined) say(host, `Its token is in ${tokenFile}; it is issued only once.`);
+  if (state === "pending") sayNext(host, `relcat devices accept ${id}, by a user who may do so`);
+  return exitStatus.done;
+}

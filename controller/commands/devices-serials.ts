@@ -1,0 +1,159 @@
+import { readFileSync } from "node:fs";
+import { answer, type Host, say } from "../../cli/terminal/host.ts";
+import { count, listed } from "../../cli/terminal/words.ts";
+import { exitStatus } from "../../shared/errors.ts";
+import { serialKey } from "../server/devices/serials.ts";
+import type { Connection } from "./api.ts";
+import { documentOf, doneText, move, portion, type StateOptions } from "./devices-move.ts";
+import { type Device, readDevices, type State } from "./devices-select.ts";
+import { type Listed, readSerials } from "./serial-list.ts";
+
+interface Decisions {
+  auth_decisions: { serial: string; enforce_state: string }[];
+}
+
+/** The devices that a list of serial numbers refers to. */
+interface Matched {
+  devices: Device[];
+  unknown: Listed[];
+  ambiguous: Listed[];
+  /** Vendor placeholders such as "To be filled by O.E.M.", shared by many machines. */
+  placeholders: Listed[];
+}
+
+/** `relcat devices accept --serials FILE`: applies what is possible and reports the rest. */
+export async function setBySerials(
+  state: Exclude<State, "pending">,
+  file: string,
+  connection: Connection,
+  options: StateOptions,
+  host: Host,
+): Promise<number> {
+  const text = readFileSync(file === "-" ? 0 : file, "utf8");
+  const serials = readSerials(text, file === "-" ? "standard input" : file, options.column);
+  const matched = match(serials, await readDevices(connection));
+  const { ambiguous, placeholders } = matched;
+  const isKept = state === "accepted" && !options.includeRejected;
+  const rejected = isKept ? matched.devices.filter((device) => device.state === "rejected") : [];
+  const devices = matched.devices.filter((device) => !rejected.includes(device));
+  const { kept, free } = await apart(options.preapprove ? matched.unknown : [], isKept, connection);
+  const { changed, same_serial } = await move(state, devices, connection, options, host);
+  const already = devices.length - changed.length;
+  const preapproved = free;
+  if (!options.dryRun) await preapprove(preapproved, connection, options.includeRejected);
+  const left = { unknown: options.preapprove ? [] : matched.unknown, ambiguous, placeholders };
+  const dry_run = options.dryRun ?? false;
+  const stay = [...rejected.map(nameOf), ...serialsOf(kept)];
+  const more = {
+    already,
+    same_serial,
+    preapproved: serialsOf(preapproved),
+    rejected: stay,
+    ...serialsLeft(left),
+    dry_run,
+  };
+  const lines = [...linesOf(left), ...rejectedLine(stay)];
+  answer<"devices-serials">(host, documentOf(state, changed, more), () =>
+    [
+      doneText(state, changed.length, options.dryRun),
+      ...(already > 0 ? [`${already} already in that state.`] : []),
+      ...(preapproved.length > 0 ? [preapprovedText(preapproved.length, dry_run)] : []),
+      ...lines,
+    ].join("\n"),
+  );
+  if (left.unknown.length > 0 && state === "accepted")
+    say(host, "--preapprove approves the unknown ones in advance.");
+  return lines.length === 0 ? exitStatus.done : exitStatus.problems;
+}
+
+/** Separates unknown serial numbers that were rejected explicitly. */
+async function apart(
+  unknown: readonly Listed[],
+  isKept: boolean,
+  connection: Connection,
+): Promise<{ kept: Listed[]; free: Listed[] }> {
+  if (!isKept || unknown.length === 0) return { kept: [], free: [...unknown] };
+  const { auth_decisions } = await connection.ask<Decisions>("GET", "/device/auth_decisions");
+  const rejected = new Set(
+    auth_decisions.filter((each) => each.enforce_state === "rejected").map(({ serial }) => serialKey(serial)),
+  );
+  const isRejected = ({ serial }: Listed) => rejected.has(serialKey(serial));
+  return { kept: unknown.filter(isRejected), free: unknown.filter((each) => !isRejected(each)) };
+}
+
+const nameOf = ({ name, serial, id }: Device): string => name ?? serial ?? id;
+
+const rejectedLine = (stay: readonly string[]): string[] =>
+  stay.length === 0
+    ? []
+    : [
+        `${stay.length} rejected, left out: ${listed(stay, mostRejectedNamed)}; --include-rejected includes them`,
+      ];
+
+const mostRejectedNamed = 3;
+
+function preapprovedText(amount: number, isTrial: boolean): string {
+  const are = isTrial ? "would be" : amount === 1 ? "is" : "are";
+  return `${count(amount, "unknown serial number")} ${are} approved in advance, for one device each.`;
+}
+
+const serialsLeft = ({ unknown, ambiguous, placeholders }: Omit<Matched, "devices">) => ({
+  unknown: serialsOf(unknown),
+  ambiguous: serialsOf(ambiguous),
+  placeholders: serialsOf(placeholders),
+});
+
+const serialsOf = (listed: readonly Listed[]) => listed.map(({ serial }) => serial);
+
+function match(serials: readonly Listed[], devices: readonly Device[]): Matched {
+  const known = Map.groupBy(devices, ({ serial }) => serialKey(serial));
+  const matched: Matched = { devices: [], unknown: [], ambiguous: [], placeholders: [] };
+  const seen = new Set<string>();
+  for (const each of serials) {
+    const key = serialKey(each.serial);
+    if (key === null) {
+      matched.placeholders.push(each);
+      continue;
+    }
+    if (seen.has(key)) continue;
+    seen.add(key);
+    const found = known.get(key) ?? [];
+    const [only] = found;
+    if (only === undefined) matched.unknown.push(each);
+    else if (found.length > 1) matched.ambiguous.push(each);
+    else matched.devices.push(only);
+  }
+  return matched;
+}
+
+/** An approval in advance applies to the first device with the serial number; the next one is pending. */
+async function preapprove(
+  serials: readonly Listed[],
+  connection: Connection,
+  include_rejected = false,
+): Promise<void> {
+  for (let start = 0; start < serials.length; start += portion) {
+    const decisions = serials
+      .slice(start, start + portion)
+      .map(({ serial }) => ({ serial, enforce_state: "accepted" }));
+    await connection.ask("POST", "/device/auth_decisions", { auth_decisions: decisions, include_rejected });
+  }
+}
+
+const mostNamed = 20;
+
+function linesOf({
+  unknown,
+  ambiguous,
+  placeholders,
+}: Pick<Matched, "unknown" | "ambiguous" | "placeholders">): string[] {
+  const line = (serials: readonly Listed[], what: string) => {
+    const named = serials.map(({ serial, line }) => `${serial} (line ${line})`);
+    return serials.length === 0 ? [] : [`${serials.length} ${what}: ${listed(named, mostNamed)}`];
+  };
+  return [
+    ...line(unknown, "unknown"),
+    ...line(ambiguous, "ambiguous, several devices have it"),
+    ...line(placeholders, "not unique to one machine"),
+  ];
+}

@@ -1,0 +1,120 @@
+export const scopes = [
+  "devices:read",
+  "devices:state",
+  "devices:write",
+  "api_keys:read",
+  "api_keys:write",
+  "users:read",
+  "users:write",
+  "audit:read",
+  "packages:write",
+] as const;
+export type Scope = (typeof scopes)[number];
+
+/** API keys and tokens cannot have `users:write`, because users are changed only in a session. */
+export const keyScopes = scopes.filter((scope) => scope !== "users:write");
+
+/** From most to least powerful. */
+export const roles = ["Owner", "FullAdministrator", "LimitedAdministrator", "User"] as const;
+export type Role = (typeof roles)[number];
+
+/** Rights that only a LimitedAdministrator uses. */
+export const userFlags = ["authz_devices", "authz_policies", "authz_control_panel", "authz_users"] as const;
+
+export interface User {
+  id: string;
+  name: string | null;
+  /** At least one of email and username is set. */
+  email: string | null;
+  username: string | null;
+  role: Role;
+  status: "Active" | "Disabled";
+  authz_devices: boolean;
+  authz_policies: boolean;
+  authz_control_panel: boolean;
+  /** Older name of the same right. */
+  authz_control_plane: boolean;
+  authz_users: boolean;
+}
+
+/** Display name in the audit log and in messages. */
+export const nameOfUser = ({ email, username }: Pick<User, "email" | "username">): string =>
+  email ?? username ?? "";
+
+interface Holder {
+  id: string;
+  name: string | null;
+  scopes: ReadonlySet<Scope>;
+  expires: string | null;
+  /** Digest of the presented secret: during an overlap, a key has two valid secrets. */
+  digest: string;
+}
+
+export type Principal =
+  | ({ kind: "key" } & Holder)
+  | ({ kind: "token"; user: User } & Holder)
+  | { kind: "session"; id: string; scopes: ReadonlySet<Scope>; user: User };
+
+export type Access =
+  | "anyone"
+  /** The holder of an API key or token, acting on that key or token. */
+  | "holder"
+  /** A user, acting on their own account. */
+  | "user"
+  /** Like `user`, but only with a password session. */
+  | "person"
+  | { scope: Scope; by?: readonly Principal["kind"][] };
+
+/** v0 accepts API keys and sessions; latest also accepts users' tokens. */
+export type Alias = "v0" | "latest";
+
+/**
+ * Decides whether the principal may do this.
+ * @returns undefined: allowed; otherwise the problem for the answer
+ */
+export function refusalOf(
+  access: Access,
+  principal: Principal | undefined,
+  alias: Alias,
+): "unauthorized" | "forbidden" | "wrong-alias" | undefined {
+  if (access === "anyone") return undefined;
+  if (!principal) return "unauthorized";
+  if (principal.kind === "token" && alias === "v0") return "wrong-alias";
+  return isAllowed(access, principal) ? undefined : "forbidden";
+}
+
+function isAllowed(access: Exclude<Access, "anyone">, principal: Principal): boolean {
+  if (access === "holder") return principal.kind !== "session";
+  if (access === "user") return principal.kind !== "key";
+  if (access === "person") return principal.kind === "session";
+  const by = access.by ?? ["key", "token", "session"];
+  return by.includes(principal.kind) && principal.scopes.has(access.scope);
+}
+
+/** Current rights of the user, however they signed in. */
+export function rightsOf({
+  role,
+  authz_devices,
+  authz_control_panel,
+  authz_users,
+}: User): ReadonlySet<Scope> {
+  if (role === "Owner" || role === "FullAdministrator") return new Set(scopes);
+  if (role === "User") return new Set();
+  const limited: Scope[] = [];
+  if (authz_devices) limited.push("devices:read", "devices:state", "devices:write");
+  if (authz_control_panel) limited.push("audit:read", "api_keys:read");
+  if (authz_users) limited.push("users:read", "users:write");
+  return new Set(limited);
+}
+
+export const intersection = (one: Iterable<Scope>, other: ReadonlySet<Scope>): ReadonlySet<Scope> =>
+  new Set([...one].filter((scope) => other.has(scope)));
+
+/**
+ * Owners may decide on everyone; other roles only on lower roles, and Full Administrators also on each other.
+ */
+export function mayDecideOn(actor: Role, role: Role): boolean {
+  if (actor === "Owner") return true;
+  if (actor === "FullAdministrator") return role !== "Owner";
+  return roles.indexOf(actor) < roles.indexOf(role);
+}

@@ -1,0 +1,226 @@
+import { randomUUID } from "node:crypto";
+import type { Headers } from "../../service/http/answers.ts";
+import { namedInHeader } from "../../service/http/named.ts";
+import { problem } from "../../service/http/problem.ts";
+import { queryOf, type ServerAnswer, type ServerRequest, wholeAnswer } from "../../service/http/request.ts";
+import { routerOf } from "../../service/http/router.ts";
+import { allowOf, operationOf, type Route } from "../../service/http/routes.ts";
+import { type Alias, type Principal, refusalOf } from "./access.ts";
+import { type Identified, identify, noteUse } from "./auth/authenticate.ts";
+import { countFailure, recordFailure, throttleOf } from "./auth/login-throttle.ts";
+import { requireSameSite } from "./auth/same-site.ts";
+import { type Answer, type Call, type Caller, type ControllerApp, securityHeaders } from "./call.ts";
+import type { Contract } from "./contract.ts";
+import { contracts } from "./contracts.ts";
+import type { Controller } from "./controller.ts";
+import { handlers } from "./handlers.ts";
+import { networkOf } from "./limits/networks.ts";
+import { type Allowance, RateLimits } from "./limits/rate-limits.ts";
+import { Refused, tooMany } from "./problems.ts";
+import { readBodyAs, readQuery } from "./request.ts";
+import { apiPath, type ControllerOperation, controllerRoutes } from "./routes.ts";
+
+const prefixes = [apiPath, "/-net/api/latest", "/latest"] as const;
+
+interface Incoming {
+  request: ServerRequest;
+  caller: Caller;
+  requestId: string;
+  alias: Alias;
+  now: number;
+  /** Extra headers for the answer. */
+  headers: Headers;
+}
+
+const routeAt = routerOf(controllerRoutes);
+
+export function controllerApp(controller: Controller): ControllerApp {
+  const limits = new RateLimits(controller.counters);
+  return async (request, caller) => {
+    const now = controller.clock();
+    const requestId = requestIdOf(request.header("x-request-id"));
+    const headers: Headers = { ...securityHeaders(caller), "X-Request-Id": requestId };
+    try {
+      const { path, alias } = placeOf(request.path);
+      if (alias === "latest") headers["Content-Location"] = apiPath + encoded(path);
+      headers["API-Version"] = "v0";
+      if (!caller.secure)
+        throw new Refused(
+          "https-required",
+          "Repeat the request over HTTPS: others must not be able to read the credentials.",
+        );
+      await spend(limits, `address ${networkOf(caller.remote)}`, controller.settings.limits.address, now, {});
+      const found = routeAt(path);
+      if (!found) throw nothingHere();
+      const incoming = { request, caller, requestId, alias, now, headers };
+      return await answerRoute(controller, limits, found.route, incoming, found.params);
+    } catch (error) {
+      return refused(error, request, headers, controller);
+    }
+  };
+}
+
+const nothingHere = () => new Refused("not-found", "There is nothing at this address.");
+
+const encoded = (path: string) => path.split("/").map(encodeURIComponent).join("/");
+
+/** Addresses with and without the final slash are the same. @returns the path below the prefix */
+function placeOf(path: string): { path: string; alias: Alias } {
+  for (const prefix of prefixes) {
+    if (path !== prefix && !path.startsWith(`${prefix}/`)) continue;
+    const rest = path.slice(prefix.length).replace(/\/$/, "");
+    return { path: rest, alias: prefix === apiPath ? "v0" : "latest" };
+  }
+  throw nothingHere();
+}
+
+async function answerRoute(
+  controller: Controller,
+  limits: RateLimits,
+  route: Route<ControllerOperation>,
+  incoming: Incoming,
+  params: Readonly<Record<string, string>>,
+): Promise<ServerAnswer> {
+  const { request, caller, requestId, alias, now, headers } = incoming;
+  if (request.method === "OPTIONS")
+    return reply({ status: 200, body: described(route) }, { ...headers, Allow: allowOf(route) });
+  const operation = operationOf(route, request.method);
+  if (!operation)
+    throw new Refused("method-not-allowed", `${request.method} is not for this address.`, {
+      headers: { Allow: allowOf(route) },
+    });
+  const contract = contracts[operation];
+  let principal = await authenticate(controller, contract, incoming);
+  if (principal && principal.kind !== "session") await noteUse(controller, principal.id, now);
+  await spendRate(controller, limits, contract, principal, incoming);
+  const query = readQuery(contract, queryOf(request));
+  const { body, ignored } = await readBodyAs(contract, request);
+  if (ignored.length > 0) headers["X-Ignored-Fields"] = namedInHeader(ignored);
+  // Rights may have changed while the body arrived, because the client decides how long that takes.
+  if (body !== undefined && principal) principal = await authenticate(controller, contract, incoming);
+  const call: Call = {
+    controller,
+    request,
+    caller,
+    requestId,
+    alias,
+    now,
+    params,
+    query: query as Call["query"],
+    body,
+    principal,
+  };
+  const given = await handlers[operation](call);
+  warnOfEnd(headers, principal, now);
+  return reply(given, headers);
+}
+
+const described = ({ name, description }: Route<ControllerOperation>) => ({
+  name,
+  description,
+  renders: ["application/json"],
+  parses: ["application/json"],
+});
+
+/** Identifies the caller and checks access. Public operations ignore credentials, even invalid ones. */
+async function authenticate(
+  controller: Controller,
+  { access }: Contract,
+  { request, caller, requestId, alias, now }: Incoming,
+): Promise<Principal | undefined> {
+  if (access === "anyone") return undefined;
+  const identified = await identify(controller, request, now);
+  if (identified && "failure" in identified) {
+    await fail(controller, identified, { ip: caller.remote, request: requestId }, now);
+  }
+  const principal = identified && "principal" in identified ? identified.principal : undefined;
+  const refusal = refusalOf(access, principal, alias);
+  if (refusal)
+    throw new Refused(refusal, sentences[refusal], refusal === "unauthorized" ? { headers: challenge } : {});
+  if (principal) requireSameSite(request, caller);
+  return principal;
+}
+
+const challenge = { "WWW-Authenticate": 'Basic realm="controller", charset="UTF-8"' };
+const sentences = {
+  unauthorized: "Send the id and the secret of an API key as HTTP Basic credentials.",
+  forbidden: "These credentials are not valid here.",
+  "wrong-alias": "A user's token works below /latest/ only; API keys work here.",
+};
+
+async function fail(
+  controller: Controller,
+  failed: Extract<Identified, { failure: unknown }>,
+  caller: { ip: string; request: string },
+  now: number,
+): Promise<never> {
+  const name = failed.id ?? "";
+  const wait =
+    (await throttleOf(controller, name, caller.ip, now)) ||
+    (await countFailure(controller, name, caller.ip, now));
+  if (wait > 0) throw tooMany(wait);
+  await recordFailure(controller, failed, caller, now);
+  throw new Refused("unauthorized", sentences.unauthorized, { headers: challenge });
+}
+
+async function spendRate(
+  controller: Controller,
+  limits: RateLimits,
+  { rate }: Contract,
+  principal: Principal | undefined,
+  { caller, now, headers }: Incoming,
+): Promise<void> {
+  const { limits: most } = controller.settings;
+  if (principal) return spend(limits, `${principal.kind} ${principal.id}`, most.key, now, headers);
+  if (rate === "enrol") return spend(limits, `enrol ${networkOf(caller.remote)}`, most.enrol, now, headers);
+  if (rate === "login") return spend(limits, `login ${networkOf(caller.remote)}`, most.login, now, headers);
+}
+
+async function spend(
+  limits: RateLimits,
+  key: string,
+  limit: number,
+  now: number,
+  headers: Headers,
+): Promise<void> {
+  const allowance = await limits.spend(key, limit, now);
+  if (limit > 0) Object.assign(headers, rateHeaders(allowance));
+  if (!allowance.allowed) throw tooMany(allowance.reset);
+}
+
+/** Policy and remaining quota, as in draft-ietf-httpapi-ratelimit-headers. */
+const rateHeaders = ({ limit, remaining, reset }: Allowance): Headers => ({
+  RateLimit: `"minute";r=${remaining};t=${reset}`,
+  "RateLimit-Policy": `"minute";q=${limit};w=60`,
+});
+
+const expiryWarningMilliseconds = 14 * 24 * 3_600_000;
+
+/** Adds a warning header if the caller's key expires soon. */
+function warnOfEnd(headers: Headers, principal: Principal | undefined, now: number): void {
+  if (!principal || principal.kind === "session" || principal.expires === null) return;
+  if (Date.parse(principal.expires) - now < expiryWarningMilliseconds)
+    headers["X-Key-Expires"] = principal.expires;
+}
+const requestIdOf = (given: string | null): string =>
+  given !== null && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID();
+
+function reply({ status, body, text, stream, headers: own }: Answer, headers: Headers): ServerAnswer {
+  const json = text ?? (body === undefined ? undefined : JSON.stringify(body));
+  if (json === undefined && stream === undefined) return { status, headers: { ...headers, ...own } };
+  const all = { "Content-Type": "application/json", ...headers, ...own };
+  return json === undefined ? { status, headers: all, body: stream } : wholeAnswer(status, all, json);
+}
+
+function refused(
+  error: unknown,
+  { target }: ServerRequest,
+  headers: Headers,
+  { log }: Controller,
+): ServerAnswer {
+  const known =
+    error instanceof Refused ? error : new Refused("internal", "The server's log has the details.");
+  if (known !== error) log(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  const { pathname } = new URL(target, "http://localhost");
+  return problem(known.details(), pathname, { ...headers, ...known.headers });
+}

@@ -1,0 +1,191 @@
+import type { ServerRequest } from "../../../service/http/request.ts";
+import { type Alias, intersection, type Principal, rightsOf, type Scope, type User } from "../access.ts";
+import { at } from "../call.ts";
+import type { Controller } from "../controller.ts";
+import { digestOf, isSameDigest } from "../secrets.ts";
+import { prepared } from "../store/prepared.ts";
+import type { KeyRow, UserRow } from "../store/schema.ts";
+import { readCredentials } from "./credentials.ts";
+
+/** Reason for rejected credentials, recorded in the audit log but never sent to the client. */
+export type Failure = "malformed" | "unknown" | "wrong" | "expired" | "disabled" | "revoked" | "braked";
+
+export type Identified = { principal: Principal } | { failure: Failure; id?: string };
+
+/** Identifies the holder of the credentials. Every request reads the database, so that a revocation takes effect at once. */
+export async function identify(
+  controller: Controller,
+  request: Pick<ServerRequest, "header">,
+  now: number,
+): Promise<Identified | undefined> {
+  const credentials = readCredentials(request.header("authorization"), request.header("cookie"));
+  if (credentials.kind === "none") return undefined;
+  if (credentials.kind === "malformed") return { failure: "malformed" };
+  if (credentials.kind === "session") return identifySession(controller, credentials.secret, now);
+  return identifyPair(controller, credentials.id, credentials.secret, now);
+}
+
+async function identifyPair(
+  { database, pepper }: Controller,
+  id: string,
+  secret: string,
+  now: number,
+): Promise<Identified> {
+  const [row] = await keysWithOwner(database.read, id);
+  const digest = digestOf(pepper, "key", id, secret);
+  // Also compares for unknown ids, against a digest that cannot match, so that timing reveals nothing.
+  const secretUntil = endOfSecret(row, digest);
+  if (!row) return { failure: "unknown", id };
+  if (secretUntil <= now) return { failure: "wrong", id };
+  const failure = failureOf(row, now);
+  if (failure) return { failure, id };
+  const scopes = scopesOf(row);
+  const own = { id, name: row.name, expires: row.expires_at, digest };
+  if (row.owner === null) return { principal: { kind: "key", ...own, scopes } };
+  if (row.user_id === null) return { failure: "unknown", id };
+  const user = userOf(row as UserColumns);
+  if (user.status !== "Active") return { failure: "disabled", id };
+  const rights = intersection(scopes, rightsOf(user));
+  return { principal: { kind: "token", ...own, scopes: rights, user } };
+}
+
+const nothing = "0".repeat(64);
+const never = Number.POSITIVE_INFINITY;
+
+/** Expiry of the secret with this digest, in milliseconds since 1970; 0: not a secret of this key. */
+function endOfSecret(
+  row: Pick<KeyRow, "digest" | "previous_digest" | "previous_until"> | undefined,
+  digest: string,
+): number {
+  const isCurrent = isSameDigest(row?.digest ?? nothing, digest);
+  const isPrevious = isSameDigest(row?.previous_digest ?? nothing, digest);
+  if (isCurrent) return never;
+  return isPrevious ? Date.parse(row?.previous_until ?? "") || 0 : 0;
+}
+
+function failureOf(
+  { revoked_at, disabled, expires_at }: Pick<KeyRow, "revoked_at" | "disabled" | "expires_at">,
+  now: number,
+): Failure | undefined {
+  if (revoked_at !== null) return "revoked";
+  if (disabled !== 0) return "disabled";
+  return expires_at !== null && expires_at <= at(now) ? "expired" : undefined;
+}
+
+export const scopesOf = ({ scopes }: Pick<KeyRow, "scopes">): ReadonlySet<Scope> =>
+  new Set(JSON.parse(scopes));
+
+async function identifySession(
+  { database, pepper }: Controller,
+  secret: string,
+  now: number,
+): Promise<Identified> {
+  const id = digestOf(pepper, "session", secret);
+  const row = await database.read
+    .selectFrom("sessions")
+    .innerJoin("users", "users.id", "sessions.user_id")
+    .select(["sessions.expires_at"])
+    .select(userColumns)
+    .where("sessions.digest", "=", id)
+    .executeTakeFirst();
+  if (!row) return { failure: "unknown" };
+  if (row.expires_at <= at(now)) return { failure: "expired" };
+  const user = userOf(row);
+  if (user.status !== "Active") return { failure: "disabled" };
+  return { principal: { kind: "session", id, user, scopes: rightsOf(user) } };
+}
+
+const userColumns = [
+  "users.id as user_id",
+  "users.name as user_name",
+  "users.email",
+  "users.username",
+  "users.role",
+  "users.status",
+  "users.authz_devices",
+  "users.authz_policies",
+  "users.authz_control_panel",
+  "users.authz_users",
+] as const;
+
+/** Columns are listed, so that a newer relcat can add columns while this one still runs. */
+const keyColumns = [
+  "keys.owner",
+  "keys.name",
+  "keys.scopes",
+  "keys.digest",
+  "keys.previous_digest",
+  "keys.previous_until",
+  "keys.expires_at",
+  "keys.disabled",
+  "keys.revoked_at",
+] as const;
+
+const keysWithOwner = prepared(({ database }, id: string) =>
+  database
+    .selectFrom("keys")
+    .leftJoin("users", "users.id", "keys.owner")
+    .select(keyColumns)
+    .select(userColumns)
+    .where("keys.id", "=", id),
+);
+
+type UserColumns = Omit<UserRow, "ordinal" | "id" | "name" | "password" | "created_at"> & {
+  user_id: string;
+  user_name: string | null;
+};
+
+function userOf({
+  user_id: id,
+  user_name: name,
+  email,
+  username,
+  role,
+  status,
+  ...flags
+}: UserColumns): User {
+  return {
+    id,
+    name,
+    email,
+    username,
+    role: role as User["role"],
+    status: status as User["status"],
+    authz_devices: flags.authz_devices === 1,
+    authz_policies: flags.authz_policies === 1,
+    authz_control_panel: flags.authz_control_panel === 1,
+    authz_control_plane: flags.authz_control_panel === 1,
+    authz_users: flags.authz_users === 1,
+  };
+}
+
+export const userOfRow = ({ id, name, ...row }: UserRow): User =>
+  userOf({ ...row, user_id: id, user_name: name });
+
+/** Rechecks credentials during answers that outlive their request, such as streams. */
+export async function isStillGood(
+  controller: Controller,
+  request: Pick<ServerRequest, "header">,
+  alias: Alias,
+): Promise<Principal | undefined> {
+  const identified = await identify(controller, request, controller.clock());
+  if (!identified || !("principal" in identified)) return undefined;
+  return identified.principal.kind === "token" && alias === "v0" ? undefined : identified.principal;
+}
+
+const minute = 60_000;
+
+/** Time of the last recorded use per key. Once a minute is exact enough, and saves a write per request. */
+const noted = new Map<string, number>();
+
+export async function noteUse({ database }: Controller, id: string, now: number): Promise<void> {
+  if (now - (noted.get(id) ?? Number.NEGATIVE_INFINITY) < minute) return;
+  noted.set(id, now);
+  await database.note((writer) =>
+    writer
+      .updateTable("keys")
+      .set({ last_used_at: at(now) })
+      .where("id", "=", id)
+      .execute(),
+  );
+}

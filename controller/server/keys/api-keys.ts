@@ -1,0 +1,210 @@
+import { randomUUID } from "node:crypto";
+import type { z } from "zod";
+import { scopesOf } from "../auth/authenticate.ts";
+import { type Answer, at, type Call, nameOf, principalOf, type Writing, write } from "../call.ts";
+import { Refused } from "../problems.ts";
+import { digestOf, newSecret } from "../secrets.ts";
+import type { KeyRow } from "../store/schema.ts";
+import type { keyChangeSchema, keyRequestSchema, rotateRequestSchema } from "./key-documents.ts";
+import { keyOf, makeKey, newKeyOf, readKey } from "./key-rows.ts";
+
+type KeyRequest = z.infer<typeof keyRequestSchema>;
+type Rotation = z.infer<typeof rotateRequestSchema>;
+
+const hour = 3_600_000;
+/** Hours during which the old secret works together with the new one. */
+const usualOverlap = 24;
+
+const unknown = () => new Refused("not-found", "There is no such key.");
+
+/** `GET api_keys` */
+export async function listApiKeys({ controller: { database } }: Call): Promise<Answer> {
+  const rows = await database.read
+    .selectFrom("keys")
+    .selectAll()
+    .where("owner", "is", null)
+    .orderBy("ordinal")
+    .execute();
+  return { status: 200, body: { api_keys: rows.map(keyOf) } };
+}
+
+/** `POST api_keys` */
+export const createApiKey = (call: Call<KeyRequest>): Promise<Answer> => create(call, null);
+
+async function create(call: Call<KeyRequest>, owner: string | null): Promise<Answer> {
+  const { scopes: rights } = principalOf(call);
+  const maker = { id: randomUUID(), owner, createdBy: nameOf(call), rights };
+  const { row, secret } = makeKey(call.controller, maker, call.body, call.now);
+  await write(call, async ({ transaction, record }) => {
+    await transaction.insertInto("keys").values(row).execute();
+    const { name, expires_at } = row;
+    const after = { name, scopes: JSON.parse(row.scopes), expires_at, ...(owner !== null && { owner }) };
+    record({ code: "key.created", target: { kind: "key", id: row.id }, after });
+  });
+  return { status: 201, body: newKeyOf(row, secret) };
+}
+
+/** `GET api_keys/me` */
+export async function readOwnApiKey(call: Call): Promise<Answer> {
+  const row = await readKey(call.controller.database.read, principalOf(call).id);
+  if (!row) throw unknown();
+  return { status: 200, body: keyOf(row) };
+}
+
+/** `POST api_keys/{id}` */
+export async function changeApiKey(call: Call<z.infer<typeof keyChangeSchema>>): Promise<Answer> {
+  const { name, disabled } = call.body;
+  const row = await write(call, async ({ transaction, record }) => {
+    const before = await requireApiKey(transaction, call.params.id ?? "");
+    if (disabled === false && before.disabled !== 0) requireNoExcess(call, before);
+    const after: KeyRow = {
+      ...before,
+      ...(name !== undefined && { name }),
+      ...(disabled !== undefined && { disabled: Number(disabled) }),
+    };
+    if (after.name === before.name && after.disabled === before.disabled) return before;
+    await transaction
+      .updateTable("keys")
+      .set({ name: after.name, disabled: after.disabled })
+      .where("id", "=", before.id)
+      .execute();
+    const audited = (key: KeyRow) => ({ name: key.name, disabled: key.disabled !== 0 });
+    record({
+      code: "key.updated",
+      target: { kind: "key", id: before.id },
+      before: audited(before),
+      after: audited(after),
+    });
+    return after;
+  });
+  return { status: 200, body: keyOf(row) };
+}
+
+/** Excludes users' tokens, which only their owners may change. */
+async function requireApiKey(transaction: Writing["transaction"], id: string): Promise<KeyRow> {
+  const row = await readKey(transaction, id);
+  if (row?.owner !== null) throw unknown();
+  return row;
+}
+
+/** `DELETE api_keys/{id}`: the key stays in lists, marked as revoked. */
+export async function revokeApiKey(call: Call): Promise<Answer> {
+  await write(call, async (writing) =>
+    revoke(call, writing, await requireApiKey(writing.transaction, call.params.id ?? "")),
+  );
+  return { status: 204 };
+}
+
+async function revoke(
+  call: Call,
+  { transaction, record }: Writing,
+  { id, name, revoked_at }: KeyRow,
+): Promise<void> {
+  if (revoked_at !== null) return;
+  await transaction
+    .updateTable("keys")
+    .set({ revoked_at: at(call.now), previous_digest: null, previous_until: null })
+    .where("id", "=", id)
+    .execute();
+  record({ code: "key.revoked", target: { kind: "key", id }, before: { name } });
+}
+
+/** `POST api_keys/{id}/rotate` */
+export const rotateApiKey = (call: Call<Rotation>): Promise<Answer> =>
+  rotate(call, call.params.id ?? "", (row) => {
+    // The new secret gives its receiver all rights of the key, so tokens are excluded.
+    if (row.owner !== null) throw unknown();
+    requireNoExcess(call, row);
+  });
+
+/** @throws Refused if the key has rights that the caller lacks */
+function requireNoExcess(call: Call<unknown>, row: KeyRow): void {
+  const { scopes: rights } = principalOf(call);
+  const excess = [...scopesOf(row)].filter((scope) => !rights.has(scope));
+  if (excess.length > 0)
+    throw new Refused("forbidden", `The key has more rights than you: ${excess.join(", ")}.`);
+}
+
+/**
+ * `POST api_keys/me/rotate`: requires the current secret, so that a replaced one cannot take over the key.
+ */
+export const rotateOwnApiKey = (call: Call<Rotation>): Promise<Answer> => {
+  const principal = principalOf(call);
+  return rotate(call, principal.id, ({ digest }) => {
+    if (principal.kind !== "session" && principal.digest === digest) return;
+    throw new Refused("forbidden", "This secret was replaced: rotate the key with its current secret.");
+  });
+};
+
+/** Issues a new secret and restarts the key's lifetime with its original length. */
+async function rotate(call: Call<Rotation>, id: string, require: (row: KeyRow) => void): Promise<Answer> {
+  const { pepper, settings } = call.controller;
+  const overlap = (call.body.overlap_hours ?? usualOverlap) * hour;
+  const { row, secret } = await write(call, async ({ transaction, record }) => {
+    const before = await readKey(transaction, id);
+    if (!before) throw unknown();
+    require(before);
+    if (before.revoked_at !== null) throw new Refused("conflict", "The key is revoked: create another one.");
+    const secret = newSecret(before.owner === null ? settings.prefixes.key : settings.prefixes.token);
+    const row: KeyRow = {
+      ...before,
+      digest: digestOf(pepper, "key", id, secret),
+      previous_digest: overlap > 0 ? before.digest : null,
+      previous_until: overlap > 0 ? at(call.now + overlap) : null,
+      rotated_at: at(call.now),
+      expires_at: renewed(before, call),
+    };
+    const { digest, previous_digest, previous_until, rotated_at, expires_at } = row;
+    await transaction
+      .updateTable("keys")
+      .set({ digest, previous_digest, previous_until, rotated_at, expires_at })
+      .where("id", "=", id)
+      .execute();
+    record({
+      code: "key.rotated",
+      target: { kind: "key", id },
+      before: { expires_at: before.expires_at },
+      after: { expires_at, previous_until },
+    });
+    return { row, secret };
+  });
+  return { status: 200, body: newKeyOf(row, secret) };
+}
+
+function renewed(key: KeyRow, { now, controller: { settings } }: Call): string | null {
+  if (key.expires_at === null) return null;
+  const maxLife = settings.keyLife.maxDays * 24 * hour;
+  const life = Date.parse(key.expires_at) - Date.parse(key.rotated_at ?? key.created_at);
+  return at(now + Math.min(maxLife, life));
+}
+
+/** `GET user/tokens` */
+export async function listTokens(call: Call): Promise<Answer> {
+  const rows = await call.controller.database.read
+    .selectFrom("keys")
+    .selectAll()
+    .where("owner", "=", userIdOf(call))
+    .orderBy("ordinal")
+    .execute();
+  return { status: 200, body: { api_keys: rows.map(keyOf) } };
+}
+
+/** `POST user/tokens` */
+export const createToken = (call: Call<KeyRequest>): Promise<Answer> => create(call, userIdOf(call));
+
+/** `DELETE user/tokens/{id}`: tokens of other users are reported as unknown. */
+export async function revokeToken(call: Call): Promise<Answer> {
+  const owner = userIdOf(call);
+  await write(call, async (writing) => {
+    const row = await readKey(writing.transaction, call.params.id ?? "");
+    if (row?.owner !== owner) throw new Refused("not-found", "There is no such token.");
+    await revoke(call, writing, row);
+  });
+  return { status: 204 };
+}
+
+function userIdOf(call: Call): string {
+  const principal = principalOf(call);
+  if (principal.kind === "key") throw new Refused("forbidden", "An API key has no owner.");
+  return principal.user.id;
+}

@@ -1,0 +1,162 @@
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { renameToFree, syncToDisk } from "../../shared/disk.ts";
+import { writeAs } from "./call.ts";
+import type { Settings } from "./controller.ts";
+import { NotReady, openController, pepperFile } from "./node.ts";
+import { hostActor, type LogVerdict, verifyAudit } from "./node-host.ts";
+import { migrate } from "./store/migrations.ts";
+import { openPostgres } from "./store/postgres.ts";
+import { openSqlite } from "./store/sqlite.ts";
+
+/** The target file already exists; nothing was written. */
+export class FileExists extends Error {
+  override readonly name = "FileExists";
+}
+
+/** The backup's content was changed outside the controller. */
+export class BackupBroken extends Error {
+  override readonly name = "BackupBroken";
+}
+
+export interface BackupOptions {
+  /** Path of the SQLite file; a server may be writing to it. */
+  database: string;
+  file: string;
+  /** Hexadecimal; undefined: the backup contains no pepper. */
+  pepper: string | undefined;
+}
+
+/** Writes a complete, consistent copy or nothing. @throws FileExists */
+export function backUp({ database, file, pepper }: BackupOptions): void {
+  refuseExisting(file);
+  if (pepper !== undefined) refuseOtherPepper(file, pepper);
+  const part = copyOf(database, file);
+  if (pepper !== undefined) writePepper(file, pepper);
+  place(part, file);
+}
+
+/** Reads the pepper file next to the SQLite file, if there is one. */
+export const pepperBeside = (database: string): string | undefined =>
+  existsSync(pepperFile(database)) ? readFileSync(pepperFile(database), "utf8").trim() : undefined;
+
+export interface RestoreOptions {
+  file: string;
+  database: string;
+  /** Hexadecimal. */
+  pepper: string;
+  settings: Settings;
+  clock: () => number;
+  log: (message: string) => void;
+}
+
+/**
+ * Restores a backup after verifying its audit log, and records the restore in that log.
+ * @throws FileExists, BackupBroken, NotReady
+ */
+export async function restore({ file, database, pepper, ...opening }: RestoreOptions): Promise<void> {
+  if (!existsSync(file)) throw new NotReady(`There is no backup ${file}`);
+  refuseExisting(database);
+  refuseOtherPepper(database, pepper);
+  const part = copyOf(file, database);
+  try {
+    await proveRestored({ database: part, pepper, ...opening }, basename(file));
+  } catch (error) {
+    remove(part);
+    throw error instanceof NotReady ? new NotReady(error.message.replaceAll(part, file)) : error;
+  }
+  writePepper(database, pepper);
+  place(part, database);
+}
+
+async function proveRestored(opening: Omit<RestoreOptions, "file">, from: string): Promise<void> {
+  await migrateDatabase(opening);
+  const controller = await openController(opening);
+  try {
+    const verdict: LogVerdict = await verifyAudit(controller);
+    if (verdict.verdict === "broken") throw new BackupBroken(verdict.why);
+    const { seq } = verdict.head;
+    await writeAs(controller, hostActor(), controller.clock(), async ({ record }) =>
+      record({ code: "database.restored", after: { from, rows: seq } }),
+    );
+  } finally {
+    await controller.database.close();
+  }
+}
+
+/** Migrates a database to the current schema. @returns the steps that ran */
+export async function migrateDatabase({
+  database: where,
+  log,
+}: Pick<RestoreOptions, "database" | "log">): Promise<string[]> {
+  const isPostgres = /^postgres(ql)?:\/\//.test(where);
+  if (!isPostgres && !existsSync(where)) throw new NotReady(`There is no database ${where}`);
+  const database = isPostgres ? await openPostgres(where, ({ message }) => log(message)) : openSqlite(where);
+  try {
+    const tables = await database.read.introspection.getTables();
+    if (!tables.some(({ name }) => name === "meta"))
+      throw new NotReady(`${where} is not the database of a controller`);
+    return await migrate(database.read as never, database.kind);
+  } finally {
+    await database.close();
+  }
+}
+
+function refuseExisting(file: string): void {
+  if (existsSync(file)) throw new FileExists(`${file} already exists`);
+}
+
+function refuseOtherPepper(database: string, pepper: string): void {
+  const beside = pepperBeside(database);
+  if (beside === undefined || beside === pepper) return;
+  throw new FileExists(`${pepperFile(database)} contains a different pepper`);
+}
+
+/** A consistent copy next to its final path: SQLite's backup reads in one transaction, even during writes. */
+function copyOf(from: string, to: string): string {
+  removeAbandoned(to);
+  const part = `${to}.${process.pid}.part`;
+  closeSync(openSync(part, "wx", 0o600));
+  const database = new DatabaseSync(from, { timeout: 10_000 });
+  try {
+    database.prepare("vacuum into ?").run(part);
+  } catch (error) {
+    remove(part);
+    throw error;
+  } finally {
+    database.close();
+  }
+  syncToDisk(part);
+  return part;
+}
+
+/** Removes temporary files of killed runs. */
+function removeAbandoned(to: string): void {
+  const folder = dirname(to);
+  for (const name of readdirSync(folder)) {
+    if (name.startsWith(`${basename(to)}.`) && /\.\d+\.part$/.test(name)) remove(join(folder, name));
+  }
+}
+
+function place(part: string, file: string): void {
+  try {
+    renameToFree(part, file);
+  } finally {
+    remove(part);
+  }
+  syncToDisk(dirname(file));
+}
+
+function remove(part: string): void {
+  for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(`${part}${suffix}`, { force: true });
+}
+
+/** Written before the database, which would be useless without its pepper. */
+function writePepper(database: string, pepper: string): void {
+  const file = pepperFile(database);
+  if (existsSync(file)) return;
+  const part = `${file}.${process.pid}.part`;
+  writeFileSync(part, `${pepper}\n`, { mode: 0o600, flag: "wx", flush: true });
+  place(part, file);
+}

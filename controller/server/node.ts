@@ -1,0 +1,213 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
+import { readRequest, send } from "../../service/http/node-request.ts";
+import {
+  boundedServer,
+  type Certificate,
+  closeServer,
+  listen,
+  logWhenDone,
+  proxiesOf,
+  type RequestEntry,
+  type Timeouts,
+  timeouts,
+} from "../../service/http/node-server.ts";
+import { problem } from "../../service/http/problem.ts";
+import type { ServerAnswer } from "../../service/http/request.ts";
+import { controllerApp } from "./app.ts";
+import type { Caller } from "./call.ts";
+import { isLoopback, securityHeaders } from "./call.ts";
+import type { Controller, Settings } from "./controller.ts";
+import { localCounters, sharedCounters } from "./limits/counters.ts";
+import { withPages } from "./pages/site.ts";
+import { Refused } from "./problems.ts";
+import { digestOf, isSameDigest, type Pepper, pepperBytes } from "./secrets.ts";
+import type { Database } from "./store/database.ts";
+import { migrate, missingSteps } from "./store/migrations.ts";
+import { openPostgres } from "./store/postgres.ts";
+import { openSqlite } from "./store/sqlite.ts";
+
+export { settings } from "./controller.ts";
+
+/** The controller cannot be opened; the message says what to do. */
+export class NotReady extends Error {
+  override readonly name = "NotReady";
+}
+
+export interface OpenOptions {
+  /** Path of a file, or postgres://… */
+  database: string;
+  /** Hexadecimal; by default read from the file next to the SQLite file. */
+  pepper: string | undefined;
+  settings: Settings;
+  clock: () => number;
+  log: (message: string) => void;
+  /** Creates the database and the pepper if they are missing. */
+  create?: boolean;
+}
+
+const isPostgres = (database: string) => /^postgres(ql)?:\/\//.test(database);
+
+export const pepperFile = (database: string): string => `${database}.pepper`;
+
+/**
+ * Opens a controller's database with its pepper.
+ * @throws NotReady for a missing file, a wrong pepper, or a schema that needs `migrate`
+ */
+export async function openController({
+  database: place,
+  pepper: given,
+  settings,
+  clock,
+  log,
+  create = false,
+}: OpenOptions): Promise<Controller> {
+  if (!isPostgres(place) && !create && !existsSync(place)) {
+    throw new NotReady(
+      `There is no database ${place}: create one with relcat controller init --database ${place}`,
+    );
+  }
+  const pepper = readPepper(place, given, create);
+  const database = isPostgres(place)
+    ? await openPostgres(place, (error) => log(`database: ${error.message}`))
+    : openSqlite(place);
+  try {
+    if (create) await migrate(database.read as never, database.kind);
+    const missing = await missingSteps(database.read as never);
+    if (missing.length > 0) {
+      throw new NotReady(
+        `The database lacks ${missing.join(", ")}: relcat controller migrate --database ${place}`,
+      );
+    }
+    const id = await requireSamePepper(database, pepper, create);
+    const counters = database.kind === "sqlite" ? localCounters() : sharedCounters(database);
+    return { database, pepper, settings, counters, id, clock, log };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+function readPepper(database: string, given: string | undefined, create: boolean): Pepper {
+  if (given !== undefined) return parsePepper(given, "RELCAT_PEPPER");
+  const file = pepperFile(database);
+  if (isPostgres(database))
+    throw new NotReady(
+      `RELCAT_PEPPER is not set: export RELCAT_PEPPER=$(openssl rand -hex ${pepperBytes}), and keep it`,
+    );
+  if (existsSync(file)) return parsePepper(readFileSync(file, "utf8").trim(), file);
+  if (!create || existsSync(database))
+    throw new NotReady(`The pepper is missing: put ${file} back, or set RELCAT_PEPPER`);
+  const pepper = randomBytes(pepperBytes);
+  writeFileSync(file, `${pepper.toString("hex")}\n`, { mode: 0o600, flag: "wx" });
+  return pepper;
+}
+
+function parsePepper(text: string, where: string): Pepper {
+  if (/^[0-9a-f]{64,}$/i.test(text)) return Buffer.from(text, "hex");
+  throw new NotReady(`${where} is not ${pepperBytes} bytes in hexadecimal`);
+}
+
+/** A wrong pepper would make every credential fail without a visible reason. @returns the controller's id */
+async function requireSamePepper({ read, note }: Database, pepper: Pepper, create: boolean): Promise<string> {
+  const rows = await read
+    .selectFrom("meta")
+    .selectAll()
+    .where("key", "in", ["controller", "pepper"])
+    .execute();
+  const values = new Map(rows.map(({ key, value }) => [key, value]));
+  const known = values.get("controller");
+  const check = digestOf(pepper, "check", "pepper");
+  if (known !== undefined && isSameDigest(values.get("pepper") ?? "", check)) return known;
+  if (known !== undefined)
+    throw new NotReady("The pepper is not the one that this database was created with");
+  if (!create) throw new NotReady("The database has no controller yet: relcat controller init");
+  const id = randomUUID();
+  await note((database) =>
+    database
+      .insertInto("meta")
+      .values([
+        { key: "controller", value: id },
+        { key: "pepper", value: check },
+      ])
+      .execute(),
+  );
+  return id;
+}
+
+export interface ServeOptions {
+  host: string;
+  /** 0: any free port. */
+  port: number;
+  trustedProxies?: readonly string[];
+  reusePort?: boolean;
+  certificate?: Certificate | undefined;
+  timeouts?: Partial<Timeouts>;
+  /** Monotonic clock in milliseconds, for durations. */
+  clock: () => number;
+  log: (entry: RequestEntry) => void;
+}
+
+export interface ControllerServer {
+  url: string;
+  /** Stops accepting requests and finishes the current ones; the database stays open. */
+  close(): Promise<void>;
+}
+
+/** Starts a server. @throws EADDRINUSE, EACCES for the address */
+export async function serveController(
+  controller: Controller,
+  options: ServeOptions,
+): Promise<ControllerServer> {
+  const waits = { ...timeouts, ...options.timeouts };
+  const server = boundedServer(waits, options.certificate);
+  const app = withPages(controller, controllerApp(controller));
+  const proxies = proxiesOf(options.trustedProxies ?? []);
+  const isSecure = options.certificate !== undefined;
+  const closing = new AbortController();
+  const callerOf = (incoming: IncomingMessage, remote: string): Caller => {
+    const https = isSecure || proxies.saysHttps(incoming);
+    return { remote, https, secure: https || isLoopback(remote), closing: closing.signal };
+  };
+  const answer = async (incoming: IncomingMessage, remote: string): Promise<ServerAnswer> => {
+    const request = incoming.method === "TRACE" ? undefined : readRequest(incoming, options.host);
+    return request ? app(request, callerOf(incoming, remote)) : badRequest(remote);
+  };
+  const log = (entry: RequestEntry) => options.log({ ...entry, path: withoutSecrets(entry.path) });
+  const logged = { clock: options.clock, log };
+  server.on("request", (incoming, outgoing) => {
+    const remote = proxies.remoteOf(incoming);
+    logWhenDone(incoming, outgoing, remote, logged);
+    answer(incoming, remote)
+      .then((given) => send(outgoing, given))
+      .catch((error) => {
+        controller.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
+        outgoing.destroy();
+      });
+  });
+  const address = await listen(server, options);
+  return {
+    url: `${isSecure ? "https" : "http"}://${address}`,
+    close() {
+      closing.abort();
+      return closeServer(server, waits.close);
+    },
+  };
+}
+
+function badRequest(remote: string): ServerAnswer {
+  const headers = {
+    "X-Request-Id": randomUUID(),
+    ...securityHeaders({ remote, secure: false }),
+    Connection: "close",
+  };
+  return problem(new Refused("bad-request", "The request cannot be read.").details(), "", headers);
+}
+
+/**
+ * People paste secrets into addresses by mistake, so the log omits parameters and anything that looks like a
+ * secret.
+ */
+const withoutSecrets = (target: string): string =>
+  (target.split("?", 1)[0] ?? "").replace(/[a-z][\w-]{0,30}[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi, "…");

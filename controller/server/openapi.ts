@@ -1,0 +1,130 @@
+import { z } from "zod";
+import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from "zod-openapi";
+import { type ApiDescription, openApiOf } from "../../service/http/openapi.ts";
+import { plainJson } from "../../shared/portable-patterns.ts";
+import type { Contract } from "./contract.ts";
+import { contracts } from "./contracts.ts";
+import { bulkProblemSchema, problemSchema } from "./documents.ts";
+import { type ProblemKind, statusOf } from "./problems.ts";
+import { type ControllerOperation, controllerRoutes } from "./routes.ts";
+
+type Documented = ApiDescription<ControllerOperation>["operations"][ControllerOperation];
+
+const pathOf = new Map(
+  controllerRoutes.flatMap(({ path, operations }) =>
+    Object.values(operations).map((operation) => [operation, path] as const),
+  ),
+);
+
+function documented(operation: ControllerOperation, contract: Contract): Documented {
+  const { summary, description, access, query, body, success } = contract;
+  const hasId = pathOf.get(operation)?.includes(":id") ?? false;
+  const params = {
+    ...(hasId && { path: z.object({ id: z.string().meta({ description: "Its id." }) }) }),
+    ...(query && { query }),
+  };
+  return {
+    summary,
+    ...(description !== undefined && { description }),
+    security: access === "anyone" ? [] : securityOf(contract),
+    ...((hasId || query) && { requestParams: params }),
+    ...(body && {
+      requestBody: {
+        required: body.optional !== true,
+        content: { "application/json": { schema: body.schema } },
+      },
+    }),
+    responses: { ...successesOf(success), ...problemsOf(operation, contract) },
+  };
+}
+
+function securityOf({ access }: Contract): Record<string, string[]>[] {
+  if (access === "person") return [{ session: [] }];
+  if (access === "user") return [{ session: [] }, { basic: [] }];
+  const by = typeof access === "object" ? access.by : undefined;
+  if (access === "holder") return [{ basic: [] }];
+  return by && !by.includes("key") && !by.includes("token")
+    ? [{ session: [] }]
+    : [{ basic: [] }, { session: [] }];
+}
+
+function successesOf({
+  status,
+  also,
+  description,
+  schema,
+  type = "application/json",
+}: Contract["success"]): ZodOpenApiResponsesObject {
+  const content =
+    schema || type !== "application/json"
+      ? { [type]: { schema: schema ?? z.string() } }
+      : { [type]: { schema: z.looseObject({}) } };
+  const response: ZodOpenApiResponseObject = status === 204 ? { description } : { description, content };
+  return { [status]: response, ...(also && { [also]: response }) };
+}
+
+/** Problems that follow from an operation's input and access. */
+function problemsOf(
+  operation: ControllerOperation,
+  { access, body, problems = [] }: Contract,
+): ZodOpenApiResponsesObject {
+  const kinds: ProblemKind[] = [
+    "bad-request",
+    "https-required",
+    "too-many-requests",
+    "internal",
+    ...problems,
+  ];
+  if (access !== "anyone") kinds.push("unauthorized");
+  if (body) kinds.push("too-large", "unsupported-media-type");
+  const schema = operation === "setDeviceStates" ? bulkProblemSchema : problemSchema;
+  const statuses = [...new Set(kinds.map(statusOf))].sort();
+  return Object.fromEntries(
+    statuses.map((status) => [
+      status,
+      { description: meaning[status] ?? "", content: { "application/problem+json": { schema } } },
+    ]),
+  );
+}
+
+const meaning: Record<number, string> = {
+  400: "The request cannot be read, or has invalid values.",
+  401: "Credentials are missing or not valid.",
+  403: "The credentials do not allow it, or HTTPS is required.",
+  404: "Not found.",
+  409: "The current state conflicts with the request.",
+  413: "The body is too large.",
+  415: "The body is not JSON.",
+  429: "Too many requests; Retry-After says when to retry.",
+  500: "The server failed.",
+  503: "Unavailable; Retry-After says when to retry.",
+};
+
+/** Full paths, because clients differ in how they join a path to a server URL with a path of its own. */
+const routesAt = (prefix: string) =>
+  controllerRoutes.map((route) => ({ ...route, path: `${prefix}${route.path}` }));
+
+const controllerOpenApi = (): object =>
+  openApiOf(routesAt("/-net/api/v0"), {
+    title: "Device management",
+    version: "v0",
+    description:
+      "Devices of a fleet: list them, accept or reject them. API keys work everywhere, users' tokens below /latest/ only. Every path works with and without its final slash.",
+    securitySchemes: {
+      basic: {
+        type: "http",
+        scheme: "basic",
+        description: "Id and secret of an API key, or of a user's token.",
+      },
+      session: { type: "apiKey", in: "cookie", name: "relcat-session" },
+    },
+    operations: Object.fromEntries(
+      Object.entries(contracts).map(([operation, contract]) => [
+        operation,
+        documented(operation as ControllerOperation, contract),
+      ]),
+    ) as ApiDescription<ControllerOperation>["operations"],
+  });
+
+/** Serialized, with a final newline. */
+export const controllerOpenApiText = (): string => plainJson(controllerOpenApi());

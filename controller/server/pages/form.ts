@@ -1,0 +1,36 @@
+import type { ServerRequest } from "../../../service/http/request.ts";
+import { Refused } from "../problems.ts";
+
+/** A thousand devices with their versions need about 56 KB. */
+const mostBytes = 256 * 1024;
+const mostFields = 2100;
+
+/** Reads a form of limited size. @throws Refused for anything else */
+export async function readForm(request: ServerRequest): Promise<URLSearchParams> {
+  const type = request.header("content-type") ?? "";
+  if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type))
+    throw new Refused("unsupported-media-type", "Forms are sent as application/x-www-form-urlencoded.");
+  const bytes = await request.read(mostBytes);
+  if (bytes === "too-large")
+    throw new Refused("too-large", `Forms have at most ${mostBytes} bytes.`, {
+      headers: { Connection: "close" },
+    });
+  if (bytes === "cut-off") throw new Refused("bad-request", "The form ended before its length.");
+  const text = new TextDecoder().decode(bytes);
+  if (text.split("&", mostFields + 1).length > mostFields)
+    throw new Refused("too-large", `Forms have at most ${mostFields} fields.`);
+  return new URLSearchParams(text);
+}
+
+/** Trimmed; undefined if empty. */
+export function fieldOf(form: URLSearchParams, name: string): string | undefined {
+  const text = (form.get(name) ?? "").trim();
+  return text === "" ? undefined : text;
+}
+
+/** Returns text that is not a number unchanged, so that the API rejects it. */
+export function numberIn(form: URLSearchParams, name: string): number | string | undefined {
+  const text = fieldOf(form, name);
+  const number = Number(text);
+  return text === undefined || Number.isNaN(number) ? text : number;
+}

@@ -1,0 +1,102 @@
+import type { z } from "zod";
+import type { ServerAnswer } from "../../../service/http/request.ts";
+import { keyScopes, rightsOf, type Scope } from "../access.ts";
+import type { keySchema, newKeySchema } from "../keys/key-documents.ts";
+import { may } from "./ask.ts";
+import { fieldOf, numberIn } from "./form.ts";
+import { page, type SignedIn } from "./visit.ts";
+import { momentOf } from "./words.ts";
+
+export type Key = z.infer<typeof keySchema>;
+
+/** Descriptions of scopes for people. */
+export const scopeTexts: Record<Scope, string> = {
+  "devices:read": "see devices",
+  "devices:state": "accept and reject devices",
+  "devices:write": "rename, assign and delete devices",
+  "api_keys:read": "see API keys",
+  "api_keys:write": "revoke API keys",
+  "users:read": "see users",
+  "users:write": "change users",
+  "audit:read": "read the audit log",
+  "packages:write": "publish packages",
+};
+const defaultScopes: readonly string[] = ["devices:read", "devices:state"];
+
+/** `GET /keys` */
+export async function keysPage(visit: SignedIn): Promise<ServerAnswer> {
+  const { ask, me, controller, now } = visit;
+  const { body } = await ask<{ api_keys: Key[] }>("listApiKeys");
+  const keys = body.api_keys.map((key) => keyView(key, now));
+  const rights = rightsOf(me.user);
+  const { defaultDays: days, maxDays } = controller.settings.keyLife;
+  return page(visit, "keys", "API keys", {
+    working: keys.filter(({ isOver }) => !isOver),
+    over: keys.filter(({ isOver }) => isOver),
+    canMake: may(me, "createApiKey"),
+    days,
+    most: maxDays,
+    scopes: keyScopes
+      .filter((scope) => rights.has(scope))
+      .map((scope) => ({ scope, text: scopeTexts[scope], checked: defaultScopes.includes(scope) })),
+  });
+}
+
+export function keyView(key: Key, now: number) {
+  const [status, isOver] = statusOf(key, now);
+  return {
+    id: key.id,
+    name: key.name ?? "without a name",
+    scopes: key.scopes,
+    status,
+    isOver,
+    createdBy: key.created_by,
+    created: momentOf(key.created_at, now),
+    used: momentOf(key.last_used_at, now),
+    expires: momentOf(key.expires_at, now),
+    isSoon:
+      !isOver && key.expires_at !== null && Date.parse(key.expires_at) - now < expiryWarningMilliseconds,
+    overlap:
+      key.previous_until !== null && Date.parse(key.previous_until) > now
+        ? momentOf(key.previous_until, now)
+        : null,
+  };
+}
+
+const expiryWarningMilliseconds = 14 * 86_400_000;
+
+function statusOf({ revoked_at, disabled, expires_at }: Key, now: number): [status: string, isOver: boolean] {
+  if (revoked_at !== null) return ["revoked", true];
+  if (expires_at !== null && Date.parse(expires_at) <= now) return ["expired", true];
+  return disabled ? ["disabled", false] : ["active", false];
+}
+
+/** `POST /keys`: shows the secret in its answer, the only place where it is shown. */
+export async function makeKey(visit: SignedIn): Promise<ServerAnswer> {
+  const { ask, form } = visit;
+  const days = numberIn(form, "days");
+  const body = {
+    name: fieldOf(form, "name") ?? null,
+    scopes: form.getAll("scope"),
+    ...(days !== undefined && { expires_in_days: days }),
+  };
+  const made = await ask<NewKey>("createApiKey", { body });
+  return newKeyPage(visit, "Your new API key", made.body, 201);
+}
+
+export type NewKey = z.infer<typeof newKeySchema>;
+
+export function newKeyPage(visit: SignedIn, title: string, made: NewKey, status: number): ServerAnswer {
+  const { id, key, name, scopes, expires_at, previous_until } = made;
+  const model = {
+    title,
+    id,
+    key,
+    name: name ?? "",
+    scopes,
+    expires: momentOf(expires_at, visit.now),
+    overlap: momentOf(previous_until ?? null, visit.now),
+    origin: visit.url.origin,
+  };
+  return page(visit, "new-key", title, model, { status });
+}

@@ -1,0 +1,91 @@
+import type { ServerAnswer } from "../../../service/http/request.ts";
+import { mayDecideOn, type User } from "../access.ts";
+import { Refused } from "../problems.ts";
+import { may } from "./ask.ts";
+import { type Refusal, refusalOf } from "./refusal.ts";
+import { flagNames, namesIn, newPassword, personOf, roleFields, roleIn, roleNames } from "./user-fields.ts";
+import { page, redirectTo, type SignedIn } from "./visit.ts";
+
+/** `GET /users` */
+export const usersPage = (visit: SignedIn): Promise<ServerAnswer> => showUsers(visit);
+
+/** @param refusal of the form, whose values are shown again */
+async function showUsers(visit: SignedIn, refusal?: Refusal): Promise<ServerAnswer> {
+  const { ask, me, form } = visit;
+  const { body } = await ask<Record<string, User>>("listUsers");
+  const canChange = may(me, "upsertUser");
+  const { name, email, username } = namesIn(form);
+  const model = {
+    refusal: refusal ?? null,
+    users: Object.values(body).map((user) => rowOf(user, visit, canChange)),
+    canAdd: canChange,
+    given: { name: name ?? "", email: email ?? "", username: username ?? "" },
+    ...roleFields(me.user.role, form.get("role"), (flag) => form.getAll("flag").includes(flag)),
+  };
+  return page(visit, "users", "Users", model, { status: refusal?.status ?? 200 });
+}
+
+function rowOf(user: User, { me }: SignedIn, canChange: boolean) {
+  return {
+    id: user.id,
+    person: personOf(user),
+    name: [user.name, user.email && user.username].filter(Boolean).join(" · "),
+    ...roleOf(user),
+    isActive: user.status === "Active",
+    isMe: user.id === me.user.id,
+    canChange: canChange && user.id !== me.user.id && mayDecideOn(me.user.role, user.role),
+  };
+}
+
+/** Role in words, with the rights of a Limited Administrator. */
+export function roleOf(user: User): { role: string; rights: string } {
+  const rights = Object.entries(flagNames).filter(([flag]) => user[flag as keyof typeof flagNames]);
+  const isLimited = user.role === "LimitedAdministrator";
+  return {
+    role: roleNames[user.role],
+    rights: isLimited ? rights.map(([, text]) => text).join(", ") || "no rights" : "",
+  };
+}
+
+/** `POST /users`: adds, enables or disables a user. */
+export async function changeUsers(visit: SignedIn): Promise<ServerAnswer> {
+  const { ask, form } = visit;
+  try {
+    if (form.get("what") === "add") return await addUser(visit);
+    const status = form.get("status");
+    if (status !== "Active" && status !== "Disabled")
+      throw new Refused("invalid", "The form contains no valid action.");
+    await ask("upsertUser", { body: { id: form.get("id") ?? "", status } });
+    return redirectTo(visit, "/users", { code: status === "Active" ? "enabled" : "disabled" });
+  } catch (error) {
+    return showUsers(visit, refusalOf(error));
+  }
+}
+
+async function addUser(visit: SignedIn): Promise<ServerAnswer> {
+  const { ask, form } = visit;
+  const entered = form.get("password") || undefined;
+  const password = entered ?? newPassword();
+  const { body: user } = await ask<User>("upsertUser", {
+    body: { ...namesIn(form), ...roleIn(form), password },
+  });
+  return entered === undefined
+    ? passwordPage(visit, "The user was added", user, password, 201)
+    : redirectTo(visit, `/users/${user.id}`, { code: "added" });
+}
+
+/** Shows a generated password: the only time that it can be shown. */
+export const passwordPage = (
+  visit: SignedIn,
+  title: string,
+  user: User,
+  password: string,
+  status: number,
+): ServerAnswer =>
+  page(
+    visit,
+    "new-password",
+    title,
+    { title, id: user.id, person: personOf(user), ...roleOf(user), password, origin: visit.url.origin },
+    { status },
+  );

@@ -1,0 +1,132 @@
+import { malformed } from "../verdict.ts";
+
+/** A directory entry of a compound file (MS-CFB, 2.6.1). */
+export interface DirectoryEntry {
+  /** Offset in the directory stream. */
+  at: number;
+  kind: "storage" | "stream" | "root";
+  /** Encoded, without the terminating zero. */
+  rawName: Buffer;
+  name: string;
+  child: number;
+  classId: Buffer;
+  /** State bits, creation time and modification time. */
+  state: Buffer;
+  times: Buffer;
+  first: number;
+  size: number;
+}
+
+export const entrySize = 128;
+const none = 0xffffffff;
+const kinds = new Map<number, DirectoryEntry["kind"]>([
+  [1, "storage"],
+  [2, "stream"],
+  [5, "root"],
+]);
+const maxStorageDepth = 16;
+
+export interface Folder {
+  entry: DirectoryEntry;
+  files: readonly (Folder | { entry: DirectoryEntry; files?: never })[];
+}
+
+/**
+ * Reads the directory tree.
+ * @returns the root, and the offsets of unused entries
+ * @throws Fault malformed, for entries that are shared or unreachable, and for duplicate or unsorted names
+ */
+export function directoryTree(bytes: Buffer, isLong: boolean): { root: Folder; unused: readonly number[] } {
+  const count = Math.floor(bytes.length / entrySize);
+  const entries = Array.from({ length: count }, (_, index) => entryAt(bytes, index * entrySize, isLong));
+  const isMet = new Uint8Array(count);
+
+  /** In-order traversal of one binary tree. */
+  function* inOrder(top: number): Generator<DirectoryEntry> {
+    const path: number[] = [];
+    for (let at = top; at !== none || path.length > 0; ) {
+      for (; at !== none; at = bytes.readUInt32LE(at * entrySize + 68)) {
+        if (at >= count || isMet[at])
+          throw malformed(`the directory leads to its entry ${at} twice, or there is none`);
+        isMet[at] = 1;
+        path.push(at);
+      }
+      at = path.pop() ?? 0;
+      const entry = entries[at];
+      if (!entry || entry.kind === "root")
+        throw malformed(`the directory leads to its entry ${at}, which is not in use`);
+      yield entry;
+      at = bytes.readUInt32LE(at * entrySize + 72);
+    }
+  }
+
+  function folder(entry: DirectoryEntry, depth: number): Folder {
+    if (depth > maxStorageDepth) throw malformed(`the directory is deeper than ${maxStorageDepth} storages`);
+    const files = [...inOrder(entry.child)];
+    for (const [index, file] of files.entries()) refuseDisorder(files[index - 1], file);
+    return {
+      entry,
+      files: files.map((file) => (file.kind === "storage" ? folder(file, depth + 1) : { entry: file })),
+    };
+  }
+
+  const [top] = entries;
+  const hasSibling = bytes.readUInt32LE(68) !== none || bytes.readUInt32LE(72) !== none;
+  if (top?.kind !== "root" || hasSibling) throw malformed("the directory does not begin with its root alone");
+  isMet[0] = 1;
+  const root = folder(top, 0);
+  const lost = entries.findIndex((entry, index) => entry && !isMet[index]);
+  if (lost !== -1) throw malformed(`the directory has an entry ${lost} that nothing leads to`);
+  const unused = entries.flatMap((entry, index) => (entry ? [] : [index * entrySize]));
+  return { root, unused };
+}
+
+function entryAt(bytes: Buffer, at: number, isLong: boolean): DirectoryEntry | undefined {
+  const type = bytes[at + 66] ?? 0;
+  if (type === 0) return undefined;
+  const kind = kinds.get(type);
+  const length = bytes.readUInt16LE(at + 64);
+  const rawName = bytes.subarray(at, at + length - 2);
+  const name = rawName.toString("utf16le");
+  if (
+    !kind ||
+    length < 2 ||
+    length > 64 ||
+    length % 2 !== 0 ||
+    name.includes("\0") ||
+    bytes.readUInt16LE(at + length - 2) !== 0
+  )
+    throw malformed(`the directory has an entry at its byte ${at} with an invalid name or kind`);
+  const child = bytes.readUInt32LE(at + 76);
+  if (kind === "stream" && child !== none)
+    throw malformed(`the directory has a stream with something inside at its byte ${at}`);
+  // In version 3 files the upper half of a size is undefined (MS-CFB, 2.6.1).
+  const size = bytes.readUInt32LE(at + 120) + (isLong ? bytes.readUInt32LE(at + 124) * 2 ** 32 : 0);
+  return {
+    at,
+    kind,
+    rawName,
+    name,
+    child,
+    classId: bytes.subarray(at + 80, at + 96),
+    state: bytes.subarray(at + 96, at + 100),
+    times: bytes.subarray(at + 100, at + 116),
+    first: bytes.readUInt32LE(at + 116),
+    size,
+  };
+}
+
+/** Readers use binary search, so some of them would not find an unsorted name. */
+function refuseDisorder(before: DirectoryEntry | undefined, after: DirectoryEntry): void {
+  if (before && !isBefore(before.name, after.name))
+    throw malformed(`the directory has ${JSON.stringify(after.name)} twice or out of order`);
+}
+
+/** Shorter names first, then by upper-case code units (MS-CFB, 2.6.4). */
+function isBefore(one: string, other: string): boolean {
+  if (one.length !== other.length) return one.length < other.length;
+  return upper(one) < upper(other);
+}
+
+const upper = (name: string): string =>
+  name.replace(/[^\0-`{-\x7f]/g, (unit) => (unit.toUpperCase().length === 1 ? unit.toUpperCase() : unit));

@@ -1,0 +1,67 @@
+import type { ByteSource } from "../bytes/byte-source.ts";
+import { malformed } from "../verdict.ts";
+import { type Compression, decompress } from "./decompress.ts";
+import { type SmallText, smallText } from "./small-text.ts";
+import { type OnEntry, tarReader } from "./tar.ts";
+
+export interface PackedTar {
+  source: ByteSource;
+  compression: Compression;
+}
+
+/** @throws Fault malformed; whatever decompress throws */
+export async function readPackedTar(
+  { source, compression }: PackedTar,
+  limit: number,
+  entry: OnEntry,
+): Promise<void> {
+  const tar = tarReader(entry);
+  await decompress(source, compression, limit, tar.write);
+  tar.end();
+}
+
+/**
+ * Reads the only short text file whose path matches.
+ * @param what name for messages
+ * @throws Fault malformed, also for no match or several; whatever decompress throws
+ */
+export async function textInTar(
+  packed: PackedTar,
+  limit: number,
+  path: RegExp,
+  what: string,
+): Promise<string> {
+  const text = (await textsInTar(packed, limit, { [what]: path }))[what];
+  if (text !== undefined) return text;
+  throw malformed(`${packed.source.name} lacks ${what}`);
+}
+
+/**
+ * Reads several short text files.
+ * @param wanted a path for each name, which messages use
+ * @returns the texts by name; a file that is missing has none
+ * @throws Fault malformed, also for several matches of one path; whatever decompress throws
+ */
+export async function textsInTar<Name extends string>(
+  packed: PackedTar,
+  limit: number,
+  wanted: Readonly<Record<Name, RegExp>>,
+): Promise<Partial<Record<Name, string>>> {
+  const found: { what: Name; text: SmallText }[] = [];
+  await readPackedTar(packed, limit, (entry) => {
+    for (const what in wanted) {
+      if (!wanted[what].test(entry.path)) continue;
+      const text = smallText(entry, what);
+      found.push({ what, text });
+      return text.take;
+    }
+    return undefined;
+  });
+  const texts: Partial<Record<Name, string>> = {};
+  for (const { what, text } of found) {
+    const { length } = found.filter((other) => other.what === what);
+    if (length > 1) throw malformed(`${packed.source.name} has ${what} ${length} times, expected once`);
+    texts[what] = text.text();
+  }
+  return texts;
+}

@@ -1,0 +1,56 @@
+import { malformed } from "../verdict.ts";
+import { areZeros } from "./zeros.ts";
+
+/** The bytes wanted next: an exact count (`orEnd`: the input may also end here), or at most `most` bytes. */
+export type Wanted = { exactly: number; orEnd?: boolean } | { most: number };
+
+/** A parser for chunked input, written as if it could ask for the bytes it needs. */
+export type Steps = Generator<Wanted, void, Uint8Array>;
+
+export interface PushReader {
+  /** @throws Fault whatever the steps throw; malformed, if non-zero bytes follow the end */
+  write(chunk: Uint8Array): void;
+  /** @throws Fault malformed, if the input ends too early */
+  end(): void;
+}
+
+/**
+ * Feeds a parser the bytes it wants from chunks of any size.
+ * @param what name of the format, for messages
+ */
+export function pushReader(steps: Steps, what: string): PushReader {
+  let step = steps.next();
+  let held = Buffer.alloc(0);
+
+  function give(wanted: Wanted, chunk: Uint8Array): number {
+    if ("most" in wanted) {
+      const piece = chunk.subarray(0, wanted.most);
+      step = steps.next(piece);
+      return piece.length;
+    }
+    const missing = chunk.subarray(0, wanted.exactly - held.length);
+    held = Buffer.concat([held, missing]);
+    if (held.length === wanted.exactly) {
+      const whole = held;
+      held = Buffer.alloc(0);
+      step = steps.next(whole);
+    }
+    return missing.length;
+  }
+
+  return {
+    write(chunk) {
+      let rest = chunk;
+      while (rest.length > 0 && !step.done) rest = rest.subarray(give(step.value, rest));
+      if (!areZeros(rest)) throw malformed(`bytes follow the end of the ${what}`);
+    },
+    end() {
+      const mayEnd = step.done || ("orEnd" in step.value && step.value.orEnd && held.length === 0);
+      if (!mayEnd) throw malformed(`the ${what} ends too early`);
+    },
+  };
+}
+
+export function* skip(length: number): Steps {
+  for (let left = length; left > 0; ) left -= (yield { most: left }).length;
+}

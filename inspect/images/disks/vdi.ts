@@ -1,0 +1,49 @@
+import { Fault, malformed } from "../../verdict.ts";
+import { claimsOf } from "./claims.ts";
+import { blockReader, type Disk, refuseSize } from "./disk.ts";
+import { type Bytes, readFields, tableEntries } from "./fields.ts";
+import { whereKept } from "./passing.ts";
+
+const types: Readonly<Record<number, string>> = { 1: "dynamic", 2: "fixed" };
+/** Special values of the block map: unallocated, and zero. */
+const firstHole = 0xfffffffe;
+
+/** VirtualBox disks, version 1.1. @throws Fault malformed; refuse, for a differencing disk */
+export function readVdi(source: Bytes): Disk {
+  const header = readFields(source, 0, 456, "little");
+  const { name } = source;
+  if (header.u32(68) !== 0x10001)
+    throw new Fault("unsupported-format", `${name} is VDI of another version, expected 1.1`);
+  const variant = types[header.u32(76)];
+  const hasParent = !header.isZero(424, 440) || !header.isZero(440, 456);
+  if (!variant || hasParent)
+    throw new Fault("refuse", `${name} is a difference to a parent disk, expected a disk of its own`);
+  const virtualSize = header.u64(368);
+  refuseSize(name, virtualSize);
+  const [map, data] = [header.u32(340), header.u32(344)];
+  const [blockSize, extra, blocks, allocated] = [376, 380, 384, 388].map(header.u32) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  const isPower = blockSize >= 4096 && Number.isInteger(Math.log2(blockSize));
+  if (!isPower || extra !== 0 || header.u32(360) !== 512 || blocks !== Math.ceil(virtualSize / blockSize))
+    throw malformed(`${name} has ${blocks} blocks of ${blockSize} bytes for its disk of ${virtualSize}`);
+  const notes = whereKept(() => {
+    if (map + blocks * 4 > data) throw malformed(`${name} has a block map that reaches into its data`);
+    if (data > source.size) throw malformed(`${name} has data that begin at byte ${data}, after its end`);
+    const claims = claimsOf({ name, size: source.size - data }, blockSize);
+    for (const { fields, at } of tableEntries(source, map, blocks, 4, "little")) {
+      const block = fields.u32(at);
+      if (block >= firstHole) continue;
+      if (block >= allocated) throw malformed(`${name} uses block ${block} of ${allocated}`);
+      claims.claim(block * blockSize, blockSize, "a block");
+    }
+  });
+  const read = blockReader(blockSize, (block, from, length) => {
+    const place = readFields(source, map + block * 4, 4, "little").u32(0);
+    return place >= firstHole ? undefined : source.read(data + place * blockSize + from, length);
+  });
+  return { variant, virtualSize, read, notes };
+}

@@ -1,0 +1,104 @@
+import type { ByteSource } from "./bytes/byte-source.ts";
+import type { Uncovered } from "./bytes/ranges.ts";
+import type { Keys } from "./keys.ts";
+import { Fault, type Verdict } from "./verdict.ts";
+
+/** Signer in the form in which the catalog publishes it. */
+export interface Signature {
+  signer: string;
+  display: string;
+  fingerprint: string;
+}
+
+/** Signature of one file inside the package. */
+export interface FileSignature {
+  name: string;
+  /** Null: the file is not signed. It is shown here and omitted from the catalog. */
+  signature:
+    | { signer?: string; fingerprint: string }
+    | { signer?: string; fingerprint_per_arch: Readonly<Record<string, string>> }
+    | null;
+  verdict: Verdict;
+}
+
+/** Hash that the product's self-check expects, found inside the package. */
+export type CryptolibPost =
+  | { expected_hash: string }
+  | { expected_hash_per_arch: Readonly<Record<string, string>> };
+
+export type Fact = string | number | boolean | null | readonly Fact[] | { readonly [name: string]: Fact };
+
+export interface Inspection {
+  /** Format name such as rpm, msi or qcow2; not a package type of the catalog. */
+  type: string;
+  verdict: Verdict;
+  /** One sentence; empty if the verdict is `ok`. */
+  reason: string;
+  key_id: string | null;
+  signature: Signature | null;
+  file_signatures: readonly FileSignature[];
+  cryptolib_post: CryptolibPost | null;
+  /** Claims of the package: name, version, virtual size, digests of its content. */
+  facts: Readonly<Record<string, Fact>>;
+  /** Remarks for people, one sentence each. */
+  notes: readonly string[];
+  uncovered: readonly Uncovered[];
+}
+
+export interface InspectOptions {
+  keys: Keys;
+  /** Time at which certificates without a timestamp must be valid, in milliseconds since 1970. */
+  now: number;
+  /** Path, inside the package, of the file with the self-check hash. Undefined: search every regular file. */
+  selfCheck?: string | undefined;
+  /** Limit on decompressed size, in bytes; larger content is rejected as a bomb. */
+  limit: number;
+  /**
+   * Opens a file of the same folder, for formats that keep the signature in a separate file. Undefined: no
+   * such file.
+   */
+  beside?: ((name: string) => ByteSource | undefined) | undefined;
+}
+
+/**
+ * Reads one format. Bad bytes give a verdict, never an exception; errors of the source (unreadable, changed
+ * during reading) are thrown.
+ */
+export type Reader = (source: ByteSource, options: InspectOptions) => Promise<Inspection>;
+
+const empty = {
+  key_id: null,
+  signature: null,
+  file_signatures: [],
+  cryptolib_post: null,
+  facts: {},
+  notes: [],
+  uncovered: [],
+};
+
+export type Found = Partial<Omit<Inspection, "type" | "verdict">>;
+
+export const inspection = (type: string, verdict: Verdict, known: Found = {}): Inspection => ({
+  type,
+  verdict,
+  reason: "",
+  ...empty,
+  ...known,
+});
+
+/**
+ * Runs a reader's steps. A fault becomes the verdict, and everything found before it is kept.
+ * @param found filled in by the steps
+ */
+export async function settled(
+  type: string,
+  found: Found,
+  steps: () => Promise<Verdict> | Verdict,
+): Promise<Inspection> {
+  try {
+    return inspection(type, await steps(), found);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return inspection(type, error.verdict, { ...found, reason: error.message });
+  }
+}

@@ -1,0 +1,67 @@
+import { maxMetadataBytes, type PackageMetadata, packageMetadataSchema } from "../shared/package-metadata.ts";
+import type { Kind } from "../shared/package-types.ts";
+import type { ByteSource } from "./bytes/byte-source.ts";
+import { formatOf, limits } from "./inspect.ts";
+import type { Inspection } from "./inspection.ts";
+import { Fault, malformed } from "./verdict.ts";
+
+/** The format of a file's metadata; undefined if it states nothing. */
+export const metadataFormat = (source: ByteSource, kind: Kind): PackageMetadata["type"] | undefined =>
+  kind === "image" ? "image" : formatOf(source)?.metadata?.type;
+
+export interface MetadataRequest {
+  /** Files of kind image are read as disks and archives of disks. */
+  kind: Kind;
+  /** Whether to list every file of an rpm. */
+  filelists: boolean;
+  /** Whether to read the changelog of an rpm; default: no. */
+  changelogs?: boolean | undefined;
+  /** An inspection of the same bytes; without it, images are inspected now. */
+  inspection?: Inspection | undefined;
+}
+
+/**
+ * Reads what a package states about itself; its signatures are not checked.
+ * @returns undefined for files that state nothing, such as archives and source packages
+ * @throws Fault, also for metadata that a manifest cannot hold
+ */
+export async function readMetadata(
+  source: ByteSource,
+  { kind, filelists, changelogs, inspection }: MetadataRequest,
+): Promise<PackageMetadata | undefined> {
+  if (kind === "image") return storable(await readImage(source, inspection));
+  const reader = formatOf(source)?.metadata;
+  const read = await reader?.open();
+  const metadata = await read?.(source, { limit: limits.package, filelists, changelogs });
+  const settings = [...(filelists ? ["filelists"] : []), ...(changelogs ? ["changelogs"] : [])];
+  return metadata && storable(metadata, metadata.type === "rpm" ? settings : []);
+}
+
+async function readImage(source: ByteSource, known: Inspection | undefined): Promise<PackageMetadata> {
+  const { imageMetadata } = await import("./images/image-metadata.ts");
+  // A policy inspects by the file's format, which a name may hide.
+  if (known && !formatOf(source)) return imageMetadata(known);
+  const { inspectImage } = await import("./images/image.ts");
+  const keys = { openpgp: [], x509: [] };
+  return imageMetadata(await inspectImage(source, { keys, now: 0, limit: limits.image }));
+}
+
+/**
+ * Applies the rules of manifests, so that everything that is kept can be read again.
+ * @param settings of the yum feed that add to the metadata
+ * @throws Fault
+ */
+function storable(metadata: PackageMetadata, settings: readonly string[] = []): PackageMetadata {
+  const size = Buffer.byteLength(JSON.stringify(metadata));
+  if (size > maxMetadataBytes) {
+    const added = settings.length > 0 ? `, with ${settings.join(" and ")} of feeds.yum` : "";
+    const expected = `expected ${maxMetadataBytes} at most`;
+    throw new Fault("refuse", `its metadata has ${size} bytes as JSON${added}, ${expected}`);
+  }
+  const [issue] = packageMetadataSchema.safeParse(metadata).error?.issues ?? [];
+  if (issue)
+    throw malformed(
+      `its ${issue.path.join(".")} is not ${issue.message.slice(issue.message.indexOf("|") + 1)}`,
+    );
+  return metadata;
+}

@@ -1,0 +1,112 @@
+import { readPackedTar } from "../../archives/packed-tar.ts";
+import { type ByteSource, partOf } from "../../bytes/byte-source.ts";
+import { hashRanges } from "../../bytes/hash-ranges.ts";
+import type { Uncovered } from "../../bytes/ranges.ts";
+import { readSmall } from "../../bytes/small-file.ts";
+import { type InspectOptions, type Reader, settled } from "../../inspection.ts";
+import { selfCheckFinder } from "../../self-check.ts";
+import { withSelfCheck } from "../../self-checked.ts";
+import { verifierOf } from "../../signatures/openpgp.ts";
+import { claimedSignature, type Found } from "../../signatures/openpgp-claim.ts";
+import { isCleartext } from "../../signatures/openpgp-cleartext.ts";
+import type { OpenPgpSignature } from "../../signatures/openpgp-signature.ts";
+import { Fault, type Verdict } from "../../verdict.ts";
+import { isBroken, refuseWorst } from "../../verdicts.ts";
+import { type Member, readArchive } from "./archive.ts";
+import { contentsOf, ignoredMembers, readControl, signatureName, upToData } from "./contents.ts";
+
+/** Debian packages signed with debsigs: `_gpgorigin` signs the concatenation of the first three members. */
+export const inspectDeb: Reader = async (source, options) => {
+  const found: Found = {};
+  const finder = selfCheckFinder(options.selfCheck);
+  let isRead = false;
+  const inspection = await settled("deb", found, async (): Promise<Verdict> => {
+    const members = readArchive(source);
+    const ignored = new Set(ignoredMembers(members));
+    const early = new Set(upToData(members));
+    found.notes = notesOf([...ignored]);
+    found.uncovered = members.flatMap((member) =>
+      ignored.has(member) ? uncoveredMember(member) : uncoveredOf(member, early.has(member)),
+    );
+    const signature = await settled("deb", found, async (): Promise<Verdict> => {
+      const signatures = await signaturesOf(source, members, options, found);
+      const { joined } = contentsOf(source, members);
+      const verifiers = signatures.map((signature) => verifierOf(signature, "binary", options));
+      await hashRanges(
+        source,
+        verifiers.flatMap(({ hash }) => joined.map(({ at, size }) => ({ from: at, to: at + size, hash }))),
+      );
+      for (const { conclude } of verifiers) await conclude();
+      if (signatures.length === 0) throw new Fault("unsigned", "it has no signature");
+      return "ok";
+    });
+    if (isBroken(signature)) return refuseWorst(signature);
+    const contents = await settled("deb", found, async (): Promise<Verdict> => {
+      const { control, data } = contentsOf(source, members);
+      found.facts = await readControl(control);
+      await readPackedTar(data, options.limit, ({ path, type }) =>
+        type === "file" ? finder.file(path) : undefined,
+      );
+      isRead = true;
+      return "ok";
+    });
+    return refuseWorst(signature, contents);
+  });
+  return isRead ? withSelfCheck(inspection, finder) : inspection;
+};
+
+const mostNotes = 3;
+
+function notesOf(ignored: readonly Member[]): string[] {
+  const notes = ignored.map(({ name }) => `Its member ${name} is not checked, because dpkg ignores it.`);
+  if (notes.length <= mostNotes) return notes;
+  const more = `${notes.length - mostNotes} more members are not checked, because dpkg ignores them.`;
+  return [...notes.slice(0, mostNotes), more];
+}
+
+const origin = "_gpgorigin";
+
+/**
+ * debsigs signs only content: name and size are checked, other header fields are not, and neither is the role
+ * of additional signatures. Before the data, such a signature with another name would be a member that dpkg ignores.
+ */
+function uncoveredOf({ name, headerAt }: Member, isEarly: boolean): Uncovered[] {
+  const end = headerAt + name.length;
+  const fields = [
+    // System V ar ends names with a slash.
+    { from: end, to: end + 1, why: `the slash that may follow ${name} in the archive` },
+    { from: headerAt + 16, to: headerAt + 48, why: `date, owner and mode of ${name} in the archive` },
+  ];
+  if (!signatureName.test(name) || name === origin) return fields;
+  const role = isEarly
+    ? { from: headerAt + 1, to: headerAt + 16 }
+    : { from: headerAt + "_gpg".length, to: end };
+  return [{ ...role, why: `role of the signature ${name}` }, ...fields];
+}
+
+const uncoveredMember = ({ headerAt, at, size }: Member): Uncovered => ({
+  from: headerAt,
+  to: at + size,
+  why: "a member that dpkg ignores",
+});
+
+/** Every signature must be valid; the origin's signer is reported. */
+async function signaturesOf(
+  source: ByteSource,
+  members: readonly Member[],
+  options: InspectOptions,
+  found: Found,
+): Promise<OpenPgpSignature[]> {
+  const roles = members.filter(({ name }) => signatureName.test(name));
+  if (roles.length > 0 && !roles.some(({ name }) => name === origin))
+    throw new Fault("unsupported-format", `it is signed as ${roles[0]?.name} alone, expected ${origin}`);
+  roles.sort((a, b) => Number(b.name === origin) - Number(a.name === origin));
+  const signatures: OpenPgpSignature[] = [];
+  for (const { name, at, size } of roles) {
+    const bytes = readSmall(partOf(source, at, size, name));
+    if (isCleartext(bytes))
+      throw new Fault("unsupported-format", `${name} is a signed text, expected a detached signature`);
+    signatures.push(await claimedSignature(bytes, { base: at, what: name, style: "gpg", options, found }));
+  }
+  return signatures;
+}

@@ -1,0 +1,75 @@
+import type { ChartMetadata } from "../../../shared/package-metadata.ts";
+import { textsInTar } from "../../archives/packed-tar.ts";
+import type { ByteSource } from "../../bytes/byte-source.ts";
+import { malformed } from "../../verdict.ts";
+import { readMapping } from "./provenance.ts";
+
+/** Helm refuses charts whose files have more than 100 MiB. The headers of the archive need more. */
+const maxUnpackedBytes = 128 << 20;
+
+/**
+ * Reads the files of a chart, as `helm package` wrote it, that describe it.
+ * @throws Fault; whatever decompress throws
+ */
+export async function chartTexts(
+  source: ByteSource,
+  limit: number,
+): Promise<{ chart: string; requirements: string | undefined }> {
+  const texts = await textsInTar({ source, compression: "gzip" }, Math.min(limit, maxUnpackedBytes), {
+    "Chart.yaml": /^[^/]+\/Chart\.yaml$/,
+    "requirements.yaml": /^[^/]+\/requirements\.yaml$/,
+  });
+  const chart = texts["Chart.yaml"];
+  if (chart === undefined) throw malformed(`${source.name} lacks Chart.yaml in a folder at its top`);
+  return { chart, requirements: texts["requirements.yaml"] };
+}
+
+/**
+ * Reads Chart.yaml as an object. Its fields are texts, except those that Helm declares as true or false.
+ * @throws Fault; whatever decompress throws
+ */
+export async function chartMetadata(
+  source: ByteSource,
+  { limit }: { limit: number },
+): Promise<ChartMetadata> {
+  const texts = await chartTexts(source, limit);
+  const { name, version, ...rest } = await readMapping(texts.chart, "Chart.yaml");
+  if (typeof name !== "string" || typeof version !== "string")
+    throw malformed("Chart.yaml does not say name and version of the chart");
+  const { deprecated } = rest;
+  const dependencies = (await required(texts.requirements)) ?? rest.dependencies;
+  return {
+    type: "helm",
+    chart: {
+      name,
+      version,
+      ...rest,
+      ...(deprecated !== undefined && { deprecated: asFlag(deprecated, "deprecated") }),
+      ...(Array.isArray(dependencies) && { dependencies: dependencies.map(dependency) }),
+    },
+  };
+}
+
+/** Helm reads requirements.yaml, the file of apiVersion v1, in charts of any version, and prefers it to Chart.yaml. */
+async function required(requirements: string | undefined): Promise<unknown[] | undefined> {
+  if (requirements === undefined) return undefined;
+  const { dependencies } = await readMapping(requirements, "requirements.yaml");
+  return Array.isArray(dependencies) && dependencies.length > 0 ? dependencies : undefined;
+}
+
+function dependency(written: unknown): unknown {
+  if (!(written instanceof Object) || !("enabled" in written)) return written;
+  return { ...written, enabled: asFlag(written.enabled, "enabled of a dependency") };
+}
+
+/** Spellings of YAML 1.1, which Helm reads. */
+const flags = new Map([
+  ...["true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"].map((word) => [word, true] as const),
+  ...["false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"].map((word) => [word, false] as const),
+]);
+
+function asFlag(value: unknown, what: string): boolean {
+  const flag = flags.get(String(value));
+  if (flag !== undefined) return flag;
+  throw malformed(`Chart.yaml has ${JSON.stringify(value)} for ${what}, expected true or false`);
+}

@@ -1,0 +1,87 @@
+import { createHash } from "node:crypto";
+import type { ByteSource } from "../../bytes/byte-source.ts";
+import { hashWhole } from "../../bytes/hash-ranges.ts";
+import { readSmall } from "../../bytes/small-file.ts";
+import { type InspectOptions, type Reader, settled } from "../../inspection.ts";
+import type { Found } from "../../signatures/openpgp-claim.ts";
+import { verifiedText } from "../../signatures/openpgp-cleartext.ts";
+import { Fault, malformed, type Verdict } from "../../verdict.ts";
+import { isBroken, refuseWorst } from "../../verdicts.ts";
+import { chartTexts } from "./chart.ts";
+import { type Chart, type Provenance, readChartFile, readProvenance } from "./provenance.ts";
+
+/** Inspects a provenance file together with the chart that it signs. */
+export const inspectProvenance: Reader = (source, options) => {
+  const found: Found = {};
+  return settled("helm-prov", found, async (): Promise<Verdict> => {
+    const signed = await signedProvenance(source, options, found);
+    const chart = options.beside?.(signed.file);
+    if (!chart)
+      throw new Fault(
+        "refuse",
+        `${signed.file} is not next to ${source.name}, expected the signed chart there`,
+      );
+    found.facts = await provenChart(chart, signed, options);
+    return "ok";
+  });
+};
+
+/** Inspects a chart written by `helm package`. Its signature is in the provenance file next to it. */
+export const inspectChart: Reader = (source, options) => {
+  const found: Found = {};
+  return settled("helm", found, async (): Promise<Verdict> => {
+    const provenance = options.beside?.(`${source.name}.prov`);
+    if (!provenance) {
+      found.facts = { ...(await chartInside(source, options)) };
+      throw new Fault("unsigned", `${source.name}.prov is not next to it, expected its signature there`);
+    }
+    let signed: Provenance | undefined;
+    const signature = await settled("helm", found, async (): Promise<Verdict> => {
+      signed = await signedProvenance(provenance, options, found);
+      return "ok";
+    });
+    // Uncovered ranges refer to the provenance file; the chart itself is covered by its digest.
+    if (signed) found.uncovered = [];
+    if (isBroken(signature)) return refuseWorst(signature);
+    const contents = await settled("helm", found, async (): Promise<Verdict> => {
+      if (signed) found.facts = await provenChart(source, signed, options);
+      else found.facts = { ...(await chartInside(source, options)) };
+      return "ok";
+    });
+    return refuseWorst(signature, contents);
+  });
+};
+
+async function signedProvenance(
+  source: ByteSource,
+  options: InspectOptions,
+  found: Found,
+): Promise<Provenance> {
+  const text = await verifiedText(readSmall(source), source.name, options, found);
+  const signed = await readProvenance(text, source.name);
+  if (source.name !== `${signed.file}.prov`)
+    throw new Fault(
+      "bad-digest",
+      `${source.name} signs ${signed.file}, expected ${source.name.replace(/\.prov$/, "")}`,
+    );
+  return signed;
+}
+
+/** @throws Fault bad-digest; malformed, also if the chart contradicts the signed text */
+async function provenChart(chart: ByteSource, signed: Provenance, options: InspectOptions) {
+  const hash = createHash("sha256");
+  await hashWhole(chart, hash);
+  const sum = hash.digest("hex");
+  if (sum !== signed.sha256)
+    throw new Fault(
+      "bad-digest",
+      `${chart.name} has the SHA-256 ${sum}, its provenance says ${signed.sha256}`,
+    );
+  const { name, version } = await chartInside(chart, options);
+  if (name !== signed.name || version !== signed.version)
+    throw malformed(`the chart is ${name} ${version}, its provenance says ${signed.name} ${signed.version}`);
+  return { name, version };
+}
+
+const chartInside = async (source: ByteSource, { limit }: InspectOptions): Promise<Chart> =>
+  readChartFile((await chartTexts(source, limit)).chart, "Chart.yaml");

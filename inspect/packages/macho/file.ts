@@ -1,0 +1,102 @@
+import type { ByteSource } from "../../bytes/byte-source.ts";
+import { gaps, type Uncovered } from "../../bytes/ranges.ts";
+import { type FileSignature, type Inspection, type InspectOptions, inspection } from "../../inspection.ts";
+import { type SelfCheckFinder, selfCheckFinder } from "../../self-check.ts";
+import { withSelfCheck } from "../../self-checked.ts";
+import { Fault, type Verdict } from "../../verdict.ts";
+import { worstOf } from "../../verdicts.ts";
+import { type Slice, slicesOf } from "./macho.ts";
+import { inspectSlice, type SliceSignature } from "./signature.ts";
+
+/** Inspects a standalone program or library of macOS. */
+export async function inspectMachO(source: ByteSource, options: InspectOptions): Promise<Inspection> {
+  const finder = selfCheckFinder(undefined);
+  return withSelfCheck(machOSignatures(source, options, finder), finder);
+}
+
+/**
+ * Inspects code signatures, also of a file inside a package. The finder gets the content of each
+ * architecture.
+ */
+export function machOSignatures(
+  source: ByteSource,
+  options: InspectOptions,
+  finder: SelfCheckFinder,
+): Inspection {
+  try {
+    const slices = slicesOf(source);
+    for (const { arch, content } of slices) scanThrough(content, finder.file(source.name, arch));
+    return joined(
+      source,
+      slices,
+      slices.map((slice) => inspectSlice(slice, options)),
+    );
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    const { verdict, message: reason } = error;
+    return inspection("macho", verdict, {
+      reason,
+      file_signatures: [{ name: source.name, signature: null, verdict }],
+    });
+  }
+}
+
+const step = 1 << 18;
+
+function scanThrough(content: ByteSource, scan: ((chunk: Uint8Array) => void) | undefined): void {
+  for (let at = 0; scan && at < content.size; at += step)
+    scan(content.read(at, Math.min(step, content.size - at)));
+}
+
+/** The worst architecture decides the verdict. */
+function joined(
+  source: ByteSource,
+  slices: readonly Slice[],
+  signatures: readonly SliceSignature[],
+): Inspection {
+  const { verdict, reason } = worstOf(signatures);
+  const first = signatures.find(({ signature }) => signature);
+  return inspection("macho", verdict, {
+    reason,
+    key_id: first?.keyId ?? null,
+    signature: first?.signature ?? null,
+    file_signatures: [fileSignature(source.name, signatures, verdict)],
+    facts: factsOf(signatures),
+    notes: [...new Set(signatures.flatMap(({ notes }) => notes))],
+    uncovered: [...betweenSlices(slices, source), ...signatures.flatMap(({ uncovered }) => uncovered)],
+  });
+}
+
+function fileSignature(name: string, signatures: readonly SliceSignature[], verdict: Verdict): FileSignature {
+  const fingerprints = signatures.flatMap(({ arch, fingerprint }) =>
+    fingerprint ? [[arch, fingerprint] as const] : [],
+  );
+  if (fingerprints.length === 0) return { name, signature: null, verdict };
+  const signer = signatures.find(({ signature }) => signature)?.signature?.signer;
+  const fingerprint_per_arch = Object.fromEntries(fingerprints);
+  return { name, signature: { ...(signer && { signer }), fingerprint_per_arch }, verdict };
+}
+
+function factsOf(signatures: readonly SliceSignature[]) {
+  const { identifier, team } = signatures.find(({ identifier }) => identifier) ?? {};
+  const archs = signatures.map(({ arch }) => arch);
+  return { archs, ...(identifier && { identifier }), ...(team && { team }) };
+}
+
+/** Gaps between slices, and the alignment field, which no signature covers. */
+function betweenSlices(slices: readonly Slice[], source: ByteSource): Uncovered[] {
+  const [first] = slices;
+  if (!first || (slices.length === 1 && first.from === 0)) return [];
+  const size = Buffer.from(source.read(0, 4)).readUInt32BE(0) === 0xcafebabe ? 20 : 32;
+  const table = { from: 0, to: 8 + size * slices.length };
+  const parts = slices.map(({ from, content }) => ({ from, to: from + content.size }));
+  const aligned = slices.map((_, index) => 8 + size * index + (size === 20 ? 16 : 24));
+  return [
+    ...gaps([table, ...parts], source.size, "between the parts of a Mach-O file"),
+    ...aligned.map((from) => ({
+      from,
+      to: from + size - (size === 20 ? 16 : 24),
+      why: "the alignment of a part of a Mach-O file",
+    })),
+  ];
+}

@@ -1,0 +1,137 @@
+import type { Storage } from "../../archives/compound-file.ts";
+import type { ByteSource } from "../../bytes/byte-source.ts";
+import { malformed } from "../../verdict.ts";
+
+/** Tables of an installer database: column-oriented streams whose texts are indexes into one string pool. */
+export interface MsiTables {
+  /** Text columns of a table, row by row; empty if the table or column is missing. @throws Fault malformed */
+  rows(table: string, columns: readonly string[]): Generator<readonly string[]>;
+}
+
+interface Pool {
+  text(number: number): string;
+  /** Size of a string index, in bytes. */
+  width: 2 | 3;
+}
+
+interface Column {
+  name: string;
+  isText: boolean;
+  width: number;
+}
+
+/** More than the tables of the largest installers. */
+const maxTableBytes = 1 << 26;
+
+/** @throws Fault malformed */
+export function msiTables(root: Storage): MsiTables {
+  const streams = new Map(root.streams.map(({ entry, content }) => [streamName(entry.name), content]));
+  const bytesOf = (name: string) => bytesIn(streams.get(`!${name}`), name);
+  const pool = poolOf(bytesOf("_StringPool"), bytesOf("_StringData"));
+  const columns = columnsOf(bytesOf("_Columns"), pool);
+
+  return {
+    *rows(table, names) {
+      const all = columns.get(table) ?? [];
+      const wanted = names.map((name) => placeOf(all, name));
+      if (wanted.includes(undefined)) return;
+      const bytes = bytesOf(table);
+      const rowSize = all.reduce((sum, { width }) => sum + width, 0);
+      const count = wholeRows(bytes, rowSize, table);
+      for (let row = 0; row < count; row++) {
+        yield wanted.map((before) =>
+          pool.text(bytes.readUIntLE((before ?? 0) * count + row * pool.width, pool.width)),
+        );
+      }
+    },
+  };
+}
+
+/** Byte offset of a text column in a row; undefined: missing, or not text. */
+function placeOf(columns: readonly Column[], name: string): number | undefined {
+  const index = columns.findIndex((column) => column.name === name && column.isText);
+  return index === -1 ? undefined : columns.slice(0, index).reduce((sum, { width }) => sum + width, 0);
+}
+
+function wholeRows(bytes: Buffer, rowSize: number, table: string): number {
+  const count = bytes.length / rowSize;
+  if (!Number.isSafeInteger(count))
+    throw malformed(`the table ${table} has ${bytes.length} bytes, expected rows of ${rowSize}`);
+  return count;
+}
+
+/** Each row of `_Columns` has the table, the column number from 1, the name and the type. */
+function columnsOf(bytes: Buffer, { text, width }: Pool): Map<string, Column[]> {
+  const count = wholeRows(bytes, 2 * width + 4, "_Columns");
+  const numbers = (before: number, size: 2 | 3) =>
+    Array.from({ length: count }, (_, row) => bytes.readUIntLE(before * count + row * size, size));
+  const names = numbers(width + 2, width);
+  const types = numbers(2 * width + 2, 2).map((type) => type ^ 0x8000);
+  const columns = new Map<string, Column[]>();
+  for (const [row, table] of numbers(0, width).entries()) {
+    const type = types[row] ?? 0;
+    // Type bits: 0x800 is text, 0x100 alone a stream, 0x1000 nullable; otherwise the size of a number.
+    const isStream = (type & ~0x1000) === 0x900;
+    const isText = (type & 0x800) !== 0 && !isStream;
+    const size = isText ? width : isStream || (type & 0xff) <= 2 ? 2 : 4;
+    const found = columns.get(text(table));
+    const column = { name: text(names[row] ?? 0), isText, width: size };
+    if (found) found.push(column);
+    else columns.set(text(table), [column]);
+  }
+  return columns;
+}
+
+/** All texts are concatenated in one stream; the other has the length and reference count of each. */
+function poolOf(pool: Buffer, data: Buffer): Pool {
+  if (pool.length % 4 !== 0) throw malformed(`the pool of texts has ${pool.length} bytes, expected pairs`);
+  const [codePage, flags] = pool.length === 0 ? [0, 0] : [pool.readUInt16LE(0), pool.readUInt16LE(2)];
+  const decoder = decoderOf(codePage);
+  const places: [number, number][] = [];
+  let at = 0;
+  for (let entry = 4; entry < pool.length; entry += 4) {
+    let length = pool.readUInt16LE(entry);
+    // For a text of 64 KiB or more, the next entry holds the length.
+    if (length === 0 && pool.readUInt16LE(entry + 2) !== 0 && entry + 8 <= pool.length) {
+      entry += 4;
+      length = pool.readUInt16LE(entry) + pool.readUInt16LE(entry + 2) * 0x10000;
+    }
+    places.push([at, at + length]);
+    at += length;
+  }
+  if (at !== data.length)
+    throw malformed(`the texts of the database have ${data.length} bytes, and ${at} are announced`);
+  const text = (number: number) => {
+    const place = number === 0 ? [0, 0] : places[number - 1];
+    if (!place)
+      throw malformed(`a table of the database refers to text ${number}, and there are ${places.length}`);
+    return decoder.decode(data.subarray(place[0], place[1]));
+  };
+  return { text, width: flags & 0x8000 ? 3 : 2 };
+}
+
+function decoderOf(codePage: number): TextDecoder {
+  try {
+    return new TextDecoder(codePage === 65001 || codePage === 0 ? "utf-8" : `windows-${codePage}`);
+  } catch {
+    return new TextDecoder("windows-1252");
+  }
+}
+
+function bytesIn(content: ByteSource | undefined, name: string): Buffer {
+  if (!content) return Buffer.alloc(0);
+  if (content.size > maxTableBytes)
+    throw malformed(`the table ${name} has ${content.size} bytes, expected ${maxTableBytes} at most`);
+  return Buffer.from(content.read(0, content.size));
+}
+
+const letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz._";
+
+/** Stream names pack two letters into a code unit; table names start with a marker, `!` here. */
+export const streamName = (name: string): string =>
+  name.replace(/[㠀-䡀]/g, (unit) => {
+    const code = unit.charCodeAt(0);
+    if (code === 0x4840) return "!";
+    if (code >= 0x4800) return letters.charAt(code - 0x4800);
+    return letters.charAt((code - 0x3800) & 0x3f) + letters.charAt((code - 0x3800) >> 6);
+  });

@@ -1,0 +1,177 @@
+import { type CpioEntry, cpioReader } from "../../archives/cpio.ts";
+import { compressionOf, decompress } from "../../archives/decompress.ts";
+import { type ByteSource, partOf } from "../../bytes/byte-source.ts";
+import { hashRanges } from "../../bytes/hash-ranges.ts";
+import { type FileSignature, type InspectOptions, type Reader, settled } from "../../inspection.ts";
+import { type SelfCheckFinder, selfCheckFinder } from "../../self-check.ts";
+import { withSelfCheck } from "../../self-checked.ts";
+import type { Found } from "../../signatures/openpgp-claim.ts";
+import { Fault, malformed, type Verdict } from "../../verdict.ts";
+import { isBroken, refuseWorst } from "../../verdicts.ts";
+import { digestChecks, isPayloadCovered, type RpmCheck, signatureChecks, sizeNotes } from "./checks.ts";
+import { fileSignaturesOf, namesOf } from "./file-signatures.ts";
+import { integersOf, longOf, longsOf, type RpmHeader, shortsOf, textOf, textsOf } from "./header.ts";
+import { isSourcePackage, type RpmLayout, readRpmLayout, signatureTags } from "./layout.ts";
+
+/** Packages of the formats 3, 4 and 6: header and payload signatures, digests, IMA signatures of files, and the content. */
+export const inspectRpm: Reader = async (source, options) => {
+  const found: Found = {};
+  const finder = selfCheckFinder(options.selfCheck);
+  let isRead = false;
+  const inspection = await settled("rpm", found, async (): Promise<Verdict> => {
+    const layout = readRpmLayout(source);
+    found.uncovered = layout.uncovered;
+    const signatures: RpmCheck[] = [];
+    const signature = await settled("rpm", found, async (): Promise<Verdict> => {
+      signatures.push(...(await signatureChecks(layout, options, found)));
+      return "ok";
+    });
+    const digests = await settled("rpm", found, async (): Promise<Verdict> => {
+      const checks = [...signatures, ...digestChecks(layout)];
+      await hashRanges(source, checks);
+      for (const { conclude } of checks) await conclude();
+      return "ok";
+    });
+    if (isBroken(digests) || isBroken(signature)) return refuseWorst(digests, signature);
+    const contents = await settled("rpm", found, async (): Promise<Verdict> => {
+      await readContents(source, layout, { options, finder, found, isSigned: signatures.length > 0 });
+      isRead = true;
+      if (signatures.length === 0) throw new Fault("unsigned", "it has no signature");
+      return "ok";
+    });
+    return refuseWorst(digests, signature, contents);
+  });
+  return isRead ? withSelfCheck(inspection, finder) : inspection;
+};
+
+/** @throws Fault payload-not-covered, and those of file signatures and of the payload */
+async function readContents(
+  source: ByteSource,
+  layout: RpmLayout,
+  {
+    options,
+    finder,
+    found,
+    isSigned,
+  }: { options: InspectOptions; finder: SelfCheckFinder; found: Found; isSigned: boolean },
+): Promise<void> {
+  found.facts = factsOf(layout.main);
+  const notes = [...(found.notes ?? []), ...notesOf(layout)];
+  found.notes = notes;
+  if (isSigned && !isPayloadCovered(layout))
+    throw new Fault(
+      "payload-not-covered",
+      "the signed header has no digest of the payload, which may have been replaced",
+    );
+  found.file_signatures = fileSignaturesOf(layout, options);
+  refuseFileSignature(found.file_signatures);
+  notes.push(...(await readRpmPayload(source, layout, options.limit, finder)));
+}
+
+/** Header tags with the package's identity. */
+const nameTags = { name: 1000, version: 1001, release: 1002, epoch: 1003, architecture: 1022 };
+/** Number of the package format, from rpm 6 on. */
+const formatTag = 5114;
+
+function factsOf(main: RpmHeader) {
+  const [name, version, release, architecture] = [
+    nameTags.name,
+    nameTags.version,
+    nameTags.release,
+    nameTags.architecture,
+  ].map((tag) => textOf(main, tag));
+  if (!name || !version || !release || !architecture)
+    throw malformed("the header does not say name, version, release and architecture");
+  const epoch = integersOf(main, nameTags.epoch)[0] ?? null;
+  const [format] = integersOf(main, formatTag);
+  return { name, epoch, version, release, architecture, ...(format !== undefined && { format }) };
+}
+
+const notesOf = (layout: RpmLayout): string[] => [
+  ...(isSourcePackage(layout.main)
+    ? ["It is a source package, which the yum repository does not list."]
+    : []),
+  ...layout.notes,
+  ...sizeNotes(layout),
+  ...(layout.signatures.tags.has(signatureTags.veritySignatures)
+    ? ["Its fs-verity signatures of files are not checked."]
+    : []),
+];
+
+function refuseFileSignature(files: readonly FileSignature[]): void {
+  const bad = files.find(({ verdict }) => verdict !== "ok");
+  if (bad)
+    throw new Fault(
+      bad.verdict,
+      `the signature of the file ${bad.name} inside does not hold: ${bad.verdict}`,
+    );
+}
+
+const payloadFormat = 1124;
+const headLength = 16;
+
+/**
+ * Reads the files of the payload.
+ * @returns notes
+ * @throws Fault refuse beyond the size limit; bad-digest; malformed; unsupported-format
+ */
+async function readRpmPayload(
+  source: ByteSource,
+  { main, signatures, size }: RpmLayout,
+  limit: number,
+  finder: SelfCheckFinder,
+): Promise<string[]> {
+  const format = textOf(main, payloadFormat) ?? "cpio";
+  if (format !== "cpio")
+    throw new Fault("unsupported-format", `its payload has the format ${format}, expected cpio`);
+  if (textsOf(main, requiredNames).includes("rpmlib(PayloadAlignment)"))
+    throw new Fault("unsupported-format", "its payload is aligned to blocks (rpm 6.2), expected plain cpio");
+  const payload = partOf(source, main.to, size - main.to);
+  const compression = compressionOf(payload.read(0, Math.min(headLength, payload.size)));
+  const onFile = ({ path, type }: CpioEntry) => (type === "file" ? finder.file(path) : undefined);
+  const cpio = cpioReader(onFile, listedFiles(main));
+  const unpacked = await decompress(payload, compression, limit, cpio.write);
+  cpio.end();
+  const expected =
+    integersOf(signatures, signatureTags.payloadSize)[0] ?? longOf(signatures, signatureTags.longArchiveSize);
+  return expected === undefined || expected === unpacked
+    ? []
+    : [`The payload unpacks to ${unpacked} bytes, but the package says ${expected}.`];
+}
+
+const requiredNames = 1049;
+/** Header tags with a value for each file. */
+const fileTags = { sizes: 1028, modes: 1030, flags: 1037, devices: 1095, inodes: 1096, longSizes: 5008 };
+const modes = { mask: 0o170000, file: 0o100000, link: 0o120000 };
+const ghostFlag = 1 << 6;
+
+/**
+ * Looks up files by their number in the header, which is all that a payload of rpm 6 says about them, and one
+ * of rpm 4 with a file over 4 GiB.
+ */
+function listedFiles(main: RpmHeader): (index: number) => CpioEntry | undefined {
+  let files: CpioEntry[] | undefined;
+  return (index) => {
+    files ??= cpioEntries(main);
+    return files[index];
+  };
+}
+
+function cpioEntries(main: RpmHeader): CpioEntry[] {
+  const [short, long] = [integersOf(main, fileTags.sizes), longsOf(main, fileTags.longSizes)];
+  const [kinds, flags] = [shortsOf(main, fileTags.modes), integersOf(main, fileTags.flags)];
+  const [devices, inodes] = [integersOf(main, fileTags.devices), integersOf(main, fileTags.inodes)];
+  const kindOf = (index: number) => (kinds[index] ?? 0) & modes.mask;
+  const inodeOf = (index: number) => `${devices[index]}:${inodes[index] || `none ${index}`}`;
+  const names = namesOf(main);
+  // Only the last of several links to a file has its content.
+  const last = new Map<string, number>();
+  for (const index of names.keys())
+    if (kindOf(index) === modes.file && !((flags[index] ?? 0) & ghostFlag)) last.set(inodeOf(index), index);
+  return names.map((name, index) => {
+    const [path, size] = [name.replace(/^\/+/, ""), long[index] ?? short[index] ?? 0];
+    if (kindOf(index) === modes.link) return { path, size, type: "link" };
+    if (kindOf(index) !== modes.file) return { path, size: 0, type: "other" };
+    return { path, size: last.get(inodeOf(index)) === index ? size : 0, type: "file" };
+  });
+}

@@ -1,0 +1,47 @@
+import { Fault, malformed } from "../verdict.ts";
+import { type Asn1, oidOf, sequenceOf, tags } from "./asn1.ts";
+
+/** Name as in node:crypto. */
+export interface Digest {
+  name: "md5" | "sha1" | "sha256" | "sha384" | "sha512";
+  /** In bytes. */
+  size: number;
+  /** Collisions are practical, so the signed content may have been replaced. */
+  isWeak: boolean;
+  /** RFC 3370, RFC 5754. */
+  oid: string;
+}
+
+/** Some of these are recognized only to be rejected by name. */
+export const digests = {
+  md5: { name: "md5", size: 16, isWeak: true, oid: "1.2.840.113549.2.5" },
+  sha1: { name: "sha1", size: 20, isWeak: true, oid: "1.3.14.3.2.26" },
+  sha256: { name: "sha256", size: 32, isWeak: false, oid: "2.16.840.1.101.3.4.2.1" },
+  sha384: { name: "sha384", size: 48, isWeak: false, oid: "2.16.840.1.101.3.4.2.2" },
+  sha512: { name: "sha512", size: 64, isWeak: false, oid: "2.16.840.1.101.3.4.2.3" },
+} as const satisfies Record<string, Digest>;
+
+/** Reads an AlgorithmIdentifier. @throws Fault malformed; unsupported-format, for any other */
+export function digestOf(algorithm: Asn1 | undefined, what: string): Digest {
+  const oid = algorithmOf(algorithm, what);
+  const digest = Object.values(digests).find((digest) => digest.oid === oid);
+  if (digest) return digest;
+  throw new Fault(
+    "unsupported-format",
+    `${what} uses the digest ${oid}, expected SHA-256, SHA-384 or SHA-512`,
+  );
+}
+
+/** Name of an AlgorithmIdentifier whose parameters are NULL or absent. @throws Fault malformed */
+export function algorithmOf(algorithm: Asn1 | undefined, what: string): string {
+  const [name, parameters, ...more] = sequenceOf(algorithm, what);
+  const isPlain = !parameters || (parameters.tag === tags.null && parameters.content.length === 0);
+  if (!isPlain || more.length > 0) throw malformed(`${what} has an algorithm with parameters, expected none`);
+  return oidOf(name, what);
+}
+
+/** @throws Fault weak-digest */
+export function refuseWeak(digest: Digest, what: string): void {
+  if (digest.isWeak)
+    throw new Fault("weak-digest", `${what} uses ${digest.name.toUpperCase()}, expected SHA-256 or stronger`);
+}

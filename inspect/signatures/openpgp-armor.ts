@@ -1,0 +1,103 @@
+import { crc24 } from "../../shared/openpgp-armor.ts";
+import type { Uncovered } from "../bytes/ranges.ts";
+import { malformed } from "../verdict.ts";
+
+/** Decoded ASCII armor (RFC 9580, section 6.2), with the mapping from bytes to offsets in the text. */
+export interface Armor {
+  bytes: Uint8Array;
+  /** Header lines such as `Comment:`, which no signature covers. */
+  headers: readonly Uncovered[];
+  /** Maps a range of bytes to a range of the text; the armor begins at `base`. */
+  place(from: number, to: number): { from: number; to: number };
+  /** True if other text follows the armor. */
+  isFollowed: boolean;
+}
+
+/** Characters that rpm skips in base64. */
+export const blanks = /[\0- ]+/g;
+
+/** As Armor.place, for base64 with blanks that begins at `base`. */
+export const base64Place =
+  (base: number, text: string): Armor["place"] =>
+  (from, to) => {
+    const found = text.matchAll(/[^\0- ]+/g);
+    const lines = [...found].map(({ 0: line, index }) => ({ text: line, from: base + index }));
+    return {
+      from: at(lines, Math.floor((from * 4) / 3)),
+      to: at(lines, Math.ceil((to * 4) / 3) - 1) + 1,
+    };
+  };
+
+const title = "PGP SIGNATURE";
+
+export const isArmored = (bytes: Uint8Array): boolean =>
+  Buffer.from(bytes.subarray(0, 11)).toString("latin1") === "-----BEGIN ";
+
+/**
+ * Reads the armored signature at the beginning of a text.
+ * @param base its offset in the file
+ * @throws Fault malformed
+ */
+export function readArmor(text: Uint8Array, base: number, what: string): Armor {
+  const lines = linesOf(Buffer.from(text).toString("latin1"), base);
+  if (lines.shift()?.text !== `-----BEGIN ${title}-----`)
+    throw malformed(`${what} does not begin with BEGIN ${title}`);
+  const blank = lines.findIndex((line) => line.text === "");
+  const headers = lines.splice(0, blank + 1).slice(0, -1);
+  if (blank < 0 || headers.some((line) => !/^[A-Za-z]+: /.test(line.text)))
+    throw malformed(`${what} has other headers than lines such as "Comment: …", and then an empty line`);
+  const end = lines.findIndex((line) => line.text === `-----END ${title}-----`);
+  if (end < 0) throw malformed(`${what} has no END ${title}`);
+  const body = lines.slice(0, end);
+  const sum = body.at(-1)?.text.match(/^=([A-Za-z0-9+/]{4})$/)?.[1];
+  if (sum) body.pop();
+  const bytes = decoded(body, what);
+  if (sum && sum !== crc24(bytes)) throw malformed(`${what} does not have the checksum that it ends with`);
+  return {
+    bytes,
+    headers: headers.map(({ from, text: { length } }) => ({
+      from,
+      to: from + length,
+      why: "header of the armor",
+    })),
+    place: (from, to) => ({
+      from: at(body, Math.floor((from * 4) / 3)),
+      to: at(body, Math.ceil((to * 4) / 3) - 1) + 1,
+    }),
+    isFollowed: lines.slice(end + 1).some((line) => line.text !== ""),
+  };
+}
+
+interface Line {
+  text: string;
+  /** Start offset. */
+  from: number;
+}
+
+/** Line ends (LF or CRLF) are removed. */
+export function linesOf(text: string, base: number): Line[] {
+  let from = base;
+  return text.split("\n").map((line) => {
+    const found = { text: line.replace(/\r$/, ""), from };
+    from += line.length + 1;
+    return found;
+  });
+}
+
+function decoded(body: readonly Line[], what: string): Uint8Array {
+  const text = body.map((line) => line.text).join("");
+  const bytes = Buffer.from(text, "base64");
+  if (bytes.toString("base64") !== text || body.some((line) => line.text === ""))
+    throw malformed(`${what} contains something other than base64`);
+  return bytes;
+}
+
+/** Offset of the character with this index. */
+function at(body: readonly Line[], index: number): number {
+  let left = index;
+  for (const { text, from } of body) {
+    if (left < text.length) return from + left;
+    left -= text.length;
+  }
+  return 0;
+}

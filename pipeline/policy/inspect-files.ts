@@ -1,0 +1,119 @@
+import { join } from "node:path";
+import { architectureInName } from "../../inspect/architecture.ts";
+import type { ByteSource } from "../../inspect/bytes/byte-source.ts";
+import { inspectArtifact } from "../../inspect/inspect.ts";
+import type { Inspection } from "../../inspect/inspection.ts";
+import type { Keys } from "../../inspect/keys.ts";
+import { readMetadata } from "../../inspect/metadata.ts";
+import { readKeys } from "../../inspect/read-keys.ts";
+import { Fault } from "../../inspect/verdict.ts";
+import { failure, type Problem, throwErrors } from "../../shared/errors.ts";
+import type { PackageMetadata } from "../../shared/package-metadata.ts";
+import { readFiles } from "../system/files.ts";
+import { listFiles } from "../system/folders.ts";
+import { pathInfo } from "../system/input-files.ts";
+import { openWithNeighbours } from "./sibling-files.ts";
+
+export type { FileSignature, Inspection } from "../../inspect/inspection.ts";
+
+export interface InspectRequest {
+  files: readonly string[];
+  /** Folder with the certificates of the allowed signers. Undefined: every signature is untrusted. */
+  keys?: string | undefined;
+  /** Path, inside the package, of the file that contains the self-check hash. */
+  selfCheck?: string | undefined;
+}
+
+export interface InspectSurroundings {
+  /** Milliseconds since 1970. */
+  clock: number;
+  onProgress: (progress: { file: string; done: number; total: number }) => void;
+}
+
+export interface InspectedFile {
+  /** The path as the caller gave it. */
+  file: string;
+  inspection: Inspection;
+  /** Metadata of the package; null if it has none, or none that can be read. */
+  metadata: PackageMetadata | null;
+}
+
+/**
+ * Inspects files in the given order.
+ * @throws RelcatError input-missing, folder-missing, key-unusable (before anything is read); file-access,
+ * file-changed
+ */
+export async function inspectFiles(
+  { files, keys: folder, selfCheck }: InspectRequest,
+  { clock, onProgress }: InspectSurroundings,
+): Promise<InspectedFile[]> {
+  throwErrors(files.flatMap(missing));
+  const keys = folder === undefined ? nobody : await keysIn(folder);
+  const inspected: InspectedFile[] = [];
+  for (const file of files) {
+    const onBytes = (done: number, total: number) => onProgress({ file, done, total });
+    inspected.push({ file, ...(await inspectFile(file, { keys, now: clock, selfCheck }, onBytes)) });
+  }
+  return inspected;
+}
+
+const nobody: Keys = { openpgp: [], x509: [] };
+
+function missing(file: string): Problem[] {
+  const { kind } = pathInfo(file);
+  if (kind === "file") return [];
+  const message = kind === "missing" ? `there is no file ${file}` : `${file} is a ${kind}, expected a file`;
+  return [{ code: "input-missing", severity: "error", message, hint: "Check the path; name each file." }];
+}
+
+async function keysIn(folder: string): Promise<Keys> {
+  const hint = "Give the folder with the OpenPGP and X.509 certificates of the allowed signers.";
+  if (pathInfo(folder).kind !== "folder")
+    throw failure("folder-missing", `there is no folder ${folder}`, hint);
+  // biome-ignore lint/plugin: the names were listed from a folder that the user named.
+  const paths = (await listFiles(folder)).map((name) => join(folder, name));
+  const bytes = await readFiles(paths);
+  const keys = await readKeys(bytes.map((each, index) => ({ name: paths[index] ?? folder, bytes: each })));
+  if (keys.openpgp.length + keys.x509.length > 0) return keys;
+  throw failure("key-unusable", `${folder} has no certificate in it, expected one at least`, hint);
+}
+
+async function inspectFile(
+  path: string,
+  options: Omit<Parameters<typeof inspectArtifact>[1], "beside">,
+  onBytes: (done: number, total: number) => void,
+): Promise<Omit<InspectedFile, "file">> {
+  const { file, beside, close } = openWithNeighbours(path);
+  try {
+    const inspection = await inspectArtifact(watched(file, onBytes), { ...options, beside });
+    return await withMetadata(file, inspection);
+  } finally {
+    close();
+  }
+}
+
+async function withMetadata(
+  source: ByteSource,
+  inspection: Inspection,
+): Promise<Omit<InspectedFile, "file">> {
+  const kind = "virtual_size" in inspection.facts || inspection.type === "incus" ? "image" : "client";
+  const arch = inspection.type === "tar" ? architectureInName(source.name) : undefined;
+  if (arch) return { inspection, metadata: { type: "archive", arch } };
+  try {
+    const metadata = await readMetadata(source, { kind, filelists: false, inspection });
+    return { inspection, metadata: metadata ?? null };
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    const note = `its package metadata cannot be read: ${error.message}`;
+    return { inspection: { ...inspection, notes: [...inspection.notes, note] }, metadata: null };
+  }
+}
+
+const watched = (source: ByteSource, onBytes: (done: number, total: number) => void): ByteSource => ({
+  ...source,
+  each: (take) =>
+    source.each((chunk, at) => {
+      onBytes(at + chunk.length, source.size);
+      return take(chunk, at);
+    }),
+});

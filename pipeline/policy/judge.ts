@@ -1,0 +1,164 @@
+import type { Code, Problem } from "../../shared/errors.ts";
+import type { Kind } from "../../shared/package-types.ts";
+import type { Config } from "../documents/config.ts";
+import type { Policy } from "../documents/policy.ts";
+import type { Catalog } from "../ledger/catalog.ts";
+import type { Artifact } from "../records/normalize.ts";
+import { artifactAtHand, requireArtifacts } from "../system/artifacts-at-hand.ts";
+import { inspectPackage } from "./inspect-package.ts";
+import { documentFault } from "./prove-document.ts";
+import { refuteMetadata } from "./prove-metadata.ts";
+import { policyProblems } from "./refusals.ts";
+import { openWithNeighbours } from "./sibling-files.ts";
+import { readSigners, type Signers } from "./signers.ts";
+
+export interface Judging {
+  /** Folder that holds the artifacts as FILE or VERSION/FILE. */
+  artifacts?: string | undefined;
+  /** Whether a missing artifact must have a recorded inspection. */
+  needsClaims: boolean;
+  /** Time at which certificates must be valid, in milliseconds since 1970. */
+  clock: number;
+  /** Called after each artifact. */
+  onProgress?: ((progress: { done: number; total: number }) => void) | undefined;
+}
+
+/**
+ * Checks artifacts against the policies of their package types, and what manifests say about their packages:
+ * by their bytes if available, else policies by the result that was recorded at ingest.
+ * @throws RelcatError if signers or artifacts cannot be read
+ */
+export async function judgeArtifacts(
+  { config, folder }: Pick<Catalog, "config" | "folder">,
+  judged: readonly Artifact[],
+  judging: Judging,
+): Promise<Problem[]> {
+  if (judging.artifacts !== undefined) requireArtifacts(judging.artifacts);
+  else if (config.policies.size === 0) return [];
+  const signers = await readSigners(config, `${folder}/catalog.yaml`);
+  const problems: Problem[] = [];
+  for (const [index, artifact] of judged.entries()) {
+    problems.push(...(await judgeArtifact(artifact, { config, signers, judging })));
+    judging.onProgress?.({ done: index + 1, total: judged.length });
+  }
+  return problems;
+}
+
+async function judgeArtifact(
+  artifact: Artifact,
+  { config, signers, judging }: { config: Config; signers: Signers; judging: Judging },
+): Promise<Problem[]> {
+  const { file, content, metadata, documents } = artifact;
+  const { artifacts: folder, needsClaims } = judging;
+  const policy = config.policies.get(content.package_type);
+  if (!policy && !metadata && !documents) return [];
+  const path = folder === undefined ? undefined : artifactAtHand(folder, content.version, file);
+  const problems: Problem[] = [];
+  if (path !== undefined) {
+    const kind = config.packageTypes.get(content.package_type)?.kind ?? "client";
+    problems.push(...(await judgeFile(path, artifact, { kind, policy, signers, judging })));
+  } else if (policy && needsClaims) problems.push(...judgeClaim(artifact, policy, signers));
+  if (folder !== undefined) problems.push(...(await documentProblems(artifact, folder, path)));
+  return problems;
+}
+
+interface Bench {
+  kind: Kind;
+  policy: Policy | undefined;
+  signers: Signers;
+  judging: Judging;
+}
+
+async function judgeFile(
+  path: string,
+  artifact: Artifact,
+  { kind, policy, signers, judging }: Bench,
+): Promise<Problem[]> {
+  const { content, metadata } = artifact;
+  const opened = openWithNeighbours(path);
+  try {
+    const { beside, file } = opened;
+    const options = { keys: signers.keys, now: judging.clock, beside, selfCheck: policy?.selfCheck };
+    const inspection = policy && (await inspectPackage(file, kind, options));
+    const untrue = metadata && (await refuteMetadata(metadata, file, { kind, inspection }));
+    const sha256 = await file.sha256();
+    if (sha256 !== content.checksum) {
+      const message = `${path} has the SHA-256 ${sha256}, expected ${content.checksum}`;
+      return [problem("checksum-mismatch", artifact, message, "Is it the file of another build?")];
+    }
+    const { package_type: packageType, version } = content;
+    const held = { name: path, packageType, version, at: artifact.place };
+    const refused = policy && inspection ? policyProblems(inspection, policy, held) : [];
+    if (untrue === undefined) return refused;
+    return [...refused, problem("package-metadata", artifact, `${path}: ${untrue}`, ingestAgain)];
+  } finally {
+    opened.close();
+  }
+}
+
+/** @param beside path of the artifact; undefined: it is not in the folder, so its documents need not be there */
+async function documentProblems(
+  artifact: Artifact,
+  folder: string,
+  beside: string | undefined,
+): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  const { checksum, version } = artifact.content;
+  for (const document of artifact.documents ?? []) {
+    const path = artifactAtHand(folder, version, document.file);
+    if (path === undefined) {
+      if (beside !== undefined) problems.push(missingDocument(artifact, document.file, beside));
+      continue;
+    }
+    const { file, close } = openWithNeighbours(path);
+    try {
+      const fault = await documentFault(document, file, checksum);
+      if (fault !== undefined)
+        problems.push(problem("checksum-mismatch", artifact, `${path} ${fault}`, ingestAgain));
+    } finally {
+      close();
+    }
+  }
+  return problems;
+}
+
+const missingDocument = (artifact: Artifact, name: string, beside: string): Problem =>
+  problem(
+    "artifact-missing",
+    artifact,
+    `${beside} lacks ${name}, which its manifest names`,
+    `Put ${name} next to it, or ingest the artifact again without it.`,
+  );
+
+const ingestAgain = "Ingest it again where its bytes are: relcat ingest writes what they state.";
+
+const again = "Ingest it again where its bytes are, or give them with --artifacts FOLDER.";
+
+function judgeClaim(artifact: Artifact, policy: Policy, signers: Signers): Problem[] {
+  const { file, inspected, content } = artifact;
+  const what = `${file} of ${content.version}`;
+  if (!inspected)
+    return [
+      problem(
+        "inspection-missing",
+        artifact,
+        `${what} was not inspected, expected inspected in its manifest`,
+        again,
+      ),
+    ];
+  if (inspected.policy !== signers.digestOf(policy)) {
+    const message = `${what} was inspected under another policy, or when others could sign`;
+    return [problem("inspection-outdated", artifact, message, again)];
+  }
+  if (policy.verdict.includes(inspected.verdict)) return [];
+  const message = `${what} is refused by the policy of ${content.package_type}: it is ${inspected.verdict}`;
+  return [problem("policy-refused", artifact, message, "Do not ship it: build and sign it again.")];
+}
+
+const problem = (code: Code, artifact: Artifact, message: string, hint: string): Problem => ({
+  code,
+  severity: "error",
+  message,
+  hint,
+  at: artifact.place(),
+});

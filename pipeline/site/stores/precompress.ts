@@ -1,0 +1,134 @@
+import { copyFileSync, constants as copying } from "node:fs";
+import { join } from "node:path";
+import { feedPath } from "../../documents/feeds/paths.ts";
+import { encodings as allEncodings, type Encoding } from "../../documents/hosting.ts";
+import { hasSameTime, type MadeFile, type StatData } from "../../journal/file-stats.ts";
+import { accessFailure } from "../../system/access-failure.ts";
+import { singleCallLimit } from "./compressors.ts";
+import { decodesTo, encodeFile, hasTimeOf, placeSibling, removeSibling } from "./siblings.ts";
+
+/** Smallest size in bytes. Compressing a smaller file saves no network packet. */
+const smallest = 8192;
+
+/** Files compressed at a time: enough to keep libuv's pool busy, few enough to save memory. */
+const mostInProgress = 2;
+
+const compressible = /\.(?:json|html|css|js|svg|atom|md|txt)$|(?:^|\/)SHA256SUMS$/;
+
+/** Settings of hosts are not served. A release changes many parts of the checksum index, and digits compress badly. */
+const uncompressed = /^(?:hosting|search\/hash)\//;
+
+/** True if a file of a site gets compressed siblings. */
+export const hasSiblings = ({ path, size }: { path: string; size: number }): boolean =>
+  size >= smallest && compressible.test(path) && !uncompressed.test(path) && !feedPath(path);
+
+/** How siblings are made, and which are trusted. */
+export interface SiblingOptions {
+  encodings: ReadonlySet<Encoding>;
+  /** A sibling that has not changed since an earlier build made it. */
+  untouched(path: string): MadeFile | undefined;
+}
+
+/** A sibling in progress. Its bytes are in a temporary file after `finish` has returned. */
+export interface EncodedSibling {
+  encoding: Encoding;
+  temporary: string;
+  /** True if files with the same bytes share the temporary file. */
+  isShared: boolean;
+}
+
+/** Moves a finished sibling into its place. */
+export function placeEncoded(
+  folder: string,
+  path: string,
+  { encoding, temporary, isShared }: EncodedSibling,
+) {
+  const own = isShared ? `${temporary}-copy` : temporary;
+  if (isShared) copyFileSync(temporary, own, copying.COPYFILE_FICLONE);
+  placeSibling(folder, path, encoding, own);
+}
+
+/** Compresses files in libuv's pool while the caller renders others. */
+export interface Encoder {
+  /** Starts to compress a file into the siblings that it needs. @param file path of its bytes */
+  encode(
+    source: { sha256: string; size: number },
+    file: string,
+    encodings: Iterable<Encoding>,
+  ): EncodedSibling[];
+  /** Waits until another file may start. */
+  room(): Promise<void>;
+  /** Waits for all files. @throws RelcatError file-access */
+  finish(): Promise<void>;
+  /**
+   * Waits for all files. Ignores failures, because the build has finished or has failed for another reason.
+   */
+  stop(): Promise<void>;
+}
+
+/** @param work a folder for the compressed files, on the same file system as the site */
+export function encoder(work: string): Encoder {
+  const inProgress = new Set<Promise<void>>();
+  const failures: unknown[] = [];
+  // The same list has several addresses; its bytes are compressed only once.
+  const large = new Map<string, string>();
+  let count = 0;
+  const begin = (file: string, size: number, encoding: Encoding): string => {
+    const temporary = join(work, `encoded-${count++}`);
+    const done = encodeFile(file, temporary, encoding, size)
+      .catch((error: unknown) => {
+        failures.push(accessFailure(`cannot compress ${file}`, error));
+      })
+      .finally(() => inProgress.delete(done));
+    inProgress.add(done);
+    return temporary;
+  };
+  return {
+    encode: ({ sha256, size }, file, encodings) =>
+      Array.from(encodings, (encoding) => {
+        const name = `${encoding} ${sha256}`;
+        const temporary = large.get(name) ?? begin(file, size, encoding);
+        const isShared = size > singleCallLimit;
+        if (isShared) large.set(name, temporary);
+        return { encoding, temporary, isShared };
+      }),
+    async room() {
+      while (inProgress.size > mostInProgress) await Promise.race(inProgress);
+    },
+    async finish() {
+      await Promise.all(inProgress);
+      if (failures.length > 0) throw failures[0];
+    },
+    async stop() {
+      await Promise.allSettled(inProgress);
+    },
+  };
+}
+
+/** The good siblings of a file; undefined in place of what an earlier build noted: the sibling was compared instead. */
+export type SiblingsInPlace = ReadonlyMap<Encoding, MadeFile | undefined>;
+
+/**
+ * Siblings of a file of the site that need not be made again.
+ * @param statData of the file, if it is as an earlier build left it
+ */
+export function siblingsInPlace(
+  folder: string,
+  { path, size, statData }: { path: string; size: number; statData: StatData | undefined },
+  { encodings, untouched }: SiblingOptions,
+): SiblingsInPlace {
+  const found = new Map<Encoding, MadeFile | undefined>();
+  for (const encoding of encodings) {
+    const sibling = untouched(`${path}.${encoding}`);
+    // Most siblings have the time of their file as both were noted; a build reads the metadata of neither again.
+    if (sibling && statData && hasSameTime(sibling.statData, statData)) found.set(encoding, sibling);
+    else if (hasTimeOf(folder, path, encoding) && (sibling || decodesTo(folder, path, encoding, size)))
+      found.set(encoding, sibling);
+  }
+  return found;
+}
+
+/** Removes the siblings of a file in encodings that are no longer configured. */
+export function removeUnwanted(folder: string, path: string, wanted: ReadonlySet<Encoding>): void {
+  for (const encoding of allEncodings) if (!wanted.has(encoding)) removeSibling(folder, path, encoding);
+}

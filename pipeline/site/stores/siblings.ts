@@ -1,0 +1,117 @@
+import {
+  createWriteStream,
+  lstatSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { feedPath } from "../../documents/feeds/paths.ts";
+import { type Encoding, encodings } from "../../documents/hosting.ts";
+import { accessFailure } from "../../system/access-failure.ts";
+import { piecesOf } from "../../system/files.ts";
+import { chunkSize, compress, decompressors, largeCompressors, singleCallLimit } from "./compressors.ts";
+
+/** Encodings that a file may have siblings in. Package feeds have none: their `Packages.gz` is content of the site. */
+export const siblingEncodings = (path: string): readonly Encoding[] => (feedPath(path) ? [] : encodings);
+
+/** Compresses a file in libuv's pool. */
+export async function encodeFile(
+  file: string,
+  temporary: string,
+  encoding: Encoding,
+  size: number,
+): Promise<void> {
+  if (size <= singleCallLimit) writeFileSync(temporary, await compress[encoding](readFileSync(file)));
+  else {
+    const pieces = piecesOf(file, chunkSize);
+    await pipeline(pieces, largeCompressors[encoding](size), createWriteStream(temporary));
+  }
+}
+
+/**
+ * Compresses a file of a site and moves the result next to it.
+ * @param temporary a path on the same file system
+ * @throws RelcatError file-access
+ */
+export async function writeSibling(
+  folder: string,
+  temporary: string,
+  { path, encoding, size }: { path: string; encoding: Encoding; size: number },
+): Promise<void> {
+  const file = join(folder, path);
+  try {
+    await encodeFile(file, temporary, encoding, size);
+  } catch (error) {
+    throw accessFailure(`cannot write ${file}.${encoding}`, error);
+  }
+  placeSibling(folder, path, encoding, temporary);
+}
+
+/**
+ * Moves compressed bytes next to a file. A sibling is whole and has the time of its file, or it does not
+ * exist.
+ * @param temporary path of the compressed bytes, on the same file system
+ */
+export function placeSibling(folder: string, path: string, encoding: Encoding, temporary: string): void {
+  const file = join(folder, path);
+  try {
+    const { mtime } = statSync(file);
+    utimesSync(temporary, mtime, mtime);
+    renameSync(temporary, `${file}.${encoding}`);
+  } catch (error) {
+    throw accessFailure(`cannot write ${file}.${encoding}`, error);
+  }
+}
+
+/**
+ * True if a sibling has the modification time of its source. Servers derive validators from this time, so
+ * both must agree.
+ */
+export function hasTimeOf(folder: string, path: string, encoding: Encoding): boolean {
+  const file = join(folder, path);
+  const sibling = lstatSync(`${file}.${encoding}`, { throwIfNoEntry: false });
+  return sibling?.isFile() === true && sibling.mtimeMs === statSync(file).mtimeMs;
+}
+
+/**
+ * True if a sibling decodes to the bytes of its source. False for a large one, because decoding it takes as
+ * long as making it again.
+ * @param size size of the source in bytes
+ */
+export function decodesTo(folder: string, path: string, encoding: Encoding, size: number): boolean {
+  if (size > singleCallLimit) return false;
+  const file = join(folder, path);
+  const compressed = readFileSync(`${file}.${encoding}`);
+  try {
+    return decompressors[encoding](compressed, size).equals(readFileSync(file));
+  } catch {
+    return false; // Damaged, or longer than its source.
+  }
+}
+
+/** True if a compressed file decodes to these bytes. Decoding stops if the result becomes longer. */
+export function isSiblingOf(compressed: Uint8Array, encoding: Encoding, bytes: Uint8Array): boolean {
+  try {
+    return decompressors[encoding](compressed, Math.max(1, bytes.length)).equals(bytes);
+  } catch {
+    return false; // Not compressed, incomplete, or longer than the file.
+  }
+}
+
+export function removeSibling(folder: string, path: string, encoding: Encoding): void {
+  const sibling = `${join(folder, path)}.${encoding}`;
+  if (lstatSync(sibling, { throwIfNoEntry: false })) rmSync(sibling, { force: true });
+}
+
+/**
+ * Removes a file's compressed siblings. Called before the file changes or is removed, because a stale sibling
+ * would be served.
+ */
+export function removeSiblings(folder: string, path: string): void {
+  for (const encoding of siblingEncodings(path)) removeSibling(folder, path, encoding);
+}

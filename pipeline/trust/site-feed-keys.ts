@@ -1,0 +1,133 @@
+import { join } from "node:path";
+import { failure } from "../../shared/errors.ts";
+import type { Config } from "../documents/config.ts";
+import { loadConfig } from "../project/configuration.ts";
+import { refuseExposed } from "./exposed-keys.ts";
+import { readCertificate, requireCertificates } from "./feeds/certificates.ts";
+import {
+  announceKey,
+  type ListedFeedKey,
+  letSign,
+  type RotationStep,
+  retireOldest,
+} from "./feeds/key-states.ts";
+import { dateOf } from "./roles.ts";
+import { readCertificateFile, writeFeedKeys } from "./stores/feed-key-files.ts";
+import { writeKeys } from "./stores/trust-folder.ts";
+
+/** A key whose state has changed. */
+export interface FeedKeyDelivery extends ListedFeedKey {
+  /** Files to commit. */
+  written: string[];
+  /** New private keys. */
+  keys: string[];
+}
+
+/** Where a new key comes from. */
+export interface NewFeedKey {
+  /** Folder for the private key of a new pair. */
+  keys?: string | undefined;
+  /** File with the certificate of a key that a program holds. */
+  certificate?: string | undefined;
+}
+
+/**
+ * Makes the first key that signs package repositories, or takes over the certificate of an existing one.
+ * @param now milliseconds since 1970
+ * @throws RelcatError trust-exists, key-exposed, feed-key, file-exists, file-access
+ */
+export async function beginFeedKeys(
+  releases: string,
+  source: NewFeedKey,
+  now: number,
+): Promise<FeedKeyDelivery> {
+  const config = await loadConfig(releases);
+  if (config.feedKeys.length > 0) {
+    throw failure(
+      "trust-exists",
+      `${releases}/trust/openpgp already has a key`,
+      "Change it instead: relcat trust rotate openpgp --step announce --keys KEYS",
+    );
+  }
+  const made = await newKey(config, source, now);
+  const key = { fingerprint: made.fingerprint, state: "signing", since: dateOf(now) } as const;
+  return { ...key, written: writeFeedKeys(releases, [key], made), keys: made.keys };
+}
+
+/**
+ * One step of a rotation; clients that were set up before it keep working until the old key is retired.
+ * @param now milliseconds since 1970
+ * @throws RelcatError trust-exists, trust-missing, key-exposed, feed-key, file-exists, file-access
+ */
+export async function rotateFeedKey(
+  releases: string,
+  step: RotationStep,
+  source: NewFeedKey,
+  now: number,
+): Promise<FeedKeyDelivery> {
+  const config = await loadConfig(releases);
+  const listed = config.feedKeys.map(({ fingerprint, state, since }) => ({ fingerprint, state, since }));
+  const since = dateOf(now);
+  if (step !== "announce") {
+    const [next, changed] = step === "sign" ? letSign(listed, since) : retireOldest(listed, since);
+    return { ...changed, written: writeFeedKeys(releases, next), keys: [] };
+  }
+  announceKey(listed, "", since); // Nothing is made if it cannot be announced.
+  const made = await newKey(config, source, now);
+  const next = announceKey(listed, made.fingerprint, since);
+  const key = { fingerprint: made.fingerprint, state: "announced", since } as const;
+  return { ...key, written: writeFeedKeys(releases, next, made), keys: made.keys };
+}
+
+/** A certificate and the files of its private key. */
+interface MadeKey {
+  fingerprint: string;
+  armored: string;
+  keys: string[];
+}
+
+async function newKey(
+  config: Config,
+  { keys: folder, certificate }: NewFeedKey,
+  now: number,
+): Promise<MadeKey> {
+  if (certificate !== undefined) return givenKey(certificate, config, now);
+  if (folder === undefined) throw new TypeError("expected a folder or a certificate");
+  await refuseExposed(folder);
+  const count = config.feedKeys.length;
+  const name = count === 0 ? "openpgp.asc" : `openpgp-v${count + 1}.asc`;
+  const { generateKey } = await import("openpgp");
+  const { privateKey, publicKey } = await generateKey({
+    type: "rsa",
+    rsaBits: 4096,
+    userIDs: [{ name: `${config.product} package repository`, email: `releases@${config.authority}` }],
+    subkeys: [],
+    date: new Date(now),
+    config: { nonDeterministicSignaturesViaNotation: false },
+  });
+  const { fingerprint } = await readCertificate(publicKey);
+  writeKeys(folder, { [name]: privateKey });
+  // biome-ignore lint/plugin: relcat chose this file name.
+  return { fingerprint, armored: publicKey, keys: [join(folder, name)] };
+}
+
+async function givenKey(file: string, { feedKeys }: Config, now: number): Promise<MadeKey> {
+  const armored = readCertificateFile(file);
+  const { fingerprint } = await readCertificate(armored).catch((error: unknown) => {
+    throw failure(
+      "feed-key",
+      `${file} is not an OpenPGP certificate: ${error instanceof Error ? error.message : error}`,
+      "Export it: gpg --armor --export KEY",
+      undefined,
+      error,
+    );
+  });
+  if (feedKeys.some((key) => key.fingerprint === fingerprint))
+    throw failure(
+      "trust-exists",
+      `the OpenPGP key ${fingerprint} is already listed`,
+      "Give another certificate.",
+    );
+  await requireCertificates([{ fingerprint, armored, state: "announced", since: dateOf(now) }], now);
+  return { fingerprint, armored, keys: [] };
+}
