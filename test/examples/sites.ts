@@ -8,7 +8,7 @@ const live = "curl -sSfo live.json https://downloads.example.com/api/v1/package/
 /** Signing and publishing from the clone of releases-world.ts. */
 export const siteExamples: Readonly<Record<string, Example>> = {
   release: {
-    prints: /\[4\/5\] publish\nWould publish dist\/ to prod/,
+    prints: /\[5\/6\] publish\nWould publish dist\/ to prod/,
     after: "! grep -q tool-26.09.001_x64.msi releases/ledger.jsonl",
   },
   upload: {

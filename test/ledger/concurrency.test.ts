@@ -63,7 +63,8 @@ test("many writers, some of them killed, write every other event exactly once", 
     else expect(count, `${event}`).toBeLessThanOrEqual(1);
   }
   expect(writers.filter(({ child }) => child.signalCode === "SIGKILL").length).toBeGreaterThan(3);
-  expect(await catalog.problems()).toEqual([]);
+  // Releases with fewer artifacts than the one before are warned about.
+  expect((await catalog.problems()).filter((each) => !each.includes(" warning["))).toEqual([]);
 
   // The next writer is not blocked by the killed ones.
   await catalog.cut();

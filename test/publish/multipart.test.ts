@@ -32,6 +32,10 @@ const digestAt = (key: string) =>
 const partsSent = (key: string) =>
   fake.log.filter((each) => each.key === key && each.operation === "UploadPart" && each.status === 200);
 
+/** Uploads of a key that were neither completed nor aborted. A count, because the diff of their parts would not fit in memory. */
+const unfinished = (key: string): number =>
+  [...fake.bucket.uploads.values()].filter((each) => each.key === key).length;
+
 /** Ends an upload as if its process had been killed: later requests fail. */
 async function broken(key: string, parts: number, which: LocalFile = file): Promise<void> {
   let sent = 0;
@@ -81,16 +85,16 @@ test("parts of an earlier try are not sent again", async () => {
   expect(await upload(await open(), key)).toBe("uploaded");
   expect(partsSent(key).length).toBe(count);
   expect(digestAt(key)).toBe(file.sha256);
-  expect([...fake.bucket.uploads.values()].filter((each) => each.key === key)).toEqual([]);
+  expect(unfinished(key)).toBe(0);
 });
 
 test("a part that was damaged meanwhile is sent again", { tags: ["long"] }, async () => {
   const key = newKey();
   await broken(key, 2);
-  const [unfinished] = [...fake.bucket.uploads.values()].filter((each) => each.key === key);
-  const [number, part] = [...(unfinished?.parts ?? [])][0] ?? [0, { bytes: Buffer.alloc(0) }];
+  const [begun] = [...fake.bucket.uploads.values()].filter((each) => each.key === key);
+  const [number, part] = [...(begun?.parts ?? [])][0] ?? [0, { bytes: Buffer.alloc(0) }];
   const bytes = Buffer.from(part.bytes).fill("x", 0, 1);
-  unfinished?.parts.set(number, { bytes, etag: createHash("md5").update(bytes).digest("hex") });
+  begun?.parts.set(number, { bytes, etag: createHash("md5").update(bytes).digest("hex") });
   expect(await upload(await open(), key)).toBe("uploaded");
   expect(digestAt(key)).toBe(file.sha256);
 });
@@ -106,8 +110,9 @@ test("an unfinished upload of other bytes with the same beginning is not continu
   expect(partsSent(key).length - before).toBe(count);
   expect(digestAt(key)).toBe(file.sha256);
   expect(fake.bucket.objects.get(key)?.headers["x-amz-meta-sha256"]).toBe(file.sha256);
-  // The object exists, so an unfinished upload for it is removed.
-  expect([...fake.bucket.uploads.values()].filter((each) => each.key === key)).toEqual([]);
+  // upload-artifacts.ts calls it after the last file.
+  await (await open()).removeLeftovers([key]);
+  expect(unfinished(key)).toBe(0);
 });
 
 test("a new upload is started without permission to list uploads", { tags: ["long"] }, async () => {
@@ -139,7 +144,7 @@ test("a file that changes during its upload never gets its name, and leaves noth
     ],
   });
   expect(fake.bucket.objects.has(key)).toBe(false);
-  expect([...fake.bucket.uploads.values()].filter((each) => each.key === key)).toEqual([]);
+  expect(unfinished(key)).toBe(0);
 });
 
 test("a faster upload by another client is detected at the end, with the same bytes or with others", async () => {
@@ -157,7 +162,7 @@ test("a faster upload by another client is detected at the end, with the same by
     const result = await upload(await open(), key).catch((error: RelcatError) => error.code);
     fake.before = () => {};
     expect(result).toBe(expected);
-    expect(fake.bucket.objects.get(key)?.bytes).toEqual(stored.bytes);
+    expect(fake.bucket.objects.get(key)?.bytes.equals(stored.bytes)).toBe(true);
   }
 });
 
@@ -171,7 +176,7 @@ test("an upload to a service that ignores conditions replaces nothing", async ()
   await expect(upload(await open(), key)).rejects.toMatchObject({ code: "object-taken" });
   fake.bucket.completesAlways = false;
   fake.after = () => {};
-  expect(fake.bucket.objects.get(key)).toBe(stored);
+  expect(fake.bucket.objects.get(key) === stored).toBe(true);
 });
 
 test("part sizes stay within the limits of services, for any size and digest", () => {

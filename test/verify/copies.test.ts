@@ -12,6 +12,8 @@ import { startS3Fake } from "../support/s3-fake.ts";
 let made: FeedProject;
 const files = ["acme-1.2.3.tgz", "acme-1.2.3.tgz.prov"];
 const manifest = "releases/26.08.001/manifests/build.json";
+/** Publishing changed notes of a live release needs it. */
+const today = new Date().toISOString().slice(0, 10);
 
 /** A signed build with a chart, whose artifacts are uploaded. */
 async function signedChart(sites: object, environment: Readonly<Record<string, string>> = {}) {
@@ -71,7 +73,7 @@ test("verify names missing and changed copies, and publish --repair restores the
 test("a rollback and a refresh keep the copies of the build that they make live", async () => {
   await made.succeed("publish", "prod");
   const before = copies();
-  await made.publish("26.08.001", [], { summary: "Other." });
+  await made.publish("26.08.001", [], { summary: "Other.", corrected: today });
   await made.succeed("publish", "prod");
   for (const args of [
     ["publish", "prod", "--refresh"],
@@ -97,7 +99,7 @@ test("a rollback and a refresh of a signed site in a bucket keep the copies", as
   const before = copies();
   const bytes = before.map((path) => fake.bucket.objects.get(path)?.bytes);
   expect(bytes.every((each) => (each?.length ?? 0) > 0)).toBe(true);
-  await made.publish("26.08.001", [], { summary: "Other." });
+  await made.publish("26.08.001", [], { summary: "Other.", corrected: today });
   await run("publish", "prod");
   for (const args of [
     ["publish", "prod", "--refresh"],
