@@ -1,11 +1,12 @@
+import { createHash } from "node:crypto";
+import type { ByteSource } from "./bytes/byte-source.ts";
 import { hashWhole } from "./bytes/hash-ranges.ts";
-import { readSmall } from "./bytes/small-file.ts";
+import { readSmall, utf8 } from "./bytes/small-file.ts";
 import { type InspectOptions, type Reader, settled } from "./inspection.ts";
-import { readChecksums } from "./signatures/checksums-asc.ts";
 import { verifierOf } from "./signatures/openpgp.ts";
 import { claimedSignature, type Found } from "./signatures/openpgp-claim.ts";
-import { isCleartext } from "./signatures/openpgp-cleartext.ts";
-import { Fault, type Verdict } from "./verdict.ts";
+import { isCleartext, verifiedText } from "./signatures/openpgp-cleartext.ts";
+import { Fault, malformed, type Verdict } from "./verdict.ts";
 
 /**
  * Inspects a detached signature of the file with the same name without the suffix, or a signed checksum list.
@@ -35,4 +36,57 @@ async function readDetached(
   await conclude();
   found.facts = { signs };
   return "ok";
+}
+
+/**
+ * Reads a clear-signed list of SHA-256 sums, such as `SHA256SUMS.asc`. Listed files in the same folder must
+ * match, and an unsigned copy of the list must be identical.
+ * @throws Fault as verifiedText; bad-digest
+ */
+async function readChecksums(
+  name: string,
+  bytes: Uint8Array,
+  options: InspectOptions,
+  found: Found,
+): Promise<Verdict> {
+  const text = await verifiedText(bytes, name, options, found);
+  const sums = sumsOf(text, name);
+  found.facts = { files: Object.fromEntries(sums) };
+  refuseOtherCopy(name, text, options);
+  const missing: string[] = [];
+  for (const [file, expected] of sums) {
+    const source = options.beside?.(file);
+    if (!source) missing.push(file);
+    else await refuseOtherSum(file, expected, source);
+  }
+  if (missing.length > 0)
+    found.notes = [`Not compared, because the files are missing: ${missing.join(", ")}.`];
+  return "ok";
+}
+
+/** Format of sha256sum(1). */
+function sumsOf(text: string, name: string): [file: string, sum: string][] {
+  const lines = text.split("\n").map((line) => line.match(/^([0-9a-f]{64}) [ *](?!\.{1,2}$)([^/\\\0]+)$/));
+  const sums = lines.map((match): [string, string] => {
+    if (!match)
+      throw new Fault("unsupported-format", `${name} signs a text, expected lines of sha256sum alone`);
+    return [match[2] ?? "", match[1] ?? ""];
+  });
+  if (new Set(sums.map(([file]) => file)).size < sums.length) throw malformed(`${name} has a file twice`);
+  return sums;
+}
+
+function refuseOtherCopy(name: string, text: string, options: InspectOptions): void {
+  const plain = name.replace(/\.asc$/, "");
+  const copy = plain === name ? undefined : options.beside?.(plain);
+  if (copy && utf8(readSmall(copy), plain).trimEnd() !== text)
+    throw new Fault("bad-digest", `${plain} is not the list that ${name} signs`);
+}
+
+async function refuseOtherSum(file: string, expected: string, source: ByteSource): Promise<void> {
+  const hash = createHash("sha256");
+  await hashWhole(source, hash);
+  const sum = hash.digest("hex");
+  if (sum !== expected)
+    throw new Fault("bad-digest", `${file} has the SHA-256 ${sum}, its list says ${expected}`);
 }

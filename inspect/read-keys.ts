@@ -1,7 +1,7 @@
-import { X509Certificate } from "node:crypto";
+import { createPublicKey, type KeyObject, X509Certificate } from "node:crypto";
+import type { PublicKey, Subkey } from "openpgp";
 import { type Problem, RelcatError } from "../shared/errors.ts";
-import type { Keys, OpenPgpCertificate, OpenPgpKey, Window, X509Key } from "./keys.ts";
-import { readOpenPgpCertificates } from "./signatures/openpgp-keys.ts";
+import type { Keys, OpenPgpCertificate, OpenPgpKey, SigningKey, Window, X509Key } from "./keys.ts";
 import { readCertificate } from "./signatures/x509.ts";
 
 /** A file of certificates, all with the same validity window. */
@@ -61,4 +61,88 @@ function certificateOf(bytes: string | Uint8Array): X509Certificate {
   } catch (cause) {
     throw new Error("holds a certificate that cannot be read, expected X.509 as PEM or DER", { cause });
   }
+}
+
+/** Later than any revocation, so that a revocation counts regardless of its date. */
+const ever = new Date(8.64e15);
+
+/**
+ * Reads a file of certificates, armored or binary.
+ * @throws Error; the caller puts the file name before its message
+ */
+async function readOpenPgpCertificates(bytes: Uint8Array): Promise<OpenPgpCertificate[]> {
+  const keys = await keysOf(bytes);
+  if (keys.some((key) => key.isPrivate()))
+    throw new Error("holds a private key, expected certificates; export the public part alone");
+  return Promise.all(keys.map(openPgpCertificateOf));
+}
+
+async function keysOf(bytes: Uint8Array): Promise<PublicKey[]> {
+  const { readKeys } = await import("openpgp");
+  const armored = Buffer.from(bytes)
+    .toString("latin1")
+    .match(/-----BEGIN PGP PUBLIC KEY BLOCK-----[\s\S]+?-----END PGP PUBLIC KEY BLOCK-----/g);
+  try {
+    if (!armored) return await readKeys({ binaryKeys: bytes });
+    return (await Promise.all(armored.map((armoredKeys) => readKeys({ armoredKeys })))).flat();
+  } catch (cause) {
+    throw new Error("holds no certificate, expected OpenPGP or X.509", { cause });
+  }
+}
+
+async function openPgpCertificateOf(key: PublicKey): Promise<OpenPgpCertificate> {
+  const parts = await Promise.all([key, ...key.subkeys].map((part) => signingKey(key, part)));
+  const signing = parts.filter((part) => part !== undefined);
+  if (signing.length === 0) throw new Error(`holds ${key.getFingerprint()}, which cannot sign`);
+  return { signing };
+}
+
+/** Undefined: the key cannot sign, or is not bound to its certificate. */
+async function signingKey(key: PublicKey, part: PublicKey | Subkey): Promise<SigningKey | undefined> {
+  const keyId = part.getKeyID();
+  const isRevoked = (await key.isRevoked(undefined, undefined, ever)) || (await isSubkeyRevoked(part));
+  if (!isRevoked) {
+    const usable = await key.getSigningKey(keyId, null).catch(() => undefined);
+    if (usable?.getFingerprint() !== part.getFingerprint()) return undefined;
+  }
+  return {
+    keyId: keyId.toHex(),
+    fingerprint: part.getFingerprint(),
+    userId: await userIdOf(key),
+    created: part.getCreationTime().getTime(),
+    expires: Math.min(await endOf(key), await endOf(part)),
+    isRevoked,
+    packet: part.keyPacket,
+    native: nativeKey(part.keyPacket.publicParams),
+  };
+}
+
+const isSubkeyRevoked = async (part: PublicKey | Subkey): Promise<boolean> =>
+  "mainKey" in part && (await part.isRevoked(undefined as never, undefined as never, ever));
+
+async function userIdOf(key: PublicKey): Promise<string> {
+  const primary = await key.getPrimaryUser(ever).catch(() => undefined);
+  return primary?.user.userID?.userID ?? key.getUserIDs()[0] ?? key.getFingerprint();
+}
+
+/** Milliseconds since 1970; without a valid self-signature the key was never valid. */
+async function endOf(part: PublicKey | Subkey): Promise<number> {
+  const end = await ("mainKey" in part ? part.getExpirationTime(ever) : part.getExpirationTime());
+  return Number(end ?? 0);
+}
+
+/** Parameters of RSA, and of Ed25519 in the RFC 9580 form and the older one. */
+function nativeKey(params: {
+  n?: Uint8Array;
+  e?: Uint8Array;
+  Q?: Uint8Array;
+  A?: Uint8Array;
+}): KeyObject | undefined {
+  const { n, e, Q, A } = params;
+  const point = A ?? (Q?.length === 33 && Q[0] === 0x40 ? Q.subarray(1) : undefined);
+  const text = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64url");
+  if (n && e) return createPublicKey({ key: { kty: "RSA", n: text(n), e: text(e) }, format: "jwk" });
+  if (point?.length === 32)
+    return createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x: text(point) }, format: "jwk" });
+  return undefined;
 }

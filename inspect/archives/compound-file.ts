@@ -1,10 +1,266 @@
-import { openRuns, placesOf, type Run, runsSource, sizeOf } from "../bytes/byte-runs.ts";
+import { extend, openRuns, placesOf, type Run, runsSource, sizeOf } from "../bytes/byte-runs.ts";
 import type { ByteSource } from "../bytes/byte-source.ts";
 import type { Uncovered } from "../bytes/ranges.ts";
-import { malformed } from "../verdict.ts";
-import { type DirectoryEntry, directoryTree, entrySize, type Folder } from "./compound-file-directory.ts";
-import { type CompoundHeader, compoundHeader } from "./compound-file-header.ts";
-import { fileSectors, type Sectors, sectors, wholeOf } from "./compound-file-sectors.ts";
+import { Fault, malformed } from "../verdict.ts";
+
+/** Sectors of one size in linked chains; each belongs to at most one chain. */
+interface Sectors {
+  /** Follows a chain. @throws Fault malformed */
+  chain(first: number, what: string): { runs: Run[]; count: number };
+  /** Unused sectors and table entries. @throws Fault malformed, for a used sector that is in no chain */
+  free(): Uncovered[];
+}
+
+interface Table {
+  name: string;
+  /** Ranges of the table, which maps each sector to the next one or to a special value. */
+  runs: readonly Run[];
+  count: number;
+  size: number;
+  /** Offset of a sector in the file. */
+  place: (sector: number) => number;
+}
+
+/** More than the table of a file of 4 GiB. */
+const maxStreamBytes = 1 << 25;
+
+/**
+ * @param taken sectors in use outside any chain: those of the tables
+ * @throws Fault malformed
+ */
+function sectors(source: ByteSource, table: Table, taken: readonly number[] = []): Sectors {
+  const { name, count, size, place } = table;
+  const next = numbersIn(wholeOf(source, table.runs, `the table of ${name}s`));
+  const isTaken = new Uint8Array(count);
+  for (const sector of taken) isTaken[sector] = 1;
+  const beyond = next.subarray(count);
+  if (next.length < count || beyond.some((mark) => mark !== marks.free && mark !== marks.end))
+    throw malformed(
+      `the table of ${name}s has ${next.length} entries for ${count} of them, or uses some beyond`,
+    );
+
+  return {
+    chain(first, what) {
+      const runs: Run[] = [];
+      let length = 0;
+      for (let at = first; at !== marks.end; at = next[at] ?? marks.free) {
+        if (at >= count) throw malformed(`${what} leads to the ${name} ${at}, and there are ${count}`);
+        if (isTaken[at]) throw malformed(`${what} leads to the ${name} ${at}, which is in use already`);
+        isTaken[at] = 1;
+        extend(runs, place(at), size);
+        length++;
+      }
+      return { runs, count: length };
+    },
+    free() {
+      const runs: Run[] = [];
+      for (let sector = 0; sector < count; sector++) {
+        if (isTaken[sector]) continue;
+        if (next[sector] !== marks.free)
+          throw malformed(`the ${name} ${sector} is in use, and belongs to nothing`);
+        extend(runs, place(sector), size);
+      }
+      return [
+        ...openRuns(runs, `a ${name} that is not in use`),
+        ...openRuns(placesOf(table.runs, 4 * count, 4 * next.length), `entries of no ${name}`),
+      ];
+    },
+  };
+}
+
+/** Reads all runs into memory. @throws Fault malformed, if they exceed the limit */
+function wholeOf(source: ByteSource, runs: readonly Run[], what: string): Buffer {
+  const content = runsSource(source, runs, what);
+  if (content.size > maxStreamBytes)
+    throw malformed(`${what} has ${content.size} bytes, expected ${maxStreamBytes} at most`);
+  return Buffer.from(content.read(0, content.size));
+}
+
+function numbersIn(bytes: Buffer): Uint32Array {
+  const numbers = new Uint32Array(bytes.length / 4);
+  for (let index = 0; index < numbers.length; index++) numbers[index] = bytes.readUInt32LE(4 * index);
+  return numbers;
+}
+
+function fileSectors(source: ByteSource, header: CompoundHeader): Sectors {
+  const { sectorSize: size, sectors: count } = header;
+  const place = (sector: number) => (sector + 1) * size;
+  const table = (found: readonly number[]) => {
+    const runs: Run[] = [];
+    for (const sector of found) {
+      if (sector >= count)
+        throw malformed(`a table of the compound file is in sector ${sector}, and there are ${count}`);
+      extend(runs, place(sector), size);
+    }
+    return runs;
+  };
+  const words = (found: readonly number[]) =>
+    numbersIn(wholeOf(source, table(found), "the table of sectors"));
+  const { fat, difat } = tableSectors(header, (sector) => words([sector]));
+  const next = words(fat);
+  refuseUnmarked(next, fat, marks.fat);
+  refuseUnmarked(next, difat, marks.difat);
+  return sectors(source, { name: "sector", runs: table(fat), count, size, place }, [...fat, ...difat]);
+}
+
+function refuseUnmarked(next: Uint32Array, tables: readonly number[], mark: number): void {
+  const isTwice = new Set(tables).size !== tables.length;
+  if (isTwice || tables.some((sector) => next[sector] !== mark))
+    throw malformed("the compound file has a table in a sector that is not marked as one");
+}
+
+/** The first table sectors are listed in the header, the others in a chain (MS-CFB, 2.5). */
+function tableSectors(
+  { fat, difat, sectors: count }: CompoundHeader,
+  words: (sector: number) => Uint32Array,
+) {
+  const listed = [...fat.inHeader];
+  const chain: number[] = [];
+  if (fat.count > count || difat.count > count)
+    throw malformed("the compound file announces more tables than it has sectors");
+  let at = difat.count === 0 ? marks.end : difat.first;
+  for (; chain.length < difat.count; at = listed.pop() ?? marks.end) {
+    chain.push(at);
+    listed.push(...words(at));
+  }
+  if (difat.count > 0 && at !== marks.end && at !== marks.free)
+    throw malformed("the list of tables has more sectors than announced");
+  const [used, rest] = [listed.slice(0, fat.count), listed.slice(fat.count)];
+  if (used.length < fat.count || rest.some((mark) => mark !== marks.free))
+    throw malformed(`the compound file lists other tables than the ${fat.count} that it announces`);
+  return { fat: used, difat: chain };
+}
+
+/** A directory entry of a compound file (MS-CFB, 2.6.1). */
+export interface DirectoryEntry {
+  /** Offset in the directory stream. */
+  at: number;
+  kind: "storage" | "stream" | "root";
+  /** Encoded, without the terminating zero. */
+  rawName: Buffer;
+  name: string;
+  child: number;
+  classId: Buffer;
+  /** State bits, creation time and modification time. */
+  state: Buffer;
+  times: Buffer;
+  first: number;
+  size: number;
+}
+
+const entrySize = 128;
+const none = 0xffffffff;
+const kinds = new Map<number, DirectoryEntry["kind"]>([
+  [1, "storage"],
+  [2, "stream"],
+  [5, "root"],
+]);
+const maxStorageDepth = 16;
+
+interface Folder {
+  entry: DirectoryEntry;
+  files: readonly (Folder | { entry: DirectoryEntry; files?: never })[];
+}
+
+/**
+ * Reads the directory tree.
+ * @returns the root, and the offsets of unused entries
+ * @throws Fault malformed, for entries that are shared or unreachable, and for duplicate or unsorted names
+ */
+function directoryTree(bytes: Buffer, isLong: boolean): { root: Folder; unused: readonly number[] } {
+  const count = Math.floor(bytes.length / entrySize);
+  const entries = Array.from({ length: count }, (_, index) => entryAt(bytes, index * entrySize, isLong));
+  const isMet = new Uint8Array(count);
+
+  /** In-order traversal of one binary tree. */
+  function* inOrder(top: number): Generator<DirectoryEntry> {
+    const path: number[] = [];
+    for (let at = top; at !== none || path.length > 0; ) {
+      for (; at !== none; at = bytes.readUInt32LE(at * entrySize + 68)) {
+        if (at >= count || isMet[at])
+          throw malformed(`the directory leads to its entry ${at} twice, or there is none`);
+        isMet[at] = 1;
+        path.push(at);
+      }
+      at = path.pop() ?? 0;
+      const entry = entries[at];
+      if (!entry || entry.kind === "root")
+        throw malformed(`the directory leads to its entry ${at}, which is not in use`);
+      yield entry;
+      at = bytes.readUInt32LE(at * entrySize + 72);
+    }
+  }
+
+  function folder(entry: DirectoryEntry, depth: number): Folder {
+    if (depth > maxStorageDepth) throw malformed(`the directory is deeper than ${maxStorageDepth} storages`);
+    const files = [...inOrder(entry.child)];
+    for (const [index, file] of files.entries()) refuseDisorder(files[index - 1], file);
+    return {
+      entry,
+      files: files.map((file) => (file.kind === "storage" ? folder(file, depth + 1) : { entry: file })),
+    };
+  }
+
+  const [top] = entries;
+  const hasSibling = bytes.readUInt32LE(68) !== none || bytes.readUInt32LE(72) !== none;
+  if (top?.kind !== "root" || hasSibling) throw malformed("the directory does not begin with its root alone");
+  isMet[0] = 1;
+  const root = folder(top, 0);
+  const lost = entries.findIndex((entry, index) => entry && !isMet[index]);
+  if (lost !== -1) throw malformed(`the directory has an entry ${lost} that nothing leads to`);
+  const unused = entries.flatMap((entry, index) => (entry ? [] : [index * entrySize]));
+  return { root, unused };
+}
+
+function entryAt(bytes: Buffer, at: number, isLong: boolean): DirectoryEntry | undefined {
+  const type = bytes[at + 66] ?? 0;
+  if (type === 0) return undefined;
+  const kind = kinds.get(type);
+  const length = bytes.readUInt16LE(at + 64);
+  const rawName = bytes.subarray(at, at + length - 2);
+  const name = rawName.toString("utf16le");
+  if (
+    !kind ||
+    length < 2 ||
+    length > 64 ||
+    length % 2 !== 0 ||
+    name.includes("\0") ||
+    bytes.readUInt16LE(at + length - 2) !== 0
+  )
+    throw malformed(`the directory has an entry at its byte ${at} with an invalid name or kind`);
+  const child = bytes.readUInt32LE(at + 76);
+  if (kind === "stream" && child !== none)
+    throw malformed(`the directory has a stream with something inside at its byte ${at}`);
+  // In version 3 files the upper half of a size is undefined (MS-CFB, 2.6.1).
+  const size = bytes.readUInt32LE(at + 120) + (isLong ? bytes.readUInt32LE(at + 124) * 2 ** 32 : 0);
+  return {
+    at,
+    kind,
+    rawName,
+    name,
+    child,
+    classId: bytes.subarray(at + 80, at + 96),
+    state: bytes.subarray(at + 96, at + 100),
+    times: bytes.subarray(at + 100, at + 116),
+    first: bytes.readUInt32LE(at + 116),
+    size,
+  };
+}
+
+/** Readers use binary search, so some of them would not find an unsorted name. */
+function refuseDisorder(before: DirectoryEntry | undefined, after: DirectoryEntry): void {
+  if (before && !isBefore(before.name, after.name))
+    throw malformed(`the directory has ${JSON.stringify(after.name)} twice or out of order`);
+}
+
+/** Shorter names first, then by upper-case code units (MS-CFB, 2.6.4). */
+function isBefore(one: string, other: string): boolean {
+  if (one.length !== other.length) return one.length < other.length;
+  return upper(one) < upper(other);
+}
+
+const upper = (name: string): string =>
+  name.replace(/[^\0-`{-\x7f]/g, (unit) => (unit.toUpperCase().length === 1 ? unit.toUpperCase() : unit));
 
 /** A compound file (MS-CFB), read strictly: every sector has one owner or is free. */
 export interface CompoundFile {
@@ -100,3 +356,72 @@ function miniSectors(
 }
 
 const named = ({ name }: DirectoryEntry): string => `the stream ${JSON.stringify(name)}`;
+
+/** The header of a compound file (MS-CFB, 2.2). Counts are in sectors. */
+export interface CompoundHeader {
+  sectorSize: number;
+  isLong: boolean;
+  sectors: number;
+  directory: { first: number; count: number };
+  fat: { inHeader: readonly number[]; count: number };
+  miniFat: { first: number; count: number };
+  difat: { first: number; count: number };
+  uncovered: readonly Uncovered[];
+}
+
+const compoundMagic = Buffer.from("d0cf11e0a1b11ae1", "hex");
+/** Special values of the sector table. */
+export const marks = { difat: 0xfffffffc, fat: 0xfffffffd, end: 0xfffffffe, free: 0xffffffff } as const;
+
+const size = 512;
+
+/** @throws Fault malformed; unsupported-format */
+function compoundHeader(source: ByteSource): CompoundHeader {
+  const bytes = Buffer.from(source.read(0, size));
+  if (!bytes.subarray(0, 8).equals(compoundMagic))
+    throw new Fault("unsupported-format", `${source.name} is not a compound file`);
+  const word = (at: number) => bytes.readUInt16LE(at);
+  const count = (at: number) => bytes.readUInt32LE(at);
+  const isLong = word(26) === 4;
+  const sectorSize = isLong ? 4096 : size;
+  const fixed: readonly [string, number, number][] = [
+    ["the version", word(26), isLong ? 4 : 3],
+    ["the byte order", word(28), 0xfffe],
+    ["a sector size of 2 to the power of", word(30), isLong ? 12 : 9],
+    ["a mini sector size of 2 to the power of", word(32), 6],
+    ["for the limit of small streams", count(56), 4096],
+  ];
+  for (const [name, is, expected] of fixed) {
+    if (is !== expected) throw malformed(`the compound file has ${name} ${is}, expected ${expected}`);
+  }
+  if ([...bytes.subarray(8, 24), ...bytes.subarray(34, 40)].some((byte) => byte !== 0))
+    throw malformed("the compound file has something in the reserved bytes of its header, expected zeros");
+  if (source.size % sectorSize !== 0 || source.size < 3 * sectorSize)
+    throw malformed(`the compound file has ${source.size} bytes, expected whole sectors of ${sectorSize}`);
+  return {
+    sectorSize,
+    isLong,
+    sectors: source.size / sectorSize - 1,
+    directory: { first: count(48), count: count(40) },
+    fat: { inHeader: Array.from({ length: 109 }, (_, index) => count(76 + 4 * index)), count: count(44) },
+    miniFat: { first: count(60), count: count(64) },
+    difat: { first: count(68), count: count(72) },
+    uncovered: uncoveredIn(count, sectorSize),
+  };
+}
+
+function uncoveredIn(count: (at: number) => number, sectorSize: number): Uncovered[] {
+  const unread: [number, number][] = [
+    [24, 26],
+    [52, 56],
+  ];
+  // If the count is 0, the field with the first sector is meaningless.
+  if (count(64) === 0) unread.push([60, 64]);
+  if (count(72) === 0) unread.push([68, 72]);
+  if (sectorSize > size) unread.push([size, sectorSize]);
+  return unread.map(([from, to]) => ({
+    from,
+    to,
+    why: "an unused field of the compound file's header",
+  }));
+}

@@ -1,8 +1,8 @@
 import type { ByteSource } from "../bytes/byte-source.ts";
+import { mostBytes, utf8 } from "../bytes/small-file.ts";
 import { malformed } from "../verdict.ts";
 import { type Compression, decompress } from "./decompress.ts";
-import { type SmallText, smallText } from "./small-text.ts";
-import { type OnEntry, tarReader } from "./tar.ts";
+import { type OnEntry, type TarEntry, tarReader } from "./tar.ts";
 
 export interface PackedTar {
   source: ByteSource;
@@ -64,4 +64,24 @@ export async function textsInTar<Name extends string>(
     texts[what] = text.text();
   }
   return texts;
+}
+
+/** A short text file inside an archive, kept in memory. */
+export interface SmallText {
+  take(chunk: Uint8Array): void;
+  bytes(): Buffer;
+  text(): string;
+}
+
+/** @param what name for messages @throws Fault malformed, if it is not a short regular file */
+export function smallText({ path, type, size }: TarEntry, what = path): SmallText {
+  if (type !== "file" || size > mostBytes)
+    throw malformed(`${path} has ${size} bytes, expected a file of ${mostBytes} at most`);
+  const chunks: Buffer[] = [];
+  const bytes = () => Buffer.concat(chunks);
+  return {
+    take: (chunk) => void chunks.push(Buffer.from(chunk)),
+    bytes,
+    text: () => utf8(bytes(), what),
+  };
 }

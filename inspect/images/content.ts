@@ -1,4 +1,4 @@
-import type { TarEntry } from "../archives/tar-paths.ts";
+import type { TarEntry } from "../archives/tar.ts";
 import type { ByteSource } from "../bytes/byte-source.ts";
 import type { Fact, InspectOptions } from "../inspection.ts";
 import type { SelfCheckFinder } from "../self-check.ts";

@@ -1,4 +1,4 @@
-import type { TarEntry } from "../archives/tar-paths.ts";
+import type { TarEntry } from "../archives/tar.ts";
 import { Fault } from "../verdict.ts";
 import { type Boot, bootOf } from "./boot.ts";
 import type { ImageFindings } from "./content.ts";

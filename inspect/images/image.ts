@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { compressionOf, decompress } from "../archives/decompress.ts";
-import { blockSize as headSize, isTarHeader } from "../archives/tar-header.ts";
+import { blockSize as headSize, isTarHeader } from "../archives/tar.ts";
 import type { ByteSource } from "../bytes/byte-source.ts";
 import { type InspectOptions, type Reader, settled } from "../inspection.ts";
-import { withSelfCheck } from "../self-checked.ts";
+import { withSelfCheck } from "../self-check.ts";
 import { Fault, type Verdict } from "../verdict.ts";
 import type { Content, ImageFindings, OpenContent } from "./content.ts";
 import { recordDisk } from "./disk-facts.ts";

@@ -1,5 +1,5 @@
 import { compressionOf, decompress } from "../archives/decompress.ts";
-import { type SmallText, smallText } from "../archives/small-text.ts";
+import { type SmallText, smallText } from "../archives/packed-tar.ts";
 import { tarReader } from "../archives/tar.ts";
 import type { ByteSource } from "../bytes/byte-source.ts";
 import { readMapping } from "../packages/helm/provenance.ts";

@@ -1,20 +1,14 @@
-import { createHash, type Hash } from "node:crypto";
-import { smallText } from "../archives/small-text.ts";
-import type { TarEntry } from "../archives/tar-paths.ts";
+import { createHash, type Hash, verify } from "node:crypto";
+import { type SmallText, smallText } from "../archives/packed-tar.ts";
+import type { TarEntry } from "../archives/tar.ts";
+import { readXml, type XmlElement } from "../bytes/xml.ts";
 import type { InspectOptions } from "../inspection.ts";
+import { digests, refuseWeak } from "../signatures/digest.ts";
+import { readCertificate, subjectOf } from "../signatures/x509.ts";
+import { chainOf, usages } from "../signatures/x509-chain.ts";
 import { Fault, malformed, type Verdict } from "../verdict.ts";
 import type { ImageFindings, OpenTar, TarContents } from "./content.ts";
-import { mostDisks, passingDisk, recordDisks } from "./disk-facts.ts";
-import { verifyCertificate } from "./ova-certificate.ts";
-import { type Envelope, readEnvelope, refuseOrder } from "./ova-envelope.ts";
-import type { OvaFile } from "./ova-manifest.ts";
-import {
-  type Manifest,
-  type ManifestDigest,
-  manifestDigests,
-  readManifest,
-  refuseDigests,
-} from "./ova-manifest.ts";
+import { type DiskFacts, mostDisks, passingDisk, recordDisks } from "./disk-facts.ts";
 
 /** A virtual machine in one file: description, manifest, signature and disks (DMTF DSP0243). */
 export const ovaTar: OpenTar = (findings, options): TarContents => {
@@ -97,5 +91,176 @@ function recordCapacities(files: readonly OvaFile[], { disks }: Envelope, findin
       findings.notes.push(
         `${path} is a disk of ${disk.virtual_size} bytes, its description says ${declared}`,
       );
+  }
+}
+
+/**
+ * Verifies the signature over a manifest: one line with the RSA signature, then PEM certificates, the
+ * signer's first.
+ * @returns the signer
+ * @throws Fault malformed, bad-signature, weak-digest, untrusted-key, expired-certificate
+ */
+function verifyCertificate(text: string, manifest: Manifest, { keys, now }: InspectOptions): string {
+  const [first = ""] = text.split(/\r?\n/, 1);
+  const { file, name, hex } = readDigestLine(first, "its certificate");
+  if (file !== manifest.path) throw malformed(`its certificate signs ${file}, expected ${manifest.path}`);
+  const [signer, ...among] = certificatesIn(text);
+  if (!signer) throw malformed("its certificate file has no certificate");
+  const signature = Buffer.from(hex, "hex");
+  if (!verify(name, manifest.bytes, signer.publicKey, signature))
+    throw new Fault("bad-signature", `${manifest.path} is not what ${subjectOf(signer)} signed`);
+  refuseWeak(digests[name], "the signature of its manifest");
+  for (const digest of manifest.digests.values()) refuseWeak(digests[digest.name], "its manifest");
+  chainOf(signer, { among, keys, at: now, usage: usages.codeSigning });
+  return subjectOf(signer);
+}
+
+function certificatesIn(text: string) {
+  const armored = text.matchAll(/-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----/g);
+  return [...armored].map(([, base64 = ""]) => readCertificate(Buffer.from(base64, "base64")));
+}
+
+/** The fields of an OVF that concern files. */
+interface Envelope {
+  /** In the order that the archive must have. */
+  files: readonly { path: string; size: number | undefined }[];
+  /** Declared capacity in bytes. */
+  disks: readonly { file: string | undefined; capacity: number | undefined }[];
+  name: string | null;
+}
+
+/** @throws Fault malformed */
+async function readEnvelope(text: string): Promise<Envelope> {
+  const envelope = await readXml(text, ["Envelope", "ovf:Envelope"], "the OVA's description");
+  const files = within(envelope, "References", "File").map((file) => ({
+    id: attributeOf(file, "id"),
+    path: attributeOf(file, "href") ?? "",
+    size: numberOf(attributeOf(file, "size")),
+  }));
+  const paths = new Map(files.flatMap(({ id, path }) => (id ? [[id, path]] : [])));
+  const disks = within(envelope, "DiskSection", "Disk").map((disk) => ({
+    file: paths.get(attributeOf(disk, "fileRef") ?? ""),
+    capacity: capacityOf(disk),
+  }));
+  const [system] = named(envelope, "VirtualSystem");
+  return { files, disks, name: system ? (named(system, "Name")[0]?.text ?? null) : null };
+}
+
+const named = (element: XmlElement, name: string): XmlElement[] => [
+  ...element.all(name),
+  ...element.all(`ovf:${name}`),
+];
+
+const within = (element: XmlElement, section: string, name: string): XmlElement[] =>
+  named(element, section).flatMap((found) => named(found, name));
+
+const attributeOf = ({ attributes }: XmlElement, name: string): string | undefined =>
+  attributes[`ovf:${name}`] ?? attributes[name];
+
+const numberOf = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+
+/** The unit is bytes, or an expression such as `byte * 2^20`. */
+function capacityOf(disk: XmlElement): number | undefined {
+  const capacity = numberOf(attributeOf(disk, "capacity"));
+  const unit = (attributeOf(disk, "capacityAllocationUnits") ?? "byte").match(
+    /^byte(?:\s*\*\s*2\^(\d{1,2}))?$/,
+  );
+  return capacity !== undefined && unit ? capacity * 2 ** Number(unit[1] ?? 0) : undefined;
+}
+
+const isSeal = ({ path }: OvaFile) => /\.(?:mf|cert)$/.test(path);
+
+/**
+ * Required order: description, then manifest and certificate (here or last), then the referenced files in
+ * their listed order.
+ * @throws Fault malformed
+ */
+function refuseOrder(files: readonly OvaFile[], { files: wanted }: Envelope): void {
+  const [, ...others] = files;
+  const content = others.filter((file) => !isSeal(file));
+  for (const [index, { path, size }] of content.entries()) {
+    const expected = wanted[index];
+    if (expected?.path !== path)
+      throw malformed(
+        `the OVA has ${path}, expected ${expected?.path ?? "nothing that its description does not name"}`,
+      );
+    if (expected.size !== undefined && expected.size !== size)
+      throw malformed(`${path} has ${size} bytes, the OVA's description says ${expected.size}`);
+  }
+  const missing = wanted[content.length];
+  if (missing) throw malformed(`the OVA has no ${missing.path}, which its description names`);
+  const seals = others.map(isSeal).join(" ");
+  const inPlace = /^(?:true ?){0,2}(?:false ?)*$|^(?:false ?)*(?:true ?){0,2}$/.test(seals);
+  const kinds = others.filter(isSeal).map(({ path }) => path.replace(/^.*\./, ""));
+  if (!inPlace || !["", "mf", "mf cert", "cert"].includes(kinds.join(" ")))
+    throw malformed("the OVA has its manifest or certificate in a place where no reader looks");
+}
+
+/** A member of the archive: a text of the package, or a referenced file. */
+interface OvaFile {
+  path: string;
+  size: number;
+  text: SmallText | undefined;
+  disk: DiskFacts | undefined;
+  digest(name: ManifestDigest): string;
+}
+
+/** Names of node:crypto; a manifest writes them in upper case. */
+const manifestDigests = ["sha1", "sha256", "sha512"] as const;
+type ManifestDigest = (typeof manifestDigests)[number];
+
+/** Digest of a file, as a manifest or certificate states it. */
+interface ListedDigest {
+  name: ManifestDigest;
+  hex: string;
+}
+
+interface Manifest {
+  path: string;
+  bytes: Buffer;
+  /** Keyed by file name. */
+  digests: ReadonlyMap<string, ListedDigest>;
+}
+
+const line = /^(SHA1|SHA256|SHA512)\s?\(([^()]+)\)\s?=\s?([0-9a-fA-F]+)$/;
+
+/** Format: `SHA256(FILE)= HEX`. @throws Fault malformed */
+function readDigestLine(text: string, what: string): ListedDigest & { file: string } {
+  const [, name = "", file, hex] = text.match(line) ?? [];
+  const digest = manifestDigests.find((known) => known === name.toLowerCase());
+  if (!digest || !file || !hex)
+    throw malformed(
+      `${what} has the line ${JSON.stringify(text)}, expected SHA256(FILE)= and hexadecimal digits`,
+    );
+  return { name: digest, file, hex: hex.toLowerCase() };
+}
+
+/** @throws Fault malformed */
+function readManifest(path: string, text: SmallText): Manifest {
+  const digests = new Map<string, ListedDigest>();
+  for (const row of text.text().split(/\r?\n/)) {
+    if (row === "") continue;
+    const { file, ...digest } = readDigestLine(row, path);
+    if (digests.has(file)) throw malformed(`${path} has ${file} twice`);
+    digests.set(file, digest);
+  }
+  return { path, bytes: text.bytes(), digests };
+}
+
+/** @throws Fault malformed, if the manifest does not list exactly these files; bad-digest */
+function refuseDigests(files: readonly OvaFile[], { path, digests }: Manifest): void {
+  const listed = files.filter((file) => !/\.(?:mf|cert)$/.test(file.path));
+  const unlisted = listed.find((file) => !digests.has(file.path));
+  if (unlisted) throw malformed(`${path} does not list ${unlisted.path}`);
+  for (const [name, expected] of digests) {
+    const file = listed.find((file) => file.path === name);
+    if (!file) throw malformed(`${path} lists ${name}, which is not in the OVA`);
+    const digest = file.digest(expected.name);
+    if (digest === expected.hex) continue;
+    throw new Fault(
+      "bad-digest",
+      `${name} has the ${expected.name.toUpperCase()} ${digest}, ${path} says ${expected.hex}`,
+    );
   }
 }

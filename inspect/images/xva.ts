@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { type SmallText, smallText } from "../archives/small-text.ts";
-import type { TarEntry } from "../archives/tar-paths.ts";
+import { type SmallText, smallText } from "../archives/packed-tar.ts";
+import type { TarEntry } from "../archives/tar.ts";
 import { readXml } from "../bytes/xml.ts";
 import { Fault, malformed, type Verdict } from "../verdict.ts";
 import type { ImageFindings, OpenTar } from "./content.ts";

@@ -1,11 +1,23 @@
+import { createHash } from "node:crypto";
 import type { Uncovered } from "../bytes/ranges.ts";
 import type { InspectOptions, Signature } from "../inspection.ts";
-import type { Asn1 } from "./asn1.ts";
-import type { SignedData, Signer } from "./cms.ts";
+import { Fault, malformed } from "../verdict.ts";
+import {
+  type Asn1,
+  expectTag,
+  integerOf,
+  octetsOf,
+  oidOf,
+  readAsn1,
+  sequenceOf,
+  tags,
+  timeOf,
+} from "./asn1.ts";
+import { contentTypes, type SignedData, type Signer, signedDataOf } from "./cms.ts";
 import { verifySignature } from "./cms-verify.ts";
-import { timestampOf } from "./timestamp.ts";
+import { digestOf, refuseWeak } from "./digest.ts";
 import { type Certificate, commonNameOf, subjectOf, thumbprintOf } from "./x509.ts";
-import { chainOf } from "./x509-chain.ts";
+import { chainOf, usages } from "./x509-chain.ts";
 
 export interface Trusted {
   /** Milliseconds since 1970; undefined: no timestamp. */
@@ -78,4 +90,51 @@ export function signatureOf(
     display: `${scheme}, ${type}/${digest.name.toUpperCase()}, ${commonNameOf(certificate)}${dated}`,
     fingerprint: thumbprintOf(certificate),
   };
+}
+
+/** Windows uses its own identifier for the attribute of RFC 3161, appendix A. */
+const attributeIds = ["1.3.6.1.4.1.311.3.3.1", "1.2.840.113549.1.9.16.2.14"];
+
+const what = "the timestamp";
+
+/**
+ * The latest time at which a signature was made, from an RFC 3161 timestamp in its unsigned attributes.
+ * @returns milliseconds since 1970; a reason, if the timestamp is not valid; undefined: no timestamp
+ */
+function timestampOf(signer: Signer, options: InspectOptions): number | { reason: string } | undefined {
+  try {
+    const token = tokenOf(signer.unsigned);
+    return token && verifiedTime(token, signer.signature, options);
+  } catch (error) {
+    if (error instanceof Fault) return { reason: error.message };
+    throw error;
+  }
+}
+
+/** Unsigned attributes may contain anything, because nothing authenticates them. */
+function tokenOf(unsigned: Asn1 | undefined): Asn1 | undefined {
+  for (const attribute of unsigned?.inside ?? []) {
+    const [name, values] = sequenceOf(attribute, what);
+    if (attributeIds.includes(oidOf(name, what))) return expectTag(values, tags.set, what).inside[0];
+  }
+  return undefined;
+}
+
+/** RFC 3161, 2.4.2. */
+function verifiedTime(token: Asn1, signature: Uint8Array, { keys, now }: InspectOptions): number {
+  const signed = signedDataOf(token, what);
+  if (signed.contentType !== contentTypes.timestampInfo) throw malformed(`${what} holds something else`);
+  const info = octetsOf(signed.content, what);
+  verifySignature(signed, info, what);
+  const [version, , imprint, , time] = sequenceOf(readAsn1(info, what), what);
+  const [algorithm, hash] = sequenceOf(imprint, what);
+  const digest = digestOf(algorithm, what);
+  refuseWeak(digest, what);
+  if (integerOf(version, what) !== 1) throw malformed(`${what} is not of version 1`);
+  const isOfIt = createHash(digest.name).update(signature).digest().equals(octetsOf(hash, what));
+  if (!isOfIt) throw new Fault("bad-digest", `${what} belongs to another signature`);
+  const at = timeOf(time, what);
+  if (at > now) throw malformed(`${what} is of ${new Date(at).toISOString()}, which is in the future`);
+  chainOf(signed.signer.certificate, { among: signed.certificates, keys, at, usage: usages.timeStamping });
+  return at;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { crc32c } from "../../inspect/images/disks/crc32c.ts";
+import { crc32c } from "../../inspect/images/disks/vhdx.ts";
 import { changed, inspected, refusals, unpackedArtifact } from "../support/images.ts";
 
 describe("vhdx", () => {

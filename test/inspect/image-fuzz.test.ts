@@ -3,7 +3,7 @@ import { gzipSync, zstdCompressSync } from "node:zlib";
 import { xz } from "@napi-rs/lzma";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { crc32c } from "../../inspect/images/disks/crc32c.ts";
+import { crc32c } from "../../inspect/images/disks/vhdx.ts";
 import { artifactsOf, bytesOf } from "../support/artifacts.ts";
 import { often } from "../support/effort.ts";
 import { inspected, unpackedArtifact } from "../support/images.ts";

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { bytesSource } from "../../inspect/bytes/byte-source.ts";
 import type { Inspection } from "../../inspect/inspection.ts";
-import { fileSignaturesOf } from "../../inspect/packages/rpm/file-signatures.ts";
 import { readRpmLayout } from "../../inspect/packages/rpm/layout.ts";
-import { inspectRpm } from "../../inspect/packages/rpm/rpm.ts";
+import { fileSignaturesOf, inspectRpm } from "../../inspect/packages/rpm/rpm.ts";
 import { allowedKeys, bytesOf, inspectArtifact, inspectBytes, optionsWith } from "../support/artifacts.ts";
 import { integers, named, type RpmTag, rpmPackage, texts } from "../support/rpm.ts";
 

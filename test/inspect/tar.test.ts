@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { packTar } from "modern-tar";
 import { describe, expect, test } from "vitest";
-import { tarReader } from "../../inspect/archives/tar.ts";
-import type { TarEntry } from "../../inspect/archives/tar-paths.ts";
+import { type TarEntry, tarReader } from "../../inspect/archives/tar.ts";
 import { Fault } from "../../inspect/verdict.ts";
 import { tarEntry, tarOf, withSum } from "../support/tar.ts";
 

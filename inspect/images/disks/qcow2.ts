@@ -1,9 +1,11 @@
+import { inflateRawSync, zstdDecompressSync } from "node:zlib";
+import { frameEnds } from "../../archives/zstd-walk.ts";
+import { bytesSource } from "../../bytes/byte-source.ts";
 import { Fault, malformed } from "../../verdict.ts";
-import type { Disk } from "./disk.ts";
-import { refuseSize } from "./disk.ts";
-import { type Bytes, type Fields, readFields } from "./fields.ts";
+import { type Claims, claimsOf } from "./claims.ts";
+import { blockReader, type Disk, refuseSize } from "./disk.ts";
+import { type Bytes, type Fields, readFields, tableEntries } from "./fields.ts";
 import { whereKept } from "./passing.ts";
-import { checkTables, guestReader, type Layout } from "./qcow2-tables.ts";
 
 /**
  * QEMU's copy-on-write images, versions 2 and 3 (docs/interop/qcow2.txt). @throws Fault malformed, refuse,
@@ -94,5 +96,122 @@ function readExtensions(source: Bytes, from: number, clusterSize: number): void 
     if (type === externalDataName)
       throw new Fault("refuse", `${source.name} names a file with its data, expected one file`);
     at += 8 + length + (-length & 7);
+  }
+}
+
+/** Offsets and sizes in a qcow2 image. */
+interface Layout {
+  version: number;
+  clusterBits: number;
+  clusterSize: number;
+  virtualSize: number;
+  compression: "zlib" | "zstd";
+  l1: { from: number; count: number };
+  refcounts: { from: number; clusters: number };
+  /** Size of a second-level entry in bytes: 16 with subclusters. */
+  entrySize: 8 | 16;
+}
+
+const mostL1 = 2 ** 22;
+const mostRefcounts = 2 ** 23;
+
+/**
+ * Requires that tables and data clusters are inside the file and do not overlap. @throws Fault malformed;
+ * NotKept
+ */
+function checkTables(source: Bytes, layout: Layout): void {
+  const { l1, refcounts, clusterSize } = layout;
+  const needed = Math.ceil(layout.virtualSize / (clusterSize * entriesOf(layout)));
+  if (l1.count < needed || l1.count > mostL1)
+    throw malformed(`${source.name} has a table of ${l1.count} entries for its disk, expected ${needed}`);
+  if (refcounts.clusters === 0 || refcounts.clusters * clusterSize > mostRefcounts)
+    throw malformed(`${source.name} has no proper table of reference counts`);
+  const claims = claimsOf(source, clusterSize, clusterSize - 1);
+  claims.claim(0, clusterSize, "its header");
+  claims.claim(l1.from, l1.count * 8, "its first table");
+  claims.claim(refcounts.from, refcounts.clusters * clusterSize, "its reference counts");
+  for (const { fields, at } of tableEntries(
+    source,
+    refcounts.from,
+    (refcounts.clusters * clusterSize) / 8,
+    8,
+    "big",
+  ))
+    if (fields.u64(at) !== 0) claims.claim(fields.u64(at), clusterSize, "reference counts");
+  for (const { fields, at } of tableEntries(source, l1.from, l1.count, 8, "big")) {
+    const table = placeIn(fields, at, source.name);
+    if (table === 0) continue;
+    claims.claim(table, clusterSize, "a table");
+    checkClusters(source, layout, table, claims);
+  }
+}
+
+const entriesOf = ({ clusterSize, entrySize }: Layout): number => clusterSize / entrySize;
+
+/** The offset is in bits 9 to 55; the other bits are flags or reserved. */
+function placeIn(fields: Fields, at: number, name: string): number {
+  const [high, low] = [fields.u32(at), fields.u32(at + 4)];
+  if (high & 0x3f000000 || low & 0x1fe) throw malformed(`${name} has a table entry with unknown flags`);
+  return (high & 0x00ffffff) * 2 ** 32 + (low - (low % 512));
+}
+
+const isCompressed = (fields: Fields, at: number): boolean => (fields.u8(at) & 0x40) !== 0;
+
+function checkClusters(source: Bytes, layout: Layout, table: number, claims: Claims): void {
+  const { clusterSize, entrySize } = layout;
+  for (const { fields, at } of tableEntries(source, table, entriesOf(layout), entrySize, "big")) {
+    if (isCompressed(fields, at)) {
+      const { from } = compressedPlace(fields, at, layout);
+      if (from >= source.size) throw malformed(`${source.name} has a compressed cluster beyond its end`);
+      continue;
+    }
+    const place = placeIn(fields, at, source.name);
+    if (place !== 0) claims.claim(place, clusterSize, "a cluster");
+  }
+}
+
+/** Offset of a compressed cluster, and its size up to the end of its last sector. */
+function compressedPlace(
+  fields: Fields,
+  at: number,
+  { clusterBits }: Layout,
+): { from: number; length: number } {
+  const entry = fields.bytes.readBigUInt64BE(at);
+  const shift = BigInt(70 - clusterBits);
+  const from = Number(entry & ((1n << shift) - 1n));
+  const more = Number((entry >> shift) & ((1n << BigInt(clusterBits - 8)) - 1n));
+  return { from, length: (more + 1) * 512 - (from % 512) };
+}
+
+function guestReader(source: Bytes, layout: Layout): (from: number, length: number) => Uint8Array {
+  const { clusterSize, entrySize, l1 } = layout;
+  const entries = entriesOf(layout);
+  const parts = entrySize === 16 ? 32 : 1;
+  return blockReader(clusterSize / parts, (block, from, length) => {
+    const [cluster, part] = [Math.floor(block / parts), block % parts];
+    const index = Math.floor(cluster / entries);
+    if (index >= l1.count) return undefined;
+    const table = placeIn(readFields(source, l1.from + index * 8, 8, "big"), 0, source.name);
+    if (table === 0) return undefined;
+    const entry = readFields(source, table + (cluster % entries) * entrySize, entrySize, "big");
+    const inside = part * (clusterSize / parts) + from;
+    if (isCompressed(entry, 0)) return unpacked(source, layout, entry).subarray(inside, inside + length);
+    const place = placeIn(entry, 0, source.name);
+    const isThere = parts === 1 ? (entry.u8(7) & 1) === 0 : ((entry.u32(12) >>> part) & 1) === 1;
+    const most = Math.min(length, source.size - place - inside);
+    return place !== 0 && isThere && most > 0 ? source.read(place + inside, most) : undefined;
+  });
+}
+
+function unpacked(source: Bytes, layout: Layout, entry: Fields): Uint8Array {
+  const { from, length } = compressedPlace(entry, 0, layout);
+  const bytes = Buffer.from(source.read(from, Math.min(length, source.size - from)));
+  const maxOutputLength = layout.clusterSize;
+  try {
+    if (layout.compression === "zstd")
+      return zstdDecompressSync(bytes.subarray(0, frameEnds(bytesSource(bytes), 1)[0]), { maxOutputLength });
+    return inflateRawSync(bytes, { maxOutputLength });
+  } catch {
+    throw malformed(`${source.name} has a compressed cluster at byte ${from} that is damaged`);
   }
 }

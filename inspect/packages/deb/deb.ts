@@ -3,15 +3,13 @@ import { type ByteSource, partOf } from "../../bytes/byte-source.ts";
 import { hashRanges } from "../../bytes/hash-ranges.ts";
 import type { Uncovered } from "../../bytes/ranges.ts";
 import { readSmall } from "../../bytes/small-file.ts";
-import { type InspectOptions, type Reader, settled } from "../../inspection.ts";
-import { selfCheckFinder } from "../../self-check.ts";
-import { withSelfCheck } from "../../self-checked.ts";
+import { type InspectOptions, isBroken, type Reader, refuseWorst, settled } from "../../inspection.ts";
+import { selfCheckFinder, withSelfCheck } from "../../self-check.ts";
 import { verifierOf } from "../../signatures/openpgp.ts";
 import { claimedSignature, type Found } from "../../signatures/openpgp-claim.ts";
 import { isCleartext } from "../../signatures/openpgp-cleartext.ts";
 import type { OpenPgpSignature } from "../../signatures/openpgp-signature.ts";
 import { Fault, type Verdict } from "../../verdict.ts";
-import { isBroken, refuseWorst } from "../../verdicts.ts";
 import { type Member, readArchive } from "./archive.ts";
 import { contentsOf, ignoredMembers, readControl, signatureName, upToData } from "./contents.ts";
 

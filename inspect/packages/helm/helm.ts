@@ -2,11 +2,10 @@ import { createHash } from "node:crypto";
 import type { ByteSource } from "../../bytes/byte-source.ts";
 import { hashWhole } from "../../bytes/hash-ranges.ts";
 import { readSmall } from "../../bytes/small-file.ts";
-import { type InspectOptions, type Reader, settled } from "../../inspection.ts";
+import { type InspectOptions, isBroken, type Reader, refuseWorst, settled } from "../../inspection.ts";
 import type { Found } from "../../signatures/openpgp-claim.ts";
 import { verifiedText } from "../../signatures/openpgp-cleartext.ts";
 import { Fault, malformed, type Verdict } from "../../verdict.ts";
-import { isBroken, refuseWorst } from "../../verdicts.ts";
 import { chartTexts } from "./chart.ts";
 import { type Chart, type Provenance, readChartFile, readProvenance } from "./provenance.ts";
 

@@ -1,10 +1,14 @@
 import type { ByteSource } from "../../bytes/byte-source.ts";
 import { gaps, type Uncovered } from "../../bytes/ranges.ts";
-import { type FileSignature, type Inspection, type InspectOptions, inspection } from "../../inspection.ts";
-import { type SelfCheckFinder, selfCheckFinder } from "../../self-check.ts";
-import { withSelfCheck } from "../../self-checked.ts";
+import {
+  type FileSignature,
+  type Inspection,
+  type InspectOptions,
+  inspection,
+  worstOf,
+} from "../../inspection.ts";
+import { type SelfCheckFinder, selfCheckFinder, withSelfCheck } from "../../self-check.ts";
 import { Fault, type Verdict } from "../../verdict.ts";
-import { worstOf } from "../../verdicts.ts";
 import { type Slice, slicesOf } from "./macho.ts";
 import { inspectSlice, type SliceSignature } from "./signature.ts";
 

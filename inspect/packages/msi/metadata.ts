@@ -2,8 +2,7 @@ import type { Architecture, MsiMetadata } from "../../../shared/package-metadata
 import { architectureNamed } from "../../architecture.ts";
 import type { ByteSource } from "../../bytes/byte-source.ts";
 import { malformed } from "../../verdict.ts";
-import { type InstallerSummary, installerSummary, openInstaller } from "./database.ts";
-import { msiTables } from "./tables.ts";
+import { type InstallerSummary, installerSummary, msiTables, openInstaller } from "./tables.ts";
 
 /** Platforms of the property Template; without one, it is Intel. */
 const platforms = new Map<string, Architecture>([

@@ -1,20 +1,140 @@
-import type { Storage, Stream } from "../../archives/compound-file.ts";
+import { createHash, type Hash } from "node:crypto";
+import type { DirectoryEntry, Storage, Stream } from "../../archives/compound-file.ts";
 import { placesOf } from "../../bytes/byte-runs.ts";
 import type { ByteSource } from "../../bytes/byte-source.ts";
-import type { Uncovered } from "../../bytes/ranges.ts";
-import { type Found, type Inspection, type InspectOptions, settled } from "../../inspection.ts";
-import { selfCheckFinder } from "../../self-check.ts";
-import { withSelfCheck } from "../../self-checked.ts";
+import { shifted, type Uncovered } from "../../bytes/ranges.ts";
+import { type Found, type Inspection, type InspectOptions, refuseWorst, settled } from "../../inspection.ts";
+import { selfCheckFinder, withSelfCheck } from "../../self-check.ts";
 import { indirectDataOf, subjects, verifyAuthenticode } from "../../signatures/authenticode.ts";
 import { readSignedData } from "../../signatures/cms.ts";
 import { signatureOf } from "../../signatures/cms-trust.ts";
 import { Fault, malformed, type Verdict } from "../../verdict.ts";
-import { refuseWorst } from "../../verdicts.ts";
 import { readMsiContents } from "./contents.ts";
-import { openInstaller, summaryName } from "./database.ts";
-import { contentDigest, metadataDigest, signatureNames } from "./digest.ts";
-import { type MsiTables, msiTables } from "./tables.ts";
-import { uncoveredEntries } from "./uncovered.ts";
+import { type MsiTables, msiTables, openInstaller, summaryName } from "./tables.ts";
+
+/** The signature covers all streams in byte order of their names, except these two. */
+const signatureNames = {
+  signature: "\u0005DigitalSignature",
+  extended: "\u0005MsiDigitalSignatureEx",
+} as const;
+
+/**
+ * Hash of the content: per storage its streams and storages, then its class id.
+ * @param extended `MsiDigitalSignatureEx`, hashed first if present
+ */
+async function contentDigest(root: Storage, digest: string, extended: Uint8Array): Promise<Buffer> {
+  const hash = createHash(digest).update(extended);
+  await updateContent(hash, root);
+  return hash.digest();
+}
+
+async function updateContent(hash: Hash, storage: Storage): Promise<void> {
+  for (const part of inOrder(storage)) {
+    if ("content" in part) await part.content.each((chunk) => void hash.update(chunk));
+    else await updateContent(hash, part);
+  }
+  hash.update(storage.entry.classId);
+}
+
+/** Hash of names, sizes and times, which the content hash does not cover. */
+function metadataDigest(root: Storage, digest: string): Buffer {
+  const hash = createHash(digest);
+  updateMetadata(hash, root);
+  return hash.digest();
+}
+
+function updateMetadata(hash: Hash, storage: Storage): void {
+  updateEntry(hash, storage.entry);
+  for (const part of inOrder(storage)) {
+    if ("content" in part) updateEntry(hash, part.entry);
+    else updateMetadata(hash, part);
+  }
+}
+
+function updateEntry(hash: Hash, { kind, rawName, classId, size, state, times }: DirectoryEntry): void {
+  if (kind !== "root") hash.update(rawName);
+  hash.update(kind === "stream" ? uint32(size) : classId);
+  hash.update(state);
+  if (kind !== "root") hash.update(times);
+}
+
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(value % 2 ** 32);
+  return bytes;
+}
+
+/** Only the root contains signature streams, which are not hashed. */
+function inOrder({ entry, streams, storages }: Storage): readonly (Storage | Stream)[] {
+  const isSignature = ({ entry: { name } }: Stream) =>
+    (Object.values(signatureNames) as string[]).includes(name);
+  const signed = entry.kind === "root" ? streams.filter((stream) => !isSignature(stream)) : streams;
+  return [...signed, ...storages].sort((one, other) =>
+    Buffer.compare(one.entry.rawName, other.entry.rawName),
+  );
+}
+
+/** Byte ranges of the fields of a directory entry (MS-CFB, 2.6.1). */
+const fields = {
+  name: [0, 64],
+  color: [67, 68],
+  classId: [80, 96],
+  state: [96, 100],
+  times: [100, 116],
+  first: [116, 120],
+  size: [120, 124],
+  upperSize: [124, 128],
+} as const;
+type Field = keyof typeof fields;
+
+/**
+ * Directory fields that the signature does not cover. Without `MsiDigitalSignatureEx` it covers only the
+ * storages' class ids, and indirectly the fields that locate signed content.
+ */
+function uncoveredEntries(root: Storage, isExtended: boolean): Uncovered[] {
+  const open: Field[] = isExtended ? [] : ["name", "state", "times"];
+  const stream = (stream: Stream): Uncovered[] => {
+    const isSignature = (Object.values(signatureNames) as string[]).includes(stream.entry.name);
+    const more: Field[] = stream.entry.size === 0 ? ["classId", "first"] : ["classId"];
+    return entryRanges(stream, [...(isSignature ? (["state", "times"] as const) : open), ...more]);
+  };
+  const inside = ({ streams, storages }: Storage): Uncovered[] => [
+    ...streams.flatMap(stream),
+    ...storages.flatMap((storage) => [
+      ...entryRanges(storage, [...open, "first", "size"]),
+      ...inside(storage),
+    ]),
+  ];
+  // The root's name and times are never used; its size is that of the mini stream, which may be longer than
+  // its used part.
+  const top: Field[] = ["name", "times", "size", ...(isExtended ? [] : (["state"] as const))];
+  return [...entryRanges(root, root.entry.size === 0 ? [...top, "first"] : top), ...inside(root)];
+}
+
+/** @param names additional fields, besides those that are never covered */
+function entryRanges({ place, entry: { rawName } }: Stream | Storage, names: readonly Field[]): Uncovered[] {
+  const open = ([...names, "color", "upperSize"] as const).map((name) => range(fields[name], name));
+  // Bytes after a name's terminating zero are not covered, even if the name is.
+  if (!names.includes("name")) open.push(range([rawName.length + 2, fields.name[1]], "name"));
+  return open.filter(({ from, to }) => from < to).map(shifted(place));
+}
+
+const range = ([from, to]: readonly [number, number], field: Field): Uncovered => ({
+  from,
+  to,
+  why: `${reasons[field]} in the compound file's directory`,
+});
+
+const reasons: Record<Field, string> = {
+  name: "a name",
+  color: "a colour of the tree",
+  classId: "the class of a stream",
+  state: "state bits",
+  times: "times",
+  first: "the first sector of nothing",
+  size: "the size of a storage",
+  upperSize: "the unused half of a size",
+};
 
 const what = "its signature";
 

@@ -1,17 +1,109 @@
-import { createHash } from "node:crypto";
-import { openXar, type Xar } from "../../archives/xar.ts";
-import { type ByteSource, partOf } from "../../bytes/byte-source.ts";
+import { createHash, verify } from "node:crypto";
+import { type CpioEntry, cpioReader } from "../../archives/cpio.ts";
+import { compressionOf, decompress } from "../../archives/decompress.ts";
+import { openXar, type Xar, type XarFile, type XarSignature } from "../../archives/xar.ts";
+import { type ByteSource, bytesSource, partOf } from "../../bytes/byte-source.ts";
 import { hashWhole } from "../../bytes/hash-ranges.ts";
-import { type Found, type Inspection, type InspectOptions, settled } from "../../inspection.ts";
-import { selfCheckFinder } from "../../self-check.ts";
-import { withSelfCheck } from "../../self-checked.ts";
-import { signatureOf } from "../../signatures/cms-trust.ts";
-import { commonNameOf } from "../../signatures/x509.ts";
-import { Fault, type Verdict } from "../../verdict.ts";
-import { isBroken, refuseWorst } from "../../verdicts.ts";
-import { readPkgContents } from "./contents.ts";
-import { pkgFacts } from "./facts.ts";
-import { digestsOf, verifyXar, xarSigners } from "./xar-signature.ts";
+import { shifted } from "../../bytes/ranges.ts";
+import { heldFile, tooLarge } from "../../held-file.ts";
+import {
+  type FileSignature,
+  type Found,
+  type Inspection,
+  type InspectOptions,
+  isBroken,
+  refuseWorst,
+  settled,
+} from "../../inspection.ts";
+import { type SelfCheckFinder, selfCheckFinder, withSelfCheck } from "../../self-check.ts";
+import { readPaddedAsn1 } from "../../signatures/asn1.ts";
+import { signedDataOf } from "../../signatures/cms.ts";
+import { signatureOf, type Trusted, verifyTrusted } from "../../signatures/cms-trust.ts";
+import { type Digest, refuseWeak } from "../../signatures/digest.ts";
+import { isRsaSigned } from "../../signatures/rsa-digest.ts";
+import { type Certificate, commonNameOf, readCertificate } from "../../signatures/x509.ts";
+import { chainOf, usages } from "../../signatures/x509-chain.ts";
+import { Fault, malformed, type Verdict } from "../../verdict.ts";
+import { machOSignatures } from "../macho/file.ts";
+import { isMachO } from "../macho/macho.ts";
+import { pkgFacts } from "./metadata.ts";
+
+interface Into {
+  options: InspectOptions;
+  finder: SelfCheckFinder;
+  found: Found;
+}
+
+/** Payload is installed; Scripts runs during the installation. */
+const archives = ["Payload", "Scripts"];
+
+/** Reads the payloads of all components. @throws Fault */
+async function readPkgContents({ files, heap }: Xar, into: Into): Promise<Verdict> {
+  const signatures: FileSignature[] = [];
+  const notes: string[] = [];
+  into.found.file_signatures = signatures;
+  let limit = into.options.limit;
+  for (const file of files) {
+    const name = file.path.split("/").at(-1) ?? "";
+    const [content] = file.parts;
+    if (!archives.includes(name) || !content) continue;
+    const prefix = name === "Payload" ? "" : `${name}/`;
+    try {
+      limit -= await readArchive(archiveIn(heap, file), { ...into, prefix, limit, signatures });
+    } catch (error) {
+      if (!(error instanceof Fault) || error.verdict !== "unsupported-format") throw error;
+      notes.push(`${file.path}: ${error.message}; its files were not looked at`);
+    }
+  }
+  into.found.notes = [...(into.found.notes ?? []), ...notes];
+  return "ok";
+}
+
+function archiveIn(heap: ByteSource, { path, parts: [content] }: XarFile): ByteSource {
+  if (content?.encoding !== "application/octet-stream")
+    throw new Fault("unsupported-format", `it is stored as ${content?.encoding}, expected as it is`);
+  return partOf(heap, content.offset, content.size, path);
+}
+
+interface Archive extends Into {
+  prefix: string;
+  limit: number;
+  signatures: FileSignature[];
+}
+
+/** @returns unpacked size in bytes */
+async function readArchive(source: ByteSource, archive: Archive): Promise<number> {
+  const head = Buffer.from(source.read(0, Math.min(6, source.size)));
+  if (head.toString("latin1", 0, 4) === "pbzx")
+    throw new Fault("unsupported-format", "it is compressed as pbzx, expected gzip");
+  const cpio = cpioReader((entry) => (entry.type === "file" ? fileSink(entry, archive) : undefined));
+  const unpacked = await decompress(source, compressionOf(head), archive.limit, cpio.write);
+  cpio.end();
+  return unpacked;
+}
+
+/**
+ * Programs need random access and are inspected when complete; the self-check search works per architecture.
+ */
+function fileSink({ path, size }: CpioEntry, { prefix, finder, options, signatures }: Archive) {
+  const name = `${prefix}${path}`;
+  const held = heldFile(size, isMachO, finder.file(name));
+  let left = size;
+
+  function inspect(): void {
+    const bytes = held.bytes();
+    if (bytes === "too-large") signatures.push(tooLarge(name));
+    else if (bytes)
+      signatures.push(...machOSignatures(bytesSource(bytes, name), options, finder).file_signatures);
+    held.release();
+  }
+
+  return (chunk: Uint8Array) => {
+    held.write(chunk);
+    left -= chunk.length;
+    if (left === 0) inspect();
+  };
+}
 
 const scheme = "Apple installer signature";
 
@@ -74,4 +166,77 @@ async function refuseOtherFiles({ files, heap }: Xar): Promise<void> {
         throw new Fault("bad-digest", `${path} is not the file that the table of contents names`);
     }
   }
+}
+
+/** Keyed by the last arc of the object identifier; SHA-1 by its octets. */
+const digestOids = new Map<string, number | readonly number[]>([
+  ["sha1", [0x2b, 0x0e, 0x03, 0x02, 0x1a]],
+  ["sha256", 1],
+  ["sha512", 3],
+]);
+
+const what = "its installer signature";
+
+/** The signers that the table claims, not yet verified. @throws Fault unsigned, malformed */
+function xarSigners({ signatures }: Xar): readonly [Certificate, ...Certificate[]] {
+  if (signatures.length === 0) throw new Fault("unsigned", "it has no signature");
+  const [first, ...more] = signatures.flatMap(({ certificates }) => certificates).map(readCertificate);
+  if (!first) throw malformed("its signature comes without a certificate");
+  return [first, ...more];
+}
+
+/**
+ * Verifies every signature over the table's hash. All must be from the same, allowed certificate.
+ * @throws Fault
+ */
+function verifyXar(xar: Xar, options: InspectOptions): Trusted {
+  const [signer, ...among] = xarSigners(xar);
+  // The macOS installer accepts SHA-1 here, and packages for older versions of macOS have only that.
+  for (const digest of digestsOf(xar))
+    if (digest.name !== "sha1") refuseWeak(digest, "its table of contents");
+  let trusted: Trusted | undefined;
+  for (const signature of xar.signatures) {
+    if (signature.style === "RSA") refuseOtherRsa(signature, signer, xar);
+    else if (signature.style === "CMS") trusted = verifyCms(signature, signer, xar, options);
+    else
+      throw new Fault("unsupported-format", `${what} has the style ${signature.style}, expected RSA or CMS`);
+  }
+  if (trusted) return trusted;
+  chainOf(signer, { among, keys: options.keys, at: options.now, usage: usages.installerSigning });
+  return { time: undefined, notes: [], uncovered: [] };
+}
+
+const digestsOf = ({ digest, files }: Xar): readonly Digest[] => [
+  ...new Set([digest, ...files.flatMap(({ parts }) => parts.map(({ digest }) => digest))]),
+];
+
+/** Apple's tools sign the hash itself; other tools hash it again. */
+function refuseOtherRsa(
+  signature: XarSignature,
+  { publicKey }: Certificate,
+  { heap, hash, digest }: Xar,
+): void {
+  const bytes = Buffer.from(heap.read(signature.offset, signature.size));
+  const isOver = isRsaSigned(publicKey, bytes, hash, digestOids.get(digest.name) ?? []);
+  if (publicKey.asymmetricKeyType !== "rsa" || !(isOver || verify("sha256", hash, publicKey, bytes)))
+    throw new Fault(
+      "bad-signature",
+      `${what} was not made by the key of its certificate over this table of contents`,
+    );
+}
+
+function verifyCms(
+  signature: XarSignature,
+  signer: Certificate,
+  { heap, heapAt, hash }: Xar,
+  options: InspectOptions,
+): Trusted {
+  const bytes = Buffer.from(heap.read(signature.offset, signature.size));
+  const found = readPaddedAsn1(bytes, what);
+  const signed = signedDataOf(found, what);
+  if (signed.content) throw malformed(`${what} is over something of its own`);
+  if (Buffer.compare(signed.signer.certificate.der, signer.der) !== 0)
+    throw malformed(`${what} has two signers, expected one`);
+  const trusted = verifyTrusted(signed, hash, bytes, { usage: usages.installerSigning, what, options });
+  return { ...trusted, uncovered: trusted.uncovered.map(shifted(heapAt + signature.offset)) };
 }

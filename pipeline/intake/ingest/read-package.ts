@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { walkXz } from "../../../inspect/archives/xz-walk.ts";
+import { walkXz } from "../../../inspect/archives/xz.ts";
 import type { ByteSource } from "../../../inspect/bytes/byte-source.ts";
 import { readSmall } from "../../../inspect/bytes/small-file.ts";
 import type { Inspection } from "../../../inspect/inspection.ts";
