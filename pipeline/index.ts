@@ -84,9 +84,9 @@ export {
 export { artifactProblems, unprovedMetadata } from "./policy/check-artifacts.ts";
 export { type InspectedFile, type InspectRequest, inspectFiles } from "./policy/inspect-files.ts";
 export { missingPurges } from "./project/config-rules.ts";
-export { loadConfig, loadConfiguration } from "./project/configuration.ts";
 export { eventTime, timeGiven } from "./project/event-time.ts";
 export { requireVersions } from "./project/known-versions.ts";
+export { loadSettings, openSettings } from "./project/settings.ts";
 export { preflight } from "./publish/preflight.ts";
 export { type PublishNotes, provePushed, publishSite } from "./publish/publish.ts";
 export type { ChangedFile, PublishDelivery, PublishOptions } from "./publish/publish-build.ts";

@@ -6,7 +6,7 @@ import {
   isShallowInCi,
   type Ledger,
   type LedgerBase,
-  loadConfiguration,
+  loadSettings,
   lostLines,
   type Problem,
   settledMetadata,
@@ -110,4 +110,4 @@ const isNew = (base: LedgerBase | undefined): boolean =>
   base !== undefined && ["no-repository", "no-commit", "no-remote"].includes(base.found.kind);
 
 const configuredBase = async ({ releases }: Host): Promise<string> =>
-  (await loadConfiguration(releases, undefined)).ledgerBase;
+  (await loadSettings(releases, undefined)).ledgerBase;

@@ -1,4 +1,4 @@
-import { exitStatus, loadConfig, type RebasedLedger, rebaseLedger } from "../../pipeline/index.ts";
+import { exitStatus, openSettings, type RebasedLedger, rebaseLedger } from "../../pipeline/index.ts";
 import { table } from "../terminal/cells.ts";
 import {
   afterDryRun,
@@ -19,7 +19,7 @@ export interface RebaseOptions {
 
 /** `relcat ledger rebase`: moves our lines after those of the other branch. */
 export async function rebase({ onto, dryRun, now }: RebaseOptions, host: Host): Promise<number> {
-  const base = onto ?? (await loadConfig(host.releases)).ledgerBase;
+  const base = onto ?? (await openSettings(host.releases)).config.ledgerBase;
   const done = await rebaseLedger(host.releases, base, { ...surroundings(host, now), dryRun });
   const summary = summarize(done);
   answer<"ledger-rebase">(host, { ...summary, dry_run: dryRun ?? false }, () =>

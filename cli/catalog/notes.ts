@@ -2,12 +2,12 @@ import {
   addNote as add,
   exitStatus,
   loadCatalog,
-  loadConfig,
   noteProblems,
   notesDocument,
   notesHtml,
   notesMarkdown,
   notesText,
+  openSettings,
   showNotes as show,
 } from "../../pipeline/index.ts";
 import { answer, type Host, printDocument, sayNext, surroundings } from "../terminal/host.ts";
@@ -62,8 +62,8 @@ export async function addNote(options: AddNoteOptions, host: Host): Promise<numb
 
 /** Lists the allowed values from catalog.yaml; if that is unreadable, the hint says how to find them. */
 async function missing(what: "component" | "kind", { releases }: Host): Promise<never> {
-  const config = await loadConfig(releases).catch(() => undefined);
-  const keys = [...(config?.[`${what}s`].keys() ?? [])];
+  const project = await openSettings(releases).catch(() => undefined);
+  const keys = [...(project?.config[`${what}s`].keys() ?? [])];
   const hint =
     keys.length > 0 ? `Give one of ${keys.join(", ")}.` : "relcat notes add --help shows how it is used.";
   throw new UsageError(`the option --${what} <key> is missing`, hint);

@@ -1,4 +1,4 @@
-import { exitStatus, type LedgerChange, loadConfig, uncut } from "../../pipeline/index.ts";
+import { exitStatus, type LedgerChange, openSettings, uncut } from "../../pipeline/index.ts";
 import { answer, type Host, sayNext, sayNextAfterDryRun, surroundings } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";
 import { LedgerGuard } from "./ledger-guard.ts";
@@ -9,7 +9,7 @@ export async function uncutRelease(
   { dryRun, ...options }: { dryRun?: true; ledgerBase?: string },
   host: Host,
 ): Promise<number> {
-  const base = options.ledgerBase ?? (await loadConfig(host.releases)).ledgerBase;
+  const base = options.ledgerBase ?? (await openSettings(host.releases)).config.ledgerBase;
   const guard = new LedgerGuard({}, host, base);
   const { events } = await uncut(host.releases, version, base, {
     ...surroundings(host),

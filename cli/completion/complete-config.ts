@@ -1,4 +1,4 @@
-import { loadConfiguration } from "../../pipeline/project/configuration.ts";
+import { loadSettings } from "../../pipeline/project/settings.ts";
 import { filterFields } from "../../pipeline/selection/fields.ts";
 import type { Candidate } from "./complete-ids.ts";
 
@@ -6,7 +6,7 @@ import type { Candidate } from "./complete-ids.ts";
 export async function configured(values: string, releases: string): Promise<Candidate[]> {
   if (values === "filters")
     return [...filterFields, "line", "ordering"].map((name) => ({ value: `${name}=`, about: "" }));
-  const { sites, components, kinds } = await loadConfiguration(releases, undefined);
+  const { sites, components, kinds } = await loadSettings(releases, undefined);
   switch (values) {
     case "sites":
       return words([...sites].map(([name, { url }]) => [name, url]));

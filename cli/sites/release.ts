@@ -3,8 +3,8 @@ import {
   build as buildInto,
   type CutRequest,
   exitStatus,
-  loadConfig,
   needsPush,
+  openSettings,
   preflight,
   provePushed,
   pushBranch,
@@ -88,7 +88,9 @@ export async function release(
     if (push) say(to, dryRun ? `Would push to ${way.base}.` : `${way.base} has the ledger.`);
     if (!way.settles) return status;
     if (!dryRun || (due.length === 0 && !push))
-      await provePushed(releases, await loadConfig(releases), readLedgerNow(releases), { allowUnpushed });
+      await provePushed(releases, (await openSettings(releases)).config, readLedgerNow(releases), {
+        allowUnpushed,
+      });
     else if (!push && allowUnpushed === undefined && (await needsPush(releases)))
       say(to, "The release would stop here until the new ledger lines are pushed.");
     return status;

@@ -5,7 +5,7 @@ import {
   type FeedKeyEnd,
   type FeedKeyState,
   feedKeyEnds,
-  loadConfiguration,
+  loadSettings,
   type NewFeedKey,
   type RotationStep,
   rotateFeedKey,
@@ -96,13 +96,13 @@ function answerKey(done: FeedKeyDelivery, host: Host): void {
 
 /** Puts the first key where `sign` looks for it, if catalog.yaml names a variable. */
 async function exported(key: string | undefined, { releases }: Host): Promise<string> {
-  const [spec] = (await loadConfiguration(releases, undefined)).trust.openpgp;
+  const [spec] = (await loadSettings(releases, undefined)).trust.openpgp;
   return key !== undefined && spec && "env" in spec ? `export ${spec.env}="$(cat ${shellWord(key)})", ` : "";
 }
 
 /** Rows of `relcat trust list`. */
 export async function listFeedKeys(host: Host): Promise<FeedKeyEnd[]> {
-  const { feedKeys } = await loadConfiguration(host.releases, undefined);
+  const { feedKeys } = await loadSettings(host.releases, undefined);
   return feedKeyEnds(feedKeys);
 }
 

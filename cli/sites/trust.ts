@@ -2,7 +2,7 @@ import {
   beginSiteTrust,
   describeTrust,
   exitStatus,
-  loadConfiguration,
+  loadSettings,
   type RotatedRole,
   rotateKey,
   signTrust,
@@ -80,7 +80,7 @@ const signing = "relcat build --released and relcat sign";
  * a program instead.
  */
 async function exported(key: string, { releases }: Host): Promise<string> {
-  const { online } = (await loadConfiguration(releases, undefined)).trust;
+  const { online } = (await loadSettings(releases, undefined)).trust;
   return "env" in online ? `export ${online.env}="$(cat ${shellWord(key)})", ` : "";
 }
 

@@ -11,9 +11,12 @@ import { UsageError } from "./usage.ts";
 export async function siteOf(given: string | undefined, host: Host, flag = "", config?: string) {
   const site = given ?? host.environment.RELCAT_SITE;
   if (site !== undefined) return site;
-  const { loadConfig, loadConfiguration } = await import("../../pipeline/project/configuration.ts");
-  const load = config === undefined ? loadConfig : loadConfiguration;
-  const names = [...(await load(host.releases, config)).sites.keys()];
+  const { loadSettings, openSettings } = await import("../../pipeline/project/settings.ts");
+  const { sites } =
+    config === undefined
+      ? (await openSettings(host.releases)).config
+      : await loadSettings(host.releases, config);
+  const names = [...sites.keys()];
   const none = 'Name one there: sites: { prod: { url: "dir:/srv/catalog" } }';
   return onlyOne("site in catalog.yaml", names, flag, none, host);
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
-import { defaultPackageTypes, defaultPlatforms } from "../../pipeline/project/configuration.ts";
+import { defaultPackageTypes, defaultPlatforms } from "../../pipeline/project/settings.ts";
 import { codes, exitStatus } from "../../shared/errors.ts";
 import { table } from "./cells.ts";
 import { leavesOf, meanings, statusesOf } from "./exit-codes.ts";

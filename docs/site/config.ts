@@ -1,8 +1,8 @@
 import type { SiteConfig } from "../../pipeline/documents/published.ts";
-import { readConfig } from "../../pipeline/project/read-config.ts";
+import { openProject } from "../../pipeline/ledger/open-project.ts";
+import { filesOf } from "../../pipeline/project/authored-files.ts";
+
+const files = filesOf(new Map([["catalog.yaml", new TextEncoder().encode("product: relcat\n")]]));
 
 /** The configuration that names the documentation's pages. */
-export const defaultConfig: SiteConfig = readConfig(
-  "catalog.yaml",
-  new TextEncoder().encode("product: relcat\n"),
-).config;
+export const defaultConfig: SiteConfig = (await openProject(import.meta.dirname, files)).config;

@@ -18,7 +18,7 @@ import { type Kind, kinds, type PackageType } from "../../shared/package-types.t
 import type { FeedKey } from "./feeds/keys.ts";
 import { type FeedName, type FeedSettings, feedsSchema, type RpmSigner } from "./feeds/settings.ts";
 import { type Encoding, encodings, type Host, hosts } from "./hosting.ts";
-import { type Brand, brandSchema, type TemplateOverride } from "./pages/brand.ts";
+import { type Brand, type BrandSettings, brandSchema, type TemplateOverride } from "./pages/brand.ts";
 import { type Policy, policySchema, versionMapSchema } from "./policy.ts";
 import {
   type OpenPgpSignerSpec,
@@ -237,12 +237,10 @@ export interface Builder {
   source?: string | undefined;
 }
 
-/** The configuration with all defaults. */
-export interface Config {
+/** Everything that catalog.yaml says, with all defaults. */
+export interface Settings {
   product: string;
-  brand: Brand;
-  /** The project's own templates, in the order of their names. */
-  templates: readonly TemplateOverride[];
+  brand: BrandSettings;
   /** Without a final slash. */
   baseUrl: string;
   artifactUrl: string;
@@ -275,18 +273,12 @@ export interface Config {
     /** Keys that sign package repositories. */
     openpgp: readonly OpenPgpSignerSpec[];
     folder: string;
-    /** SHA-256 of the first root, which clients pin; empty without keys. */
-    rootDigest: string;
   };
   /** Identity that vouches for the builds. */
   builder: Builder | undefined;
   /** By name, in written order. */
   sites: ReadonlyMap<string, SiteSettings>;
   feeds: FeedSettings;
-  /** Keys that sign feeds; clients get all that are not retired. */
-  feedKeys: readonly FeedKey[];
-  /** Loaded only if the yum feed is on. */
-  rpmSigners: readonly RpmSigner[];
   signers: readonly SignerFile[];
   /** Artifacts of these package types are inspected. Empty without signers. */
   policies: ReadonlyMap<string, Policy>;
@@ -296,4 +288,23 @@ export interface Config {
   kinds: ReadonlyMap<string, string>;
   /** Addresses of references by prefix. */
   refs: ReadonlyMap<string, string>;
+}
+
+/** The settings and the public keys of package repositories, for commands that render nothing. */
+export interface KeyedSettings extends Settings {
+  /** Keys that sign feeds; clients get all that are not retired. */
+  feedKeys: readonly FeedKey[];
+}
+
+/** The settings with the contents of all files that they name, which pages and feeds are rendered from. */
+export interface Config extends KeyedSettings {
+  brand: Brand;
+  /** The project's own templates, in the order of their names. */
+  templates: readonly TemplateOverride[];
+  trust: Settings["trust"] & {
+    /** SHA-256 of the first root, which clients pin; empty without keys. */
+    rootDigest: string;
+  };
+  /** Empty if the yum feed is off. */
+  rpmSigners: readonly RpmSigner[];
 }

@@ -1,5 +1,5 @@
 import type { Architecture, ArtifactDocument, PackageMetadata } from "../../shared/package-metadata.ts";
-import type { Config } from "./config.ts";
+import type { Config, Settings } from "./config.ts";
 import type { FeedName } from "./feeds/settings.ts";
 import type { Note } from "./note.ts";
 import type { WireRecord } from "./package-record.ts";
@@ -191,6 +191,12 @@ export type SiteConfig = Pick<
   | "trust"
   | "builder"
 >;
+
+/** The part that notes in other forms than pages need. */
+export type NotesConfig = Pick<Settings, "product" | "components" | "kinds" | "refs">;
+
+/** The part that decides which packages a feed lists. */
+export type FeedConfig = Pick<Settings, "feeds" | "baseUrl">;
 
 /** Notes in display order: components and kinds as configured, without empty ones. */
 export interface NoteSection {

@@ -1,12 +1,12 @@
 import type { Problem } from "../../shared/errors.ts";
-import type { Config, Expectation } from "../documents/config.ts";
+import type { Expectation, Settings } from "../documents/config.ts";
 import { display } from "../project/display.ts";
 import { type ArtifactOutline, isPrivate, type OutlinedRelease } from "../records/normalize.ts";
 import { pairFiles } from "../selection/pair-files.ts";
 import type { IdentifiedOutline, Package } from "./assign-ids.ts";
 
 /** Entries of `expected:` that a release lacks. A retracted artifact counts only if it has a replacement. */
-export function missingArtifacts({ release, packages }: IdentifiedOutline, config: Config): Expectation[] {
+export function missingArtifacts({ release, packages }: IdentifiedOutline, config: Settings): Expectation[] {
   const live = packages.filter((candidate) => !candidate.retraction || isReplaced(candidate, packages));
   return config.expected.filter(
     (expectation) =>
@@ -36,7 +36,7 @@ const fits = ({ content, arch }: ArtifactOutline, expectation: Expectation) =>
  * Checks releases in ascending order. Earlier ones show what a release lacks, and which job usually supplies it, so a
  * message can name the job whose manifest is missing.
  */
-export function completenessCheck(config: Config) {
+export function completenessCheck(config: Settings) {
   const usual = new Map<Expectation, ArtifactOutline>();
   let previous: IdentifiedOutline | undefined;
   /** @param severity of an artifact that `expected:` names, an error in a cut; undefined: nothing is reported */
@@ -69,7 +69,7 @@ const listed = ({ packages }: IdentifiedOutline) =>
 function droppedProblems(
   { release: { version, folder, artifacts } }: IdentifiedOutline,
   previous: IdentifiedOutline,
-  { expected }: Config,
+  { expected }: Settings,
   reported: readonly Expectation[],
 ): Problem[] {
   const before = previous.release.version;

@@ -1,5 +1,5 @@
 import type { Problem } from "../../shared/errors.ts";
-import type { Config } from "../documents/config.ts";
+import type { Settings } from "../documents/config.ts";
 import type { AptSuite, FeedSettings } from "../documents/feeds/settings.ts";
 import { display } from "../project/display.ts";
 import { type ArtifactOutline, isPrivate } from "../records/normalize.ts";
@@ -25,7 +25,7 @@ interface Listed {
 }
 
 /** @param place of an entry in catalog.yaml */
-export function feedCheck({ feeds }: Config, place: CatalogHead["configPlace"]): FeedCheck {
+export function feedCheck({ feeds }: Settings, place: CatalogHead["configPlace"]): FeedCheck {
   const byName = new Map<string, Listed[]>();
   const foreign = new Map<AptSuite, ForeignBounds>();
   return {

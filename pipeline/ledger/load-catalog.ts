@@ -1,30 +1,20 @@
-import { createHash } from "node:crypto";
 import type { Problem } from "../../shared/errors.ts";
-import type { Config } from "../documents/config.ts";
 import { noteSchema } from "../documents/note.ts";
-import { type AuthoredFiles, filesIn } from "../project/authored-files.ts";
-import { type Discovered, discover, type ReleaseFiles } from "../project/discover.ts";
-import { readFeedKeys } from "../project/feed-keys.ts";
-import { readBrandPictures } from "../project/pages/brand-pictures.ts";
-import { readTemplateOverrides } from "../project/pages/template-overrides.ts";
+import type { AuthoredFiles } from "../project/authored-files.ts";
+import type { ReleaseFiles } from "../project/discover.ts";
 import { pathsOfRelease, readDocuments } from "../project/parse.ts";
-import { configIn } from "../project/project-folder.ts";
-import { type ReadConfig, readConfig } from "../project/read-config.ts";
-import { readRpmSigners } from "../project/rpm-signers.ts";
-import { siteNamed } from "../project/site-named.ts";
+import { siteNamed } from "../project/settings.ts";
 import type { OutlinedRelease } from "../records/normalize.ts";
 import { type ReadRelease, readRelease } from "../records/read-release.ts";
 import { checkFragment } from "../records/release-rules.ts";
 import type { Standing } from "../records/report.ts";
-import { requireFolder } from "../system/files.ts";
 import { type Allocate, type AssignedIds, type IdentifiedRelease, idAssignment } from "./assign-ids.ts";
 import type { Catalog, CatalogHead } from "./catalog.ts";
 import { completenessCheck } from "./completeness.ts";
-import { acceptedOnce, applyExceptions, type Finding, readExceptions } from "./exceptions.ts";
+import { acceptedOnce, applyExceptions, type Finding } from "./exceptions.ts";
 import { feedCheck } from "./feed-check.ts";
-import type { Ledger } from "./ledger.ts";
-import { loadLedger } from "./ledger-file.ts";
 import { identity } from "./ledger-records.ts";
+import { openProject, type Project } from "./open-project.ts";
 
 /** Selects the releases to use, and those that may get ids. */
 export interface Selection {
@@ -93,71 +83,38 @@ export const headOf = ({
   nextNotes,
 }: CatalogHead): CatalogHead => ({ folder, config, configPlace, ledger, openVersions, nextNotes });
 
-/** Reads everything except the releases: configuration, ledger and exceptions. */
+/** Opens a project and chooses the releases to use. @throws RelcatError site-unknown */
 export async function openCatalog(
   folder: string,
   selection: Selection = {},
   source?: AuthoredFiles,
 ): Promise<OpenCatalog> {
-  if (!source) requireFolder(folder);
-  const files = source ?? filesIn(folder);
-  const found = await discover(folder, files);
-  const certificates = source ? [] : found.certificates;
-  const configuration = await readConfiguration(found, files, certificates, selection.site);
-  const loaded = loadLedger(found, files);
-  const exceptions = readExceptions(found, files);
-  const scope = scopeOf(selection, found, loaded.ledger);
+  return catalogOf(await openProject(folder, source), selection);
+}
+
+/** @throws RelcatError site-unknown */
+function catalogOf(project: Project, selection: Selection): OpenCatalog {
+  const { folder, files, configPlace, ledger, next } = project;
+  const { site } = selection;
+  const baseUrl = site === undefined ? project.config.baseUrl : siteNamed(project.config, site).baseUrl;
+  const config = { ...project.config, baseUrl };
+  const scope = scopeOf(selection, project);
   return {
     folder,
     files,
     standingOf: (version, file) => {
-      const entry = loaded.ledger.byIdentity.get(identity(version, file));
+      const entry = ledger.byIdentity.get(identity(version, file));
       if (!entry) return "new";
       return entry.retraction ? "withdrawn" : "cut";
     },
-    config: configuration.config,
-    configPlace: configuration.place,
-    ledger: loaded.ledger,
+    config,
+    configPlace,
+    ledger,
     openVersions: scope.openVersions,
-    nextNotes: found.next.length,
+    nextNotes: next.length,
     releases: scope.releases,
-    ...reviewer({ found, files, configuration, loaded, exceptions, scope }),
+    ...reviewer({ ...project, config }, scope),
   };
-}
-
-/**
- * The configuration with the project's certificates, and with the base URL of one site.
- * @throws RelcatError site-unknown
- */
-async function readConfiguration(
-  { folder, config: path, templates: names }: Discovered,
-  files: AuthoredFiles,
-  certificates: readonly string[],
-  site: string | undefined,
-): Promise<ReadConfig> {
-  const read = readConfig(`${folder}/catalog.yaml`, path === undefined ? undefined : files.read(path));
-  // Today's certificates, for an earlier commit too: clients must not be offered a key that was retired since.
-  const { keys: feedKeys, problems: keyProblems } = readFeedKeys(folder, filesIn(folder), certificates);
-  const { rpmSigners, problems: signerProblems } = await readRpmSigners(read.config, files, read.place);
-  const trust = { ...read.config.trust, rootDigest: rootDigest(files) };
-  const pictures = await readBrandPictures(folder, read.config.brand, files, read.place);
-  const { templates, problems: templateProblems } = await readTemplateOverrides(folder, names, files);
-  const pages = { brand: pictures.brand, templates };
-  const config = configIn(folder, { ...read.config, ...pages, feedKeys, rpmSigners, trust });
-  return {
-    ...read,
-    config: site === undefined ? config : { ...config, baseUrl: siteNamed(config, site).baseUrl },
-    problems: [
-      ...[read.problems, keyProblems, signerProblems],
-      ...[pictures.problems, templateProblems],
-    ].flat(),
-  };
-}
-
-/** SHA-256 of the root that clients pin; empty in a project without keys. */
-function rootDigest(files: AuthoredFiles): string {
-  const root = files.read("trust/1.root.json");
-  return root ? createHash("sha256").update(root).digest("hex") : "";
 }
 
 /** The releases to read, those to use, and those that may get ids. */
@@ -169,50 +126,38 @@ interface Scope {
   releases: readonly ReleaseFiles[];
   openVersions: string[];
   /** Problems with the names and places of files. */
-  problems: Problem[];
+  problems: readonly Problem[];
 }
 
-function scopeOf({ released, versions }: Selection, found: Discovered, ledger: Ledger): Scope {
+function scopeOf({ released, versions }: Selection, project: Project): Scope {
   const isWhole = !released && versions === undefined;
   const named = new Set(versions);
   const allocate = (version: string) => isWhole || named.has(version);
-  const counts = (version: string) => allocate(version) || ledger.versions.has(version);
-  const chosen = found.releases.filter(({ version }) => counts(version));
+  const counts = (version: string) => allocate(version) || project.ledger.versions.has(version);
+  const chosen = project.releases.filter(({ version }) => counts(version));
   return {
     isWhole,
     counts,
     allocate,
-    releases: released ? chosen : found.releases,
-    openVersions: found.releases.map(({ version }) => version).filter((version) => !counts(version)),
-    problems: isWhole ? found.problems : problemsOf(chosen, found),
+    releases: released ? chosen : project.releases,
+    openVersions: project.releases.map(({ version }) => version).filter((version) => !counts(version)),
+    problems: isWhole ? project.problems.places : placesOf(chosen, project),
   };
 }
 
-interface CatalogParts {
-  found: Discovered;
-  files: AuthoredFiles;
-  configuration: ReadConfig;
-  loaded: ReturnType<typeof loadLedger>;
-  exceptions: ReturnType<typeof readExceptions>;
-  scope: Scope;
-}
-
 /** Identifies releases one after the other, and collects the problems of all of them. */
-function reviewer({
-  found,
-  files,
-  configuration,
-  loaded,
-  exceptions,
-  scope,
-}: CatalogParts): Pick<OpenCatalog, "nextId" | "identify" | "isSound" | "finish"> {
-  const { config, isConsequence } = configuration;
-  const problems = [scope, configuration, loaded, exceptions].flatMap((part) => part.problems);
+function reviewer(
+  project: Project,
+  scope: Scope,
+): Pick<OpenCatalog, "nextId" | "identify" | "isSound" | "finish"> {
+  const { config, ledger, exceptions, isConsequence } = project;
+  const unusable = project.problems;
+  const problems = [scope.problems, unusable.config, unusable.ledger, unusable.exceptions].flat();
   const findings: Finding[] = [];
   const missing: Problem[] = [];
-  const ids = idAssignment(loaded.ledger, scope.allocate);
+  const ids = idAssignment(ledger, scope.allocate);
   const completeness = completenessCheck(config);
-  const feeds = feedCheck(config, configuration.place);
+  const feeds = feedCheck(config, project.configPlace);
   return {
     nextId: ids.nextId,
     identify(read) {
@@ -230,14 +175,14 @@ function reviewer({
     isSound: (read) =>
       !hasErrors(problems) &&
       !hasErrors(read.problems) &&
-      (exceptions.document !== undefined || !hasErrors(read.findings)),
+      (exceptions?.document !== undefined || !hasErrors(read.findings)),
     async finish() {
-      const lost = found.exceptions === undefined ? acceptedOnce(findings, loaded.ledger) : findings;
-      const excepted = applyExceptions(exceptions.document, lost, scope.openVersions);
-      const noteProblems = scope.isWhole ? await checkNextNotes(found, files, config) : [];
+      const lost = exceptions === undefined ? acceptedOnce(findings, ledger) : findings;
+      const excepted = applyExceptions(exceptions?.document, lost, scope.openVersions);
+      const noteProblems = scope.isWhole ? await checkNextNotes(project) : [];
       const assigned = ids.finish();
       // With an invalid ledger, every record could appear as missing or new.
-      const idProblems = loaded.problems.length === 0 ? assigned.problems : [];
+      const idProblems = unusable.ledger.length === 0 ? assigned.problems : [];
       const all = [problems, excepted, noteProblems, idProblems, missing, feeds.finish()].flat();
       return { ids: assigned, problems: all.filter((problem) => !isConsequence(problem)) };
     },
@@ -247,11 +192,13 @@ function reviewer({
 const hasErrors = (problems: readonly Problem[]) => problems.some(({ severity }) => severity === "error");
 
 /** A stray file in an open release, or next to the releases, must not block releases that are cut. */
-const problemsOf = (releases: readonly ReleaseFiles[], { folder, problems }: Discovered): Problem[] =>
-  problems.filter(({ at }) => releases.some(({ version }) => at?.file.startsWith(`${folder}/${version}/`)));
+const placesOf = (releases: readonly ReleaseFiles[], { folder, problems }: Project): Problem[] =>
+  problems.places.filter(({ at }) =>
+    releases.some(({ version }) => at?.file.startsWith(`${folder}/${version}/`)),
+  );
 
-async function checkNextNotes(found: Discovered, files: AuthoredFiles, config: Config): Promise<Problem[]> {
-  const reads = await readDocuments(found.folder, found.next, noteSchema, files);
+async function checkNextNotes({ folder, next, files, config }: Project): Promise<Problem[]> {
+  const reads = await readDocuments(folder, next, noteSchema, files);
   return reads.flatMap(({ document, problems }) =>
     document ? [...checkFragment(document, config)] : problems,
   );

@@ -1,4 +1,4 @@
-import type { Config } from "../documents/config.ts";
+import type { Settings } from "../documents/config.ts";
 import type { WireRecord } from "../documents/package-record.ts";
 import type {
   PublishedPackage,
@@ -15,7 +15,11 @@ import type { Ledger } from "./ledger.ts";
 import type { Change } from "./ledger-records.ts";
 
 /** The public view of a release; private records are dropped here. */
-export function publishRelease(release: IdentifiedRelease, ledger: Ledger, config: Config): PublishedRelease {
+export function publishRelease(
+  release: IdentifiedRelease,
+  ledger: Ledger,
+  config: Settings,
+): PublishedRelease {
   const address = addressing(config);
   return {
     ...headOf(release, ledger),
@@ -30,7 +34,7 @@ export function publishRelease(release: IdentifiedRelease, ledger: Ledger, confi
 /** Public packages of a release, id descending, including withdrawn ones. */
 export function publicPackages(
   release: IdentifiedRelease,
-  config: Config,
+  config: Settings,
 ): { entry: Package; published: PublishedPackage }[] {
   const address = addressing(config);
   return publicOf(release).map((entry) => ({ entry, published: publishPackage(entry, address) }));
@@ -108,11 +112,11 @@ type Address = (record: AddressParts, file: string) => string;
 export const artifactUrl = (
   record: AddressParts,
   file: string,
-  config: Pick<Config, "artifactUrl" | "baseUrl">,
+  config: Pick<Settings, "artifactUrl" | "baseUrl">,
 ): string => addressing(config)(record, file);
 
 /** Parses artifact_url only once, because a catalog has many files. */
-function addressing({ artifactUrl: template, baseUrl }: Pick<Config, "artifactUrl" | "baseUrl">): Address {
+function addressing({ artifactUrl: template, baseUrl }: Pick<Settings, "artifactUrl" | "baseUrl">): Address {
   // Even indexes are text, odd ones placeholders.
   const parts = template.split(/\{(\w+)\}/);
   return ({ version, name, package_type, id, checksum }, file) => {

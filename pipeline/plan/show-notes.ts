@@ -1,10 +1,10 @@
 import { throwErrors } from "../../shared/errors.ts";
-import type { Config } from "../documents/config.ts";
+import type { Settings } from "../documents/config.ts";
 import { noteSchema } from "../documents/note.ts";
 import type { PublishedRelease } from "../documents/published.ts";
-import { loadConfig } from "../project/configuration.ts";
 import { discover } from "../project/discover.ts";
 import { readDocuments } from "../project/parse.ts";
+import { openSettings } from "../project/settings.ts";
 import { normalizeNotes } from "../records/notes.ts";
 import { checkFragment } from "../records/release-rules.ts";
 import { requireFolder } from "../system/files.ts";
@@ -21,7 +21,7 @@ export async function showNotes(
   folder: string,
   which: string,
   today: string,
-): Promise<{ release: PublishedRelease; config: Config }> {
+): Promise<{ release: PublishedRelease; config: Settings }> {
   requireFolder(folder);
   if (which === "next") return showNext(folder, today);
   const [newest] = listFolders(folder)
@@ -35,8 +35,8 @@ export async function showNotes(
 async function showNext(
   folder: string,
   date: string,
-): Promise<{ release: PublishedRelease; config: Config }> {
-  const config = await loadConfig(folder);
+): Promise<{ release: PublishedRelease; config: Settings }> {
+  const config = (await openSettings(folder)).config;
   const found = await discover(folder);
   const reads = await readDocuments(folder, found.next, noteSchema);
   const checked = reads.flatMap(({ document }) => (document ? [...checkFragment(document, config)] : []));

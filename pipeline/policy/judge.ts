@@ -1,6 +1,6 @@
 import type { Code, Problem } from "../../shared/errors.ts";
 import type { Kind } from "../../shared/package-types.ts";
-import type { Config } from "../documents/config.ts";
+import type { Settings } from "../documents/config.ts";
 import type { Policy } from "../documents/policy.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import type { Artifact } from "../records/normalize.ts";
@@ -46,7 +46,7 @@ export async function judgeArtifacts(
 
 async function judgeArtifact(
   artifact: Artifact,
-  { config, signers, judging }: { config: Config; signers: Signers; judging: Judging },
+  { config, signers, judging }: { config: Settings; signers: Signers; judging: Judging },
 ): Promise<Problem[]> {
   const { file, content, metadata, documents } = artifact;
   const { artifacts: folder, needsClaims } = judging;

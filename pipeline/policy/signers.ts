@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import type { Keys } from "../../inspect/keys.ts";
 import { type KeyFile, readKeys } from "../../inspect/read-keys.ts";
 import { failure } from "../../shared/errors.ts";
-import type { Config } from "../documents/config.ts";
+import type { Settings } from "../documents/config.ts";
 import type { Policy } from "../documents/policy.ts";
 import { isRelativePath } from "../documents/relative-path.ts";
 import { readIfPresent } from "../system/files.ts";
@@ -25,7 +25,7 @@ export interface Signers {
  * @param catalog path or https URL of catalog.yaml; the listed names are relative to it
  * @throws RelcatError input-missing, network, key-unusable
  */
-export async function readSigners({ signers }: Pick<Config, "signers">, catalog: string): Promise<Signers> {
+export async function readSigners({ signers }: Pick<Settings, "signers">, catalog: string): Promise<Signers> {
   const files: KeyFile[] = [];
   for (const { file, ...window } of signers) {
     const [name, bytes] = /^https:/.test(catalog)

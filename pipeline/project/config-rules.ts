@@ -1,7 +1,7 @@
 import type { Problem } from "../../shared/errors.ts";
 import { packageType as packageTypePattern } from "../../shared/fields.ts";
 import { defaultPackageTypes, defaultPlatforms, kinds, platformFolder } from "../../shared/package-types.ts";
-import { type Config, configKey } from "../documents/config.ts";
+import { configKey, type Settings } from "../documents/config.ts";
 import { feedsByFormat } from "../documents/feeds/settings.ts";
 import type { Host } from "../documents/hosting.ts";
 import {
@@ -221,7 +221,7 @@ const reloads: Partial<Record<Host, string>> = {
 
 /** A web server that is not reloaded sends the files of a new build with the headers of the build before. */
 export const missingPurges = (
-  { hosts, sites }: Pick<Config, "hosts" | "sites">,
+  { hosts, sites }: Pick<Settings, "hosts" | "sites">,
   place: Located<unknown>["place"],
 ): Problem[] =>
   [...sites.values()].flatMap((site): Problem[] => {

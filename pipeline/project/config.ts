@@ -1,9 +1,9 @@
 import type { Code, Problem } from "../../shared/errors.ts";
 import { defaultPlatformOrder, defaultPlatforms } from "../../shared/package-types.ts";
-import type { Config, Expectation, WrittenConfig } from "../documents/config.ts";
+import type { Expectation, Settings, WrittenConfig } from "../documents/config.ts";
 import { configSchema } from "../documents/config.ts";
 import { feedSettings, feedsByFormat } from "../documents/feeds/settings.ts";
-import type { Accent, Brand, WrittenBrand } from "../documents/pages/brand.ts";
+import type { Accent, BrandSettings, WrittenBrand } from "../documents/pages/brand.ts";
 import type { Policy } from "../documents/policy.ts";
 import { usualKey, usualOpenPgpKey } from "../documents/signers.ts";
 import { siteSettings } from "../documents/sites.ts";
@@ -22,7 +22,7 @@ const strict: NonNullable<WrittenConfig["require"]> = {
 };
 
 /** Fills in defaults. The written configuration must have passed checkConfig. */
-function normalizeConfig(written: WrittenConfig): Config {
+function normalizeConfig(written: WrittenConfig): Settings {
   const baseUrl = (written.base_url ?? "http://127.0.0.1:8080").replace(/\/+$/, "");
   // A written value replaces the default completely: `require: {}` requires nothing.
   const require: NonNullable<WrittenConfig["require"]> = written.require ?? strict;
@@ -31,7 +31,6 @@ function normalizeConfig(written: WrittenConfig): Config {
   return {
     product,
     brand: brandOf(written.brand ?? {}, product),
-    templates: [],
     baseUrl,
     artifactUrl: written.artifact_url ?? "{base_url}/files/{version}/{file}",
     authority: written.authority ?? new URL(baseUrl).hostname,
@@ -60,8 +59,6 @@ function normalizeConfig(written: WrittenConfig): Config {
       Object.entries(written.sites ?? {}).map(([name, site]) => [name, siteSettings(name, site, baseUrl)]),
     ),
     feeds: feedSettings(written.feeds ?? {}, product),
-    feedKeys: [],
-    rpmSigners: [],
     signers: (written.signers ?? []).map(({ file, not_before: from, not_after: to }) => ({
       file,
       notBefore: from === undefined ? undefined : Date.parse(from),
@@ -90,7 +87,7 @@ function orderedPlatforms({ platforms, platform_order: order = [] }: WrittenConf
   return new Map([...new Set([...known, ...numbers])].map((id) => [id, names[id] ?? ""]));
 }
 
-function brandOf(written: WrittenBrand, product: string): Brand {
+function brandOf(written: WrittenBrand, product: string): BrandSettings {
   const { name = product, logo = "", favicon = "", accent, home = "", support = "", footer = "" } = written;
   return {
     name,
@@ -99,8 +96,6 @@ function brandOf(written: WrittenBrand, product: string): Brand {
     support,
     footer,
     files: { logo, favicon },
-    logo: undefined,
-    favicon: undefined,
   };
 }
 
@@ -113,15 +108,15 @@ function accentOf(written: NonNullable<WrittenBrand["accent"]>): Accent {
 const oneDay = 86_400_000;
 
 /** A bare profile uses the default locations of the keys. */
-function trustOf(written: WrittenConfig["trust"] = "none"): Config["trust"] {
+function trustOf(written: WrittenConfig["trust"] = "none"): Settings["trust"] {
   const {
     profile,
     valid_days: validDays,
     online = { env: usualKey },
     openpgp: { key } = { key: { env: usualOpenPgpKey } },
   } = typeof written === "string" ? { profile: written } : written;
-  const own = { profile, validDays: validDays ?? usualValidDays[profile], online };
-  return { ...own, openpgp: [key].flat(), folder: ".", rootDigest: "" };
+  const days = validDays ?? usualValidDays[profile];
+  return { profile, validDays: days, online, openpgp: [key].flat(), folder: "." };
 }
 
 const defined = (object: Record<string, string | undefined>) =>
@@ -132,7 +127,7 @@ const defined = (object: Record<string, string | undefined>) =>
 
 /** catalog.yaml with defaults for invalid sections; all others are used. */
 export interface UsableConfig {
-  config: Config;
+  config: Settings;
   /** Violations of rules across fields; the schema checks single fields. */
   problems: Problem[];
   /** True if a problem only results from an unusable section. */
@@ -183,7 +178,7 @@ const usualVersions = ["{YY}.{M}.{N}", "{YY}.{MM}.{NNN}"];
 /** Policies by package type: images have one if it is written, all other types if there are signers. */
 function policiesOf(
   written: WrittenConfig,
-  packageTypes: Config["packageTypes"],
+  packageTypes: Settings["packageTypes"],
 ): ReadonlyMap<string, Policy> {
   if (!written.signers?.length) return new Map();
   const types = [...packageTypes].filter(([type, { kind }]) => kind !== "image" || written.policy?.[type]);

@@ -1,4 +1,4 @@
-import type { Config } from "../documents/config.ts";
+import type { Settings } from "../documents/config.ts";
 import type { Manifest } from "../documents/manifest.ts";
 import { policyInspector } from "../intake/ingest/apply-policy.ts";
 import { contradictions } from "../intake/ingest/contradictions.ts";
@@ -12,7 +12,7 @@ import type { NamedFile } from "./upload-plan.ts";
 
 /** Policies and manifests that apply to the uploads. */
 interface Standard {
-  config: Config;
+  config: Settings;
   /** Path or URL of catalog.yaml. */
   catalog: string;
   version: string;

@@ -1,4 +1,4 @@
-import type { Config } from "../documents/config.ts";
+import type { Settings } from "../documents/config.ts";
 import { isFolderAddress } from "../documents/relative-path.ts";
 import { usualKey, usualOpenPgpKey } from "../documents/signers.ts";
 import { type Changes, writtenFiles } from "../documents/site-store.ts";
@@ -8,7 +8,7 @@ import { announcement, purgeLines } from "./announcements.ts";
 import type { LocalBuild } from "./local-build.ts";
 import type { Turn } from "./turn.ts";
 
-type Trust = Config["trust"];
+type Trust = Settings["trust"];
 
 /**
  * Runs the hooks that are pending for the live build; a failed hook is repeated by the next run.

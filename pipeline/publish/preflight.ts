@@ -5,8 +5,7 @@ import { type LedgerSurroundings, readLedgerNow } from "../ledger/ledger-file.ts
 import { eventsAfter, noLedger } from "../ledger/ledger-mark.ts";
 import { publishRelease } from "../ledger/publish-records.ts";
 import { type CutRequest, cut, versionsOf } from "../plan/cut.ts";
-import { loadConfig } from "../project/configuration.ts";
-import { siteNamed } from "../project/site-named.ts";
+import { openSettings, siteNamed } from "../project/settings.ts";
 import { notesFile } from "../site/release-notes.ts";
 import { refuseForeignFolder } from "../site/stores/foreign-folder.ts";
 import { headOf, isBefore } from "../system/git/git-head.ts";
@@ -83,7 +82,7 @@ export async function preflight(
   const { out, isSigned, isPushed, environment, releaseHold } = request;
   const { pid } = surroundings;
   const now = request.now();
-  const config = await loadConfig(releases);
+  const config = (await openSettings(releases)).config;
   const site = siteNamed(config, name);
   const { settles } = site;
   const applies = {

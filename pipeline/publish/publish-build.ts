@@ -1,4 +1,4 @@
-import type { Config } from "../documents/config.ts";
+import type { Settings } from "../documents/config.ts";
 import type { SiteState } from "../documents/site-state.ts";
 import {
   type Changes,
@@ -98,7 +98,7 @@ export interface PublishInput {
   ledger: Ledger;
   local: LocalBuild;
   publisher: Publisher;
-  trust: Config["trust"];
+  trust: Settings["trust"];
   /** Sites with permanent content, for comparison by a staging site. */
   settlingSites?: readonly SettlingSite[];
   /** Newest root of `releases/trust/`; undefined: signing is not set up. */

@@ -1,13 +1,12 @@
 import { RelcatError, throwErrors } from "../../shared/errors.ts";
-import type { Config } from "../documents/config.ts";
+import type { Settings } from "../documents/config.ts";
 import type { TrustProfile } from "../documents/trust.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { findLedgerBase, refuseUnpushed } from "../ledger/ledger-base.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
 import { refuseUncommitted, uncommittedSources } from "../ledger/uncommitted.ts";
 import { unmergedMetadata } from "../ledger/unmerged-metadata.ts";
-import { loadConfig } from "../project/configuration.ts";
-import { siteNamed } from "../project/site-named.ts";
+import { openSettings, siteNamed } from "../project/settings.ts";
 import { headOf, isBefore } from "../system/git/git-head.ts";
 import { withOutputLock } from "../system/lock.ts";
 import type { Surroundings } from "../system/surroundings.ts";
@@ -44,7 +43,7 @@ export async function publishSite(
   options: PublishOptions,
   surroundings: Pick<Surroundings, "pid" | "onWait">,
 ): Promise<PublishDelivery & PublishNotes> {
-  const config = await loadConfig(releases);
+  const config = (await openSettings(releases)).config;
   requireBuild(out);
   const site = siteNamed(config, name);
   const store = await openSite(site, options.environment, surroundings.pid);
@@ -99,7 +98,7 @@ export async function publishSite(
  */
 export async function provePushed(
   releases: string,
-  { ledgerBase }: Config,
+  { ledgerBase }: Settings,
   ledger: Ledger,
   { allowUnpushed }: Pick<PublishOptions, "allowUnpushed">,
 ): Promise<{ unproved?: string | undefined; allowed?: string | undefined }> {
@@ -116,13 +115,13 @@ export async function provePushed(
 }
 
 /** @throws RelcatError metadata-changed */
-async function refuseUnmerged(releases: string, { ledgerBase }: Config): Promise<void> {
+async function refuseUnmerged(releases: string, { ledgerBase }: Settings): Promise<void> {
   const base = await findLedgerBase(releases, ledgerBase);
   if (base) throwErrors(await unmergedMetadata(releases, base));
 }
 
 export const settlingSitesOf = (
-  { sites }: Config,
+  { sites }: Settings,
   environment: PublishOptions["environment"],
   pid: number,
 ): SettlingSite[] =>

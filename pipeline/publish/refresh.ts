@@ -1,8 +1,7 @@
 import { failure } from "../../shared/errors.ts";
 import type { SiteStore } from "../documents/site-store.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
-import { loadConfig } from "../project/configuration.ts";
-import { siteNamed } from "../project/site-named.ts";
+import { openSettings, siteNamed } from "../project/settings.ts";
 import type { Surroundings } from "../system/surroundings.ts";
 import { withWorkFolder } from "../system/work-folder.ts";
 import { newerThanLive, readLiveMetadata } from "../trust/live-metadata.ts";
@@ -30,7 +29,7 @@ export async function refreshSite(
   options: PublishOptions,
   surroundings: Pick<Surroundings, "pid" | "onWait">,
 ): Promise<PublishDelivery> {
-  const config = await loadConfig(releases);
+  const config = (await openSettings(releases)).config;
   const site = siteNamed(config, name);
   const { environment, now } = options;
   const store = await openSite(site, environment, surroundings.pid);

@@ -1,7 +1,6 @@
 import { failure } from "../../shared/errors.ts";
 import { findLedgerBase } from "../ledger/ledger-base.ts";
-import { loadConfig } from "../project/configuration.ts";
-import { siteNamed } from "../project/site-named.ts";
+import { openSettings, siteNamed } from "../project/settings.ts";
 import { isInRepository } from "../system/git/git.ts";
 import { branchOf, pushHead } from "../system/git/git-head.ts";
 import { isMergedIn } from "../system/git/git-merge.ts";
@@ -31,7 +30,7 @@ export async function releaseSteps(
   name: string,
   { environment, pid }: SiteAccess,
 ): Promise<ReleaseSteps> {
-  const config = await loadConfig(releases);
+  const config = (await openSettings(releases)).config;
   const site = siteNamed(config, name);
   const isCommitted = isInRepository(releases);
   const { baseUrl, settles } = site;
@@ -45,7 +44,8 @@ export async function releaseSteps(
 
 /** True if new ledger lines must reach a base branch before a site that settles shows them. */
 export const needsPush = async (releases: string): Promise<boolean> =>
-  (await findLedgerBase(releases, (await loadConfig(releases)).ledgerBase))?.found.base !== undefined;
+  (await findLedgerBase(releases, (await openSettings(releases)).config.ledgerBase))?.found.base !==
+  undefined;
 
 /** The commands that bring the commits of this checkout to the base branch, in order. */
 export async function commandsToPush(releases: string): Promise<string[]> {
@@ -82,7 +82,7 @@ export async function pushBranch(releases: string, isTrial: boolean): Promise<vo
 
 /** The branch of `ledger.base`, and the one that is checked out. */
 async function branchesOf(releases: string) {
-  const { ledgerBase: base } = await loadConfig(releases);
+  const { ledgerBase: base } = (await openSettings(releases)).config;
   const [, remote, branch] = /^([^/]+)\/(.+)$/.exec(base) ?? [];
   return { base, remote, branch, here: await branchOf(releases) };
 }

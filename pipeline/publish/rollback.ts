@@ -1,13 +1,12 @@
 import { join } from "node:path";
 import { failure } from "../../shared/errors.ts";
-import type { Config } from "../documents/config.ts";
+import type { Settings } from "../documents/config.ts";
 import { relativePath } from "../documents/relative-path.ts";
 import type { BuildDocument } from "../documents/site.ts";
 import { type HistoryEntry, type SiteState, timestampOf } from "../documents/site-state.ts";
 import type { SiteStore, StoredState } from "../documents/site-store.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
-import { loadConfig } from "../project/configuration.ts";
-import { siteNamed } from "../project/site-named.ts";
+import { openSettings, siteNamed } from "../project/settings.ts";
 import { hasSiblings } from "../site/stores/precompress.ts";
 import { writeSibling } from "../site/stores/siblings.ts";
 import { readIfPresent } from "../system/files.ts";
@@ -39,7 +38,7 @@ export async function readSiteState(
   name: string,
   { environment, pid }: SiteAccess,
 ): Promise<SiteState> {
-  const site = siteNamed(await loadConfig(releases), name);
+  const site = siteNamed((await openSettings(releases)).config, name);
   return (await stateOf(await openSite(site, environment, pid), name)).state;
 }
 
@@ -68,7 +67,7 @@ export async function rollbackSite(
   options: RollbackOptions,
   surroundings: Pick<Surroundings, "pid" | "onWait">,
 ): Promise<PublishDelivery & { commit: string | null; isSigned: boolean; settles: boolean }> {
-  const config = await loadConfig(releases);
+  const config = (await openSettings(releases)).config;
   const site = siteNamed(config, name);
   const { environment, now } = options;
   const store = await openSite(site, environment, surroundings.pid);
@@ -140,7 +139,7 @@ interface EarlierBuild {
 interface RestoringHere {
   releases: string;
   isSigned: boolean;
-  precompress: Config["precompress"];
+  precompress: Settings["precompress"];
 }
 
 async function restoreChosen(
@@ -162,7 +161,7 @@ async function restoreChosen(
 }
 
 /** Compressed siblings are unsigned, so they are created again instead of restored. */
-async function compressAgain(folder: string, { files }: BuildDocument, encodings: Config["precompress"]) {
+async function compressAgain(folder: string, { files }: BuildDocument, encodings: Settings["precompress"]) {
   const sources = Object.entries(files).map(([path, { size }]) => ({ path, size }));
   const siblings = sources
     .filter(hasSiblings)
@@ -233,7 +232,7 @@ export async function metadataAtSite(
   name: string,
   { environment, pid }: SiteAccess,
 ): Promise<MetadataSource> {
-  const site = siteNamed(await loadConfig(releases), name);
+  const site = siteNamed((await openSettings(releases)).config, name);
   return metadataOf(await openSite(site, environment, pid));
 }
 
@@ -244,7 +243,7 @@ export async function holdAgainst(
   out: string,
   { environment, pid }: SiteAccess,
 ): Promise<SiteState["hold"]> {
-  const site = siteNamed(await loadConfig(releases), name);
+  const site = siteNamed((await openSettings(releases)).config, name);
   if (!site.settles) return null;
   const stored = await (await openSite(site, environment, pid)).readState();
   return stored ? holdOn(readBuild(out).document, stored.state) : null;

@@ -1,5 +1,5 @@
 import { RelcatError } from "../../shared/errors.ts";
-import type { Config } from "../documents/config.ts";
+import type { KeyedSettings } from "../documents/config.ts";
 import { aptValidDays } from "../documents/feeds/settings.ts";
 import type { SiteState } from "../documents/site-state.ts";
 import type { SiteStore } from "../documents/site-store.ts";
@@ -61,7 +61,11 @@ export interface Asking {
 }
 
 /** Queries every configured site; unreachable ones give a reason. */
-export async function siteStatuses(config: Config, ledger: Ledger, asking: Asking): Promise<SiteStatus[]> {
+export async function siteStatuses(
+  config: KeyedSettings,
+  ledger: Ledger,
+  asking: Asking,
+): Promise<SiteStatus[]> {
   return Promise.all(
     [...config.sites.values()].map(async (site) => {
       try {
@@ -86,7 +90,7 @@ export async function siteStatuses(config: Config, ledger: Ledger, asking: Askin
 
 async function statusOf(
   site: SiteSettings,
-  config: Config,
+  config: KeyedSettings,
   ledger: Ledger,
   { environment, pid, now, releases }: Asking,
 ): Promise<SiteStatus> {

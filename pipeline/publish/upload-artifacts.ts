@@ -9,10 +9,9 @@ import { manifestText } from "../intake/ingest/manifest-text.ts";
 import { type Progress, readCopies } from "../intake/ingest/measure.ts";
 import { releaseManifests } from "../intake/ingest/other-manifest.ts";
 import type { FileWithNeighbours } from "../policy/sibling-files.ts";
-import { catalogFile, loadConfiguration } from "../project/configuration.ts";
 import type { Located } from "../project/document.ts";
 import { readBytes } from "../project/parse.ts";
-import { siteNamed } from "../project/site-named.ts";
+import { catalogFile, loadSettings, siteNamed } from "../project/settings.ts";
 import { readIfPresent, replaceDurably, requireFolder } from "../system/files.ts";
 import { pathInfo } from "../system/input-files.ts";
 import { withLock } from "../system/lock.ts";
@@ -78,7 +77,7 @@ export async function upload(
   surroundings: UploadSurroundings,
 ): Promise<UploadDelivery> {
   if (request.config === undefined) requireFolder(folder);
-  const config = await loadConfiguration(folder, request.config);
+  const config = await loadSettings(folder, request.config);
   const site = siteNamed(config, request.site);
   const manifest = request.manifest === undefined ? undefined : readManifest(request.manifest);
   const version = await versionOf(request, manifest);

@@ -1,6 +1,6 @@
 import { failure, type Problem } from "../../shared/errors.ts";
 import { type ArtifactDocument, documentAddress } from "../../shared/package-metadata.ts";
-import type { Config } from "../documents/config.ts";
+import type { Settings } from "../documents/config.ts";
 import type { Manifest, WrittenArtifact } from "../documents/manifest.ts";
 import type { MeasuredFile } from "../documents/object-store.ts";
 import { pathBelow } from "../documents/relative-path.ts";
@@ -46,7 +46,7 @@ export interface Destination {
   /** Private files become readable for anyone who knows the address, so they must be requested. */
   withPrivate: boolean;
 
-  config: Pick<Config, "artifactUrl">;
+  config: Pick<Settings, "artifactUrl">;
   site: SiteSettings;
   version: string;
 }

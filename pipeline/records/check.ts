@@ -1,5 +1,5 @@
 import type { Problem } from "../../shared/errors.ts";
-import type { Config } from "../documents/config.ts";
+import type { Settings } from "../documents/config.ts";
 import type { ParsedRelease } from "../project/parse.ts";
 import { artifactRules } from "./artifact-rules.ts";
 import { releaseRules } from "./release-rules.ts";
@@ -13,7 +13,7 @@ import { readable } from "./verbatim.ts";
  */
 export function checkRelease(
   release: ParsedRelease,
-  config: Config,
+  config: Settings,
   whole = release,
   standingOf: (file: string) => Standing = () => "new",
 ): Problem[] {

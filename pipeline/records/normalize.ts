@@ -3,7 +3,7 @@ import type { Problem } from "../../shared/errors.ts";
 import { architectureOf } from "../../shared/package-metadata.ts";
 import type { PackageType } from "../../shared/package-types.ts";
 import type { Attestation } from "../documents/attestation.ts";
-import type { Config } from "../documents/config.ts";
+import type { Settings } from "../documents/config.ts";
 import { isObject } from "../documents/is-object.ts";
 import type { WrittenArtifact } from "../documents/manifest.ts";
 import type { RecordContent, RecordData } from "../documents/package-record.ts";
@@ -21,7 +21,7 @@ export type { Artifact, ArtifactOutline, OutlinedRelease, Release } from "./arti
 /** Normalizes a release that passed its rules; conflicting manifests are problems. */
 export function normalizeRelease(
   parsed: ParsedRelease,
-  config: Config,
+  config: Settings,
 ): { release: Release; problems: Problem[] } {
   const claims = parsed.manifests.flatMap((manifest) =>
     manifest.value.artifacts.flatMap((written, index) => {
@@ -66,7 +66,7 @@ function normalizeArtifact(
   stated: WrittenArtifact,
   version: string,
   type: PackageType,
-  config: Config,
+  config: Settings,
 ): Omit<Artifact, "origin" | "place"> {
   const written = readable(stated, config.wire);
   const verbatim = verbatimOf(stated);
@@ -102,7 +102,7 @@ function normalizeArtifact(
 }
 
 /** `data` with its published key names, in published order. */
-function wireData(written: WrittenArtifact, wire: Config["wire"]): RecordData {
+function wireData(written: WrittenArtifact, wire: Settings["wire"]): RecordData {
   const { store, vendor, attestation } = written;
   return compact({
     store: store && compact({ path: store.path, size: store.size }),
@@ -118,7 +118,7 @@ function wireData(written: WrittenArtifact, wire: Config["wire"]): RecordData {
 
 function wireAttestation(
   { key_id, sha256, signature, cryptolib_post: post, file_signatures }: Attestation,
-  wire: Config["wire"],
+  wire: Settings["wire"],
 ) {
   return compact({
     key_id,

@@ -1,4 +1,4 @@
-import type { Config } from "../documents/config.ts";
+import type { Settings } from "../documents/config.ts";
 import type { InlineNote, Note, WrittenNote } from "../documents/note.ts";
 import type { WrittenRelease } from "../documents/release.ts";
 
@@ -6,10 +6,10 @@ import type { WrittenRelease } from "../documents/release.ts";
 const plurals: Readonly<Record<string, string>> = { features: "feature", fixes: "fix" };
 
 /** The configured component of a key; undefined: none. */
-export const componentKey = (key: string, config: Config) => (config.components.has(key) ? key : undefined);
+export const componentKey = (key: string, config: Settings) => (config.components.has(key) ? key : undefined);
 
 /** The configured kind of an inline key, singular or default plural. */
-export function kindKey(key: string, config: Config): string | undefined {
+export function kindKey(key: string, config: Settings): string | undefined {
   const singular = plurals[key] ?? key;
   return config.kinds.has(key) ? key : config.kinds.has(singular) ? singular : undefined;
 }
@@ -23,7 +23,7 @@ export const inlineText = (note: InlineNote) => (typeof note === "string" ? note
 export function normalizeNotes(
   release: Pick<WrittenRelease, "notes">,
   fragments: readonly WrittenNote[],
-  config: Config,
+  config: Settings,
 ): Note[] {
   const notes: Note[] = [];
   for (const [component, kinds] of Object.entries(release.notes ?? {})) {

@@ -1,5 +1,5 @@
 import type { Place, Problem } from "../../shared/errors.ts";
-import type { Config } from "../documents/config.ts";
+import type { Settings } from "../documents/config.ts";
 import { manifestSchema } from "../documents/manifest.ts";
 import type { AuthoredFiles } from "../project/authored-files.ts";
 import type { ReleaseFiles } from "../project/discover.ts";
@@ -27,7 +27,7 @@ export interface ReadRelease<R extends OutlinedRelease = Release> {
 export interface ReadingContext {
   /** The releases folder. */
   folder: string;
-  config: Config;
+  config: Settings;
   files: AuthoredFiles;
   /** The ledger's state of a file of a release. */
   standingOf(version: string, file: string): Standing;

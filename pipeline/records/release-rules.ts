@@ -1,5 +1,5 @@
 import type { Problem } from "../../shared/errors.ts";
-import type { Config } from "../documents/config.ts";
+import type { Settings } from "../documents/config.ts";
 import type { WrittenNote } from "../documents/note.ts";
 import { display } from "../project/display.ts";
 import type { Located } from "../project/document.ts";
@@ -70,7 +70,7 @@ const notesUseKnownKeys: ReleaseRule = function* ({ release, notes }, config) {
 };
 
 /** Rules for a note fragment, including those of the next release. */
-export function* checkFragment(note: Located<WrittenNote>, config: Config): Iterable<Problem> {
+export function* checkFragment(note: Located<WrittenNote>, config: Settings): Iterable<Problem> {
   const { component, kind, text } = note.value;
   if (!config.components.has(component)) yield unknownComponent(note, ["component"], component, config);
   if (!config.kinds.has(kind)) yield unknownKind(note, ["kind"], kind, config);
@@ -81,7 +81,7 @@ function unknownComponent(
   document: Located<unknown>,
   path: (string | number)[],
   component: string,
-  config: Config,
+  config: Settings,
 ): Problem {
   const message = `the component ${display(component)} is not known, expected ${[...config.components.keys()].join(", ")}`;
   const at = document.place(path, path[0] === "notes" ? "key" : "value");
@@ -92,7 +92,7 @@ function unknownKind(
   document: Located<unknown>,
   path: (string | number)[],
   kind: string,
-  config: Config,
+  config: Settings,
 ): Problem {
   const message = `the kind ${display(kind)} is not known, expected ${[...config.kinds.keys()].join(", ")}`;
   const at = document.place(path, path[0] === "notes" ? "key" : "value");

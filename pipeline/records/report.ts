@@ -1,7 +1,7 @@
 import type { Code, Place, Problem } from "../../shared/errors.ts";
 import type { PackageType } from "../../shared/package-types.ts";
 import type { Path } from "../../shared/source.ts";
-import type { Config } from "../documents/config.ts";
+import type { Settings } from "../documents/config.ts";
 import type { WrittenArtifact } from "../documents/manifest.ts";
 import type { ParsedRelease } from "../project/parse.ts";
 
@@ -12,7 +12,7 @@ export interface ArtifactInRelease {
   type: PackageType | undefined;
   version: string;
   release: ParsedRelease;
-  config: Config;
+  config: Settings;
   /** For rules that refuse only what is new, because a cut record can no longer be renamed. */
   standing(): Standing;
   /** Location of a field; [] is the artifact itself. */
@@ -24,7 +24,7 @@ export type Standing = "new" | "cut" | "withdrawn";
 
 /** A named rule that yields problems. */
 export type ArtifactRule = (context: ArtifactInRelease) => Iterable<Problem>;
-export type ReleaseRule = (release: ParsedRelease, config: Config) => Iterable<Problem>;
+export type ReleaseRule = (release: ParsedRelease, config: Settings) => Iterable<Problem>;
 
 export function error(code: Code, at: Place, message: string, hint: string): Problem {
   return { code, severity: "error", message, hint, at };

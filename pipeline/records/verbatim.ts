@@ -6,12 +6,12 @@ import {
   storeSchema,
   vendorSchema,
 } from "../documents/attestation.ts";
-import type { Config } from "../documents/config.ts";
+import type { Settings } from "../documents/config.ts";
 import { isObject } from "../documents/is-object.ts";
 import type { WrittenArtifact } from "../documents/manifest.ts";
 import { packageRecordSchema } from "../documents/package-record.ts";
 
-type Wire = Config["wire"];
+type Wire = Settings["wire"];
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Fields of an imported record that its manifest entry cannot express. */

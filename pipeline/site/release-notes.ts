@@ -1,5 +1,5 @@
 import type { Note } from "../documents/note.ts";
-import type { NoteSection, OutputFile, PublishedRelease, SiteConfig } from "../documents/published.ts";
+import type { NoteSection, NotesConfig, OutputFile, PublishedRelease } from "../documents/published.ts";
 import type { NotesDocument } from "../documents/site.ts";
 import { containedMarkdown } from "./contained-markdown.ts";
 import { bdi, escapeHtml, visible, withLineFeeds } from "./escape.ts";
@@ -9,16 +9,16 @@ import { plainText } from "./plain-text.ts";
 import { type References, referencesHtml, withReferences } from "./references.ts";
 
 /** `releases/{version}/notes.md` and `notes.json`. */
-export function releaseNotesFiles(release: PublishedRelease, config: SiteConfig): OutputFile[] {
+export function releaseNotesFiles(release: PublishedRelease, config: NotesConfig): OutputFile[] {
   const markdown = textFile(`releases/${release.version}/notes.md`, notesMarkdown(release, config));
   return [markdown, notesFile(release, config)];
 }
 
-export const notesFile = (release: PublishedRelease, config: SiteConfig): OutputFile =>
+export const notesFile = (release: PublishedRelease, config: NotesConfig): OutputFile =>
   jsonFile(`releases/${release.version}/notes.json`, notesDocument(release, config));
 
 /** Notes as data, in displayed sections. */
-export function notesDocument(release: PublishedRelease, config: SiteConfig): NotesDocument {
+export function notesDocument(release: PublishedRelease, config: NotesConfig): NotesDocument {
   return {
     schema_version: 1,
     product: config.product,
@@ -37,7 +37,7 @@ export function notesDocument(release: PublishedRelease, config: SiteConfig): No
 const publishedNote = ({ text, refs, security }: Note) => ({ text, refs, security });
 
 /** Notes as a Markdown document. User text is Markdown already; no text affects another one. */
-export function notesMarkdown(release: PublishedRelease, config: SiteConfig): string {
+export function notesMarkdown(release: PublishedRelease, config: NotesConfig): string {
   const { version, date, corrected } = release;
   const days = `Released ${date}${corrected === undefined ? "" : `, notes corrected ${corrected}`}`;
   const blocks = [`# ${escapeMarkdown(config.product)} ${version}`, days];
@@ -91,7 +91,7 @@ const escapeMarkdown = (text: string): string =>
   );
 
 /** Notes as an HTML fragment with headings below h2. Empty without notes. */
-export function notesHtml(release: PublishedRelease, config: SiteConfig, links?: MarkdownLinks): string {
+export function notesHtml(release: PublishedRelease, config: NotesConfig, links?: MarkdownLinks): string {
   return noteSections(release.notes, config)
     .map(({ title, kinds }) => {
       const lists = kinds.map(
@@ -118,7 +118,7 @@ function htmlItem({ text, refs, security }: Note, links: MarkdownLinks): string 
 const htmlRef = (ref: string, { refs = new Map() }: MarkdownLinks): string =>
   isUrl(ref) ? `<a href="${escapeHtml(ref)}">${bdi(ref)}</a>` : `<bdi>${referencesHtml(ref, refs)}</bdi>`;
 
-export function notesText(release: PublishedRelease, config: SiteConfig): string {
+export function notesText(release: PublishedRelease, config: NotesConfig): string {
   const blocks = [visible(`${config.product} ${release.version} (${release.date})`)];
   if (release.summary) blocks.push(plainText(release.summary));
   for (const section of noteSections(release.notes, config)) {
@@ -141,7 +141,7 @@ function textItem({ text, refs, security }: Note): string {
  */
 function noteSections(
   notes: readonly Note[],
-  config: Pick<SiteConfig, "components" | "kinds">,
+  config: Pick<NotesConfig, "components" | "kinds">,
 ): NoteSection[] {
   const sections: NoteSection[] = [];
   for (const [component, title] of config.components) {

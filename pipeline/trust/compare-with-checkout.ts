@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { failure } from "../../shared/errors.ts";
-import type { Config } from "../documents/config.ts";
+import type { Settings } from "../documents/config.ts";
 import type { OutputFile } from "../documents/published.ts";
 import type { BuildCopies, BuildDocument } from "../documents/site.ts";
 import { earlierCommit } from "../ledger/earlier-commit.ts";
@@ -19,7 +19,7 @@ export type OnCompared = (progress: { done: number; total: number }) => void;
  */
 export async function refuseOtherThanCheckout(
   releases: string,
-  config: Config,
+  config: Settings,
   out: string,
   document: BuildDocument,
   onCompared?: OnCompared,

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { failure } from "../../shared/errors.ts";
-import type { Config } from "../documents/config.ts";
+import type { KeyedSettings, Settings } from "../documents/config.ts";
 import { aptValidDays } from "../documents/feeds/settings.ts";
 import { relativePath, relativePathSchema } from "../documents/relative-path.ts";
 import type { BuildDocument } from "../documents/site.ts";
 import { signerOf } from "../documents/trust.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
-import { loadConfig } from "../project/configuration.ts";
+import { openSettings } from "../project/settings.ts";
 import { exists, readIfPresent, removeFile, replaceDurably } from "../system/files.ts";
 import { headTime } from "../system/git/git-head.ts";
 import { withOutputLock } from "../system/lock.ts";
@@ -72,7 +72,7 @@ export async function signSite(
   surroundings: Pick<Surroundings, "pid" | "onWait"> & { onCompared?: OnCompared },
 ): Promise<SignDelivery> {
   requireBuild(out);
-  const config = await loadConfig(releases);
+  const config = (await openSettings(releases)).config;
   requireSigning(config);
   requireTrust(releases);
   const { document, bytes } = readBuild(out);
@@ -82,7 +82,7 @@ export async function signSite(
 }
 
 /** @throws RelcatError trust-missing */
-export function requireSigning({ trust }: Config): void {
+export function requireSigning({ trust }: Settings): void {
   if (trust.profile !== "none") return;
   throw failure(
     "trust-missing",
@@ -104,7 +104,7 @@ export async function signProved(
   options: SignOptions,
   surroundings: Pick<Surroundings, "pid" | "onWait">,
 ): Promise<SignDelivery> {
-  const config = await loadConfig(releases);
+  const config = (await openSettings(releases)).config;
   requireSigning(config);
   const trust = requireTrust(releases);
   const online = openSigner(config.trust, options.environment);
@@ -159,7 +159,7 @@ interface FeedSources {
 }
 
 async function signedFeeds(
-  config: Config,
+  config: KeyedSettings,
   { build, read, sources, root }: FeedSources,
   { environment, now }: SignOptions,
 ): Promise<SignedFile[]> {
@@ -174,7 +174,7 @@ async function signedFeeds(
 
 /** Opens the keys of package repositories, none of which may be one of the root. @throws RelcatError */
 export async function openFeedKeys(
-  config: Config,
+  config: KeyedSettings,
   root: SignedRoot,
   { environment, now }: SignOptions,
 ): Promise<FeedSigner[]> {

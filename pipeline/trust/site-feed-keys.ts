@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { failure } from "../../shared/errors.ts";
-import type { Config } from "../documents/config.ts";
-import { loadConfig } from "../project/configuration.ts";
+import type { KeyedSettings } from "../documents/config.ts";
+import { openSettings } from "../project/settings.ts";
 import { refuseExposed } from "./exposed-keys.ts";
 import { readCertificate, requireCertificates } from "./feeds/certificates.ts";
 import {
@@ -41,7 +41,7 @@ export async function beginFeedKeys(
   source: NewFeedKey,
   now: number,
 ): Promise<FeedKeyDelivery> {
-  const config = await loadConfig(releases);
+  const config = (await openSettings(releases)).config;
   if (config.feedKeys.length > 0) {
     throw failure(
       "trust-exists",
@@ -65,7 +65,7 @@ export async function rotateFeedKey(
   source: NewFeedKey,
   now: number,
 ): Promise<FeedKeyDelivery> {
-  const config = await loadConfig(releases);
+  const config = (await openSettings(releases)).config;
   const listed = config.feedKeys.map(({ fingerprint, state, since }) => ({ fingerprint, state, since }));
   const since = dateOf(now);
   if (step !== "announce") {
@@ -87,7 +87,7 @@ interface MadeKey {
 }
 
 async function newKey(
-  config: Config,
+  config: KeyedSettings,
   { keys: folder, certificate }: NewFeedKey,
   now: number,
 ): Promise<MadeKey> {
@@ -111,7 +111,7 @@ async function newKey(
   return { fingerprint, armored: publicKey, keys: [join(folder, name)] };
 }
 
-async function givenKey(file: string, { feedKeys }: Config, now: number): Promise<MadeKey> {
+async function givenKey(file: string, { feedKeys }: KeyedSettings, now: number): Promise<MadeKey> {
   const armored = readCertificateFile(file);
   const { fingerprint } = await readCertificate(armored).catch((error: unknown) => {
     throw failure(

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { failure, RelcatError } from "../../shared/errors.ts";
-import type { Config } from "../documents/config.ts";
-import { loadConfig } from "../project/configuration.ts";
+import type { Settings } from "../documents/config.ts";
+import { openSettings } from "../project/settings.ts";
 import { shellWord } from "../project/shell-word.ts";
 import { exists, isBelow } from "../system/files.ts";
 import { sha256 } from "../trust/metadata.ts";
@@ -76,7 +76,7 @@ export async function findPlace(
 }
 
 /** The project's own root applies to its sites, and to folders inside the project, such as build output. */
-function ownRoot(releases: string, word: string, config: Config | undefined): string | undefined {
+function ownRoot(releases: string, word: string, config: Settings | undefined): string | undefined {
   const file = firstRoot(releases);
   if (config?.sites.has(word)) {
     if (config.trust.profile === "none") throw unsignedSite(word);
@@ -98,9 +98,9 @@ function isInside(project: string, word: string): boolean {
   return !isAddress(word) && exists(folder) && isBelow(project, folder);
 }
 
-async function configuration(releases: string, word: string): Promise<Config | undefined> {
+async function configuration(releases: string, word: string): Promise<Settings | undefined> {
   try {
-    return await loadConfig(releases);
+    return (await openSettings(releases)).config;
   } catch (error) {
     if (error instanceof RelcatError && error.code === "folder-missing") return undefined;
     // A broken configuration does not matter for an address or a folder.
@@ -110,7 +110,7 @@ async function configuration(releases: string, word: string): Promise<Config | u
   }
 }
 
-function unknownPlace(word: string, config: Config | undefined): RelcatError {
+function unknownPlace(word: string, config: Settings | undefined): RelcatError {
   if (!config)
     return failure(
       "folder-missing",

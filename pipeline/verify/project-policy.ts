@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
-import type { Config } from "../documents/config.ts";
+import type { Settings } from "../documents/config.ts";
 import { exists } from "../system/files.ts";
 import { liveFolder } from "./stores/site-reader.ts";
 
 interface OwnProject {
   folder: string;
   catalog: string;
-  config: Config;
+  config: Settings;
 }
 
 /**
@@ -22,7 +22,7 @@ export type ProjectPolicy =
  * have nothing to do with other sites.
  * @param config undefined: the configuration cannot be read
  */
-export function projectPolicy(folder: string, word: string, config: Config | undefined): ProjectPolicy {
+export function projectPolicy(folder: string, word: string, config: Settings | undefined): ProjectPolicy {
   const catalog = `${folder}/catalog.yaml`;
   const none = (reason: string) => ({ project: undefined, reason });
   if (!exists(catalog)) return none(`there is no ${catalog} here`);
@@ -35,7 +35,7 @@ export function projectPolicy(folder: string, word: string, config: Config | und
 }
 
 /** True if the place is one of the project's sites, by name, address or folder. */
-export function isSite(word: string, { sites }: Config): boolean {
+export function isSite(word: string, { sites }: Settings): boolean {
   const folder = resolve(word.replace(/^dir:/, ""));
   return [...sites.values()].some(
     ({ name, baseUrl, place }) =>

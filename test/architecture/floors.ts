@@ -50,7 +50,7 @@ export const doors: readonly { name: string; of: RegExp; may: readonly string[] 
       "pipeline/intake/ingest/store-manifest.ts",
       "pipeline/journal/unchanged-build.ts",
       "pipeline/policy/inspect-files.ts",
-      "pipeline/project/configuration.ts",
+      "pipeline/project/settings.ts",
       "pipeline/project/shell-word.ts",
       "pipeline/publish/upload-artifacts.ts",
       "pipeline/selection/fields.ts",

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { configSchema } from "../../pipeline/documents/config.ts";
-import { readConfig } from "../../pipeline/project/read-config.ts";
+import { readSettings } from "../../pipeline/project/settings.ts";
 import { defaultPackageTypes, defaultPlatforms } from "../../shared/package-types.ts";
 import { repository } from "../support/run.ts";
 import { defaults, examples } from "./config-examples.ts";
@@ -70,7 +70,7 @@ test("docs/configuration.md lists every key with its default and an example", as
 });
 
 const configOf = (document: unknown) => {
-  const { config, problems } = readConfig("catalog.yaml", new TextEncoder().encode(stringify(document)));
+  const { config, problems } = readSettings("releases", new TextEncoder().encode(stringify(document)));
   return { config, problems: problems.map(({ message }) => message) };
 };
 

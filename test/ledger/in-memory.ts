@@ -3,7 +3,8 @@ import type { WrittenArtifact } from "../../pipeline/documents/manifest.ts";
 import { type Catalog, decideCut } from "../../pipeline/index.ts";
 import { assignIds } from "../../pipeline/ledger/assign-ids.ts";
 import { readLedger } from "../../pipeline/ledger/ledger.ts";
-import { useConfig } from "../../pipeline/project/config.ts";
+import { openProject } from "../../pipeline/ledger/open-project.ts";
+import { filesOf } from "../../pipeline/project/authored-files.ts";
 import type { Located } from "../../pipeline/project/document.ts";
 import { normalizeRelease, type Release } from "../../pipeline/records/normalize.ts";
 
@@ -13,7 +14,9 @@ const located = <T>(value: T, file = "file"): Located<T> => ({
   place: () => ({ file, line: 1, column: 1 }),
 });
 
-export const { config } = useConfig(located({ require: {} }));
+const files = filesOf(new Map([["catalog.yaml", new TextEncoder().encode("require: {}\n")]]));
+
+export const { config } = await openProject("releases", files);
 
 /** A release of these manifests, without files. */
 export function releaseOf(version: string, manifests: readonly (readonly WrittenArtifact[])[]) {

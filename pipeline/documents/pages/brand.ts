@@ -53,7 +53,7 @@ export interface Picture {
 }
 
 /** How pages look, and whom they name. Empty texts are left out of pages. */
-export interface Brand {
+export interface BrandSettings {
   name: string;
   accent: Accent | undefined;
   home: string;
@@ -61,7 +61,10 @@ export interface Brand {
   footer: string;
   /** Files as written; empty without one. */
   files: { logo: string; favicon: string };
-  /** The files' contents, once they are read. */
+}
+
+/** The same, with the contents of its files. */
+export interface Brand extends BrandSettings {
   logo: Picture | undefined;
   favicon: Picture | undefined;
 }

@@ -1,8 +1,8 @@
 import { readLedgerNow } from "../../ledger/ledger-file.ts";
-import { loadConfig } from "../../project/configuration.ts";
 import { discover } from "../../project/discover.ts";
 import { eventTime } from "../../project/event-time.ts";
 import { requireVersions } from "../../project/known-versions.ts";
+import { openSettings } from "../../project/settings.ts";
 import { createFile, exists, requireFolder } from "../../system/files.ts";
 import { listFolders, moveFile } from "../../system/folders.ts";
 import { withLock } from "../../system/lock.ts";
@@ -59,7 +59,7 @@ export async function addNote(
 ): Promise<string> {
   requireFolder(folder);
   if (version !== undefined) requireVersions(folder, [version]);
-  const { slug, text } = composeNote(note, await loadConfig(folder), schemasSeenFrom(folder));
+  const { slug, text } = composeNote(note, (await openSettings(folder)).config, schemasSeenFrom(folder));
   return withLock(folder, surroundings.pid, surroundings.onWait, () => {
     const path = (number: number) =>
       `${folder}/${version ?? "next"}/notes/${number === 1 ? slug : `${slug}-${number}`}.yaml`;

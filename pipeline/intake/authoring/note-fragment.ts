@@ -1,7 +1,7 @@
 import { distance } from "fastest-levenshtein";
 import { stringify } from "yaml";
 import { failure } from "../../../shared/errors.ts";
-import type { Config } from "../../documents/config.ts";
+import type { Settings } from "../../documents/config.ts";
 import { noteSchema } from "../../documents/note.ts";
 import { display } from "../../project/display.ts";
 
@@ -19,7 +19,11 @@ export interface NewNote {
  * @param schemas folder of the JSON Schemas, relative to the project
  * @throws RelcatError usage
  */
-export function composeNote(note: NewNote, config: Config, schemas: string): { slug: string; text: string } {
+export function composeNote(
+  note: NewNote,
+  config: Settings,
+  schemas: string,
+): { slug: string; text: string } {
   const { component, kind, refs, security } = note;
   requireKnown("component", component, [...config.components.keys()]);
   requireKnown("kind", kind, [...config.kinds.keys()]);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { failure } from "../../../shared/errors.ts";
-import type { Config } from "../../documents/config.ts";
+import type { Settings } from "../../documents/config.ts";
 import { pathBelow } from "../../documents/relative-path.ts";
 import type { Artifact } from "../../records/artifact.ts";
 import { artifactAtHand, requireArtifacts } from "../../system/artifacts-at-hand.ts";
@@ -41,7 +41,7 @@ export function inFolder(folder: string): ArtifactBytes {
  * @param site name in catalog.yaml, address, or folder
  * @throws RelcatError site-unknown
  */
-export function atSite(site: string, config: Config): ArtifactBytes {
+export function atSite(site: string, config: Settings): ArtifactBytes {
   const place = config.sites.get(site)?.baseUrl ?? site.replace(/\/+$/, "");
   const isRemote = /^https?:\/\//.test(place);
   if (!isRemote && !exists(place)) throw unknownSite(site, config);
@@ -83,7 +83,7 @@ async function fetchInto(address: string, path: string, limit: number): Promise<
   );
 }
 
-function unknownSite(site: string, { sites }: Config) {
+function unknownSite(site: string, { sites }: Settings) {
   const known =
     sites.size === 0 ? "catalog.yaml names no site" : `catalog.yaml has ${[...sites.keys()].join(", ")}`;
   return failure(

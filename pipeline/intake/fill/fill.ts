@@ -2,7 +2,7 @@ import { architectureInName } from "../../../inspect/architecture.ts";
 import { failure, type Problem, throwErrors } from "../../../shared/errors.ts";
 import { architectureOf, expectedFormats } from "../../../shared/package-metadata.ts";
 import { beginsWithMark, decode } from "../../../shared/source.ts";
-import type { Config } from "../../documents/config.ts";
+import type { Settings } from "../../documents/config.ts";
 import { feedOf } from "../../documents/feeds/settings.ts";
 import { manifestSchema } from "../../documents/manifest.ts";
 import type { Catalog } from "../../ledger/catalog.ts";
@@ -105,7 +105,7 @@ function addressed(
     );
 }
 
-function isLacking({ content, metadata, documents }: Artifact, config: Config): boolean {
+function isLacking({ content, metadata, documents }: Artifact, config: Settings): boolean {
   const type = content.package_type;
   if (metadata === undefined) return expectedFormats(type, kindOf(type, config)).length > 0;
   if (metadata.type === "helm") return documents === undefined;
@@ -113,7 +113,7 @@ function isLacking({ content, metadata, documents }: Artifact, config: Config): 
   return metadata.type === "image" && isListed && !metadata.incus && !metadata.content;
 }
 
-const kindOf = (type: string, { packageTypes }: Config) => packageTypes.get(type)?.kind ?? "client";
+const kindOf = (type: string, { packageTypes }: Settings) => packageTypes.get(type)?.kind ?? "client";
 
 interface Found {
   artifact: Artifact;
@@ -123,7 +123,7 @@ interface Found {
 async function readAll(
   all: readonly Addressed[],
   bytes: ArtifactBytes,
-  config: Config,
+  config: Settings,
   onProgress: FillSurroundings["onProgress"],
 ) {
   const found: Found[] = [];
@@ -149,7 +149,7 @@ async function readAll(
 async function readOne(
   path: string,
   artifact: Artifact,
-  config: Config,
+  config: Settings,
 ): Promise<{ additions: Additions; problems: Problem[] }> {
   const { file: name, content, metadata: stated, documents, place: at } = artifact;
   const { package_type: packageType, version, checksum } = content;

@@ -1,5 +1,5 @@
 import { name as namePattern, sha256 } from "../../../shared/fields.ts";
-import type { Config } from "../../documents/config.ts";
+import type { Settings } from "../../documents/config.ts";
 import { isObject } from "../../documents/is-object.ts";
 import type { WrittenArtifact } from "../../documents/manifest.ts";
 import { packageRecordSchema } from "../../documents/package-record.ts";
@@ -22,7 +22,7 @@ export interface FileFacts {
 export function artifactEntry(
   record: LiveRecord,
   { file, url, size }: FileFacts,
-  config: Config,
+  config: Settings,
 ): WrittenArtifact {
   const { name, package_type, checksum, version: _, id, ...rest } = record;
   const type = config.packageTypes.get(typeKey(package_type));
@@ -56,7 +56,7 @@ export function artifactEntry(
   return { ...entry, ...dataParts(record, kept, config), ...kept.parts() };
 }
 
-function dataParts(record: LiveRecord, kept: Kept, { wire }: Config): Partial<WrittenArtifact> {
+function dataParts(record: LiveRecord, kept: Kept, { wire }: Settings): Partial<WrittenArtifact> {
   if (recordShape(wire).safeParse({ data: record.data }).success && isObject(record.data)) {
     return neutralData(record.data, wire);
   }

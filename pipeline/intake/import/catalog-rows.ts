@@ -1,6 +1,6 @@
 import { freeText, line, packageType } from "../../../shared/fields.ts";
 import { defaultPackageTypes, type Kind } from "../../../shared/package-types.ts";
-import type { Config, WrittenConfig } from "../../documents/config.ts";
+import type { Settings, WrittenConfig } from "../../documents/config.ts";
 import { isObject } from "../../documents/is-object.ts";
 import type { LiveRecord } from "./read-records.ts";
 
@@ -14,7 +14,7 @@ export interface CatalogRows {
 
 /** Existing rows, which are not changed. */
 export interface FixedRows {
-  config: Config;
+  config: Settings;
   /** Package types in catalog.yaml or the ledger. */
   types: ReadonlySet<string>;
   /** Key name of `vendor` inside `data`. */
@@ -110,7 +110,7 @@ function mostCommon<T>(values: readonly T[], least = 1): T | undefined {
 }
 
 /** An unused platform number, for types whose records have none. */
-function spareNumber(records: readonly LiveRecord[], { platforms }: Config): number {
+function spareNumber(records: readonly LiveRecord[], { platforms }: Settings): number {
   const used = new Set<unknown>([...platforms.keys(), ...records.map((record) => record.platform)]);
   let spare = 1;
   while (used.has(spare)) spare++;

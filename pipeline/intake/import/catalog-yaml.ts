@@ -1,9 +1,9 @@
 import { type Document, isMap, parseDocument } from "yaml";
-import type { Config } from "../../documents/config.ts";
+import type { Settings } from "../../documents/config.ts";
 import type { CatalogRows } from "./catalog-rows.ts";
 
 export interface CatalogChanges extends CatalogRows {
-  wire: Partial<Config["wire"]>;
+  wire: Partial<Settings["wire"]>;
 }
 
 /**

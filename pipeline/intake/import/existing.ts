@@ -1,5 +1,5 @@
 import { throwErrors } from "../../../shared/errors.ts";
-import { type Config, configSchema, type WrittenConfig } from "../../documents/config.ts";
+import { configSchema, type Settings, type WrittenConfig } from "../../documents/config.ts";
 import type { Exception } from "../../documents/exceptions.ts";
 import { manifestSchema, type WrittenArtifact } from "../../documents/manifest.ts";
 import { assignIds, type Package } from "../../ledger/assign-ids.ts";
@@ -20,7 +20,7 @@ export interface Existing {
   /** undefined: no catalog.yaml. */
   configText: string | undefined;
   written: WrittenConfig;
-  config: Config;
+  config: Settings;
   ledger: Ledger;
   exceptionsText: string | undefined;
   exceptions: Exception[];

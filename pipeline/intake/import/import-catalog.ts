@@ -1,6 +1,6 @@
 import type { Problem } from "../../../shared/errors.ts";
 import { decode, type Source } from "../../../shared/source.ts";
-import type { Config } from "../../documents/config.ts";
+import type { Settings } from "../../documents/config.ts";
 import { deliverLedger, type LedgerSurroundings } from "../../ledger/ledger-file.ts";
 import { eventTime } from "../../project/event-time.ts";
 import { replaceDurably } from "../../system/files.ts";
@@ -24,7 +24,7 @@ import { type LiveRecord, readRecords } from "./read-records.ts";
 export interface ImportRequest {
   /** A file, "-" for standard input, or an http(s) address. */
   source: string;
-  wire: Partial<Config["wire"]>;
+  wire: Partial<Settings["wire"]>;
   /** Download address with the placeholders of artifact_url. */
   downloadUrl: string | undefined;
   /** Query the live catalog for each file's address. */

@@ -1,5 +1,5 @@
 import { failure, type Problem, throwErrors } from "../../../shared/errors.ts";
-import type { Config } from "../../documents/config.ts";
+import type { Settings } from "../../documents/config.ts";
 import type { LedgerEvent } from "../../documents/ledger.ts";
 import { recordPrivate } from "../../ledger/assign-ids.ts";
 import type { LedgerChange } from "../../ledger/change.ts";
@@ -30,7 +30,7 @@ import { type WireKey, type WireName, wireNames } from "./wire-names.ts";
 
 export interface ImportOptions extends Downloads {
   /** Known key names inside `data`; the others are detected. */
-  wire: Partial<Config["wire"]>;
+  wire: Partial<Settings["wire"]>;
   acceptViolations: boolean;
   nextId: number | undefined;
   /** Folder of the JSON Schemas, relative to the project. */
@@ -129,7 +129,7 @@ function isHidden(record: LiveRecord, { byId }: RebuiltCatalog): boolean {
 }
 
 /** Key names, package types and platforms missing from catalog.yaml. */
-function planCatalog(records: readonly LiveRecord[], existing: Existing, given: Partial<Config["wire"]>) {
+function planCatalog(records: readonly LiveRecord[], existing: Existing, given: Partial<Settings["wire"]>) {
   refuseTaken(given);
   const { names, problems } = wireNames(records, { given, kept: namesInUse(existing) });
   throwErrors(problems);
@@ -149,7 +149,7 @@ function planCatalog(records: readonly LiveRecord[], existing: Existing, given: 
 }
 
 /** Reported for the option, because no file contains the conflicting value yet. */
-function refuseTaken(given: Partial<Config["wire"]>): void {
+function refuseTaken(given: Partial<Settings["wire"]>): void {
   for (const key of ["vendor", "cryptolib_post"] as const) {
     const name = given[key];
     if (name === undefined || !takenWireNames[key].includes(name)) continue;
@@ -162,7 +162,7 @@ function refuseTaken(given: Partial<Config["wire"]>): void {
 }
 
 /** Names written in catalog.yaml, or used by existing records. */
-function namesInUse({ written, config: { wire }, packages }: Existing): Partial<Config["wire"]> {
+function namesInUse({ written, config: { wire }, packages }: Existing): Partial<Settings["wire"]> {
   const datas = [...packages.values()].map(({ artifact }) => artifact.data);
   const posts = datas.map((data) => Object(data.attestation) as Record<string, unknown>);
   const vendor =

@@ -1,4 +1,4 @@
-import type { Config } from "../../documents/config.ts";
+import type { Settings } from "../../documents/config.ts";
 import { identity } from "../../ledger/ledger-records.ts";
 import { artifactUrl } from "../../ledger/publish-records.ts";
 import { artifactEntry } from "./artifact-entry.ts";
@@ -29,7 +29,7 @@ export function planReleases(
   records: readonly LiveRecord[],
   match: Match,
   existing: Existing,
-  config: Config,
+  config: Settings,
   downloads: Downloads,
   schemas: string,
 ): ReleasePlan[] {
@@ -73,7 +73,7 @@ const releaseYaml = (version: string, date: string, schemas: string) =>
 function isReaddressed(
   record: LiveRecord,
   existing: Existing,
-  config: Config,
+  config: Settings,
   downloads: Downloads,
 ): boolean {
   const file = existing.ledger.byId.get(record.id)?.add.file ?? "";
@@ -87,7 +87,7 @@ function releaseEntries(
   group: readonly LiveRecord[],
   renewed: ReadonlySet<number>,
   existing: Existing,
-  config: Config,
+  config: Settings,
   downloads: Downloads,
 ): Entry[] {
   const { ledger } = existing;
@@ -121,7 +121,7 @@ function newEntry(
   record: LiveRecord,
   file: string,
   existing: Existing,
-  config: Config,
+  config: Settings,
   { addresses, template }: Downloads,
 ) {
   const before = existing.entries.get(identity(record.version, file));

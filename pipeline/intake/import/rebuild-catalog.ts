@@ -1,5 +1,5 @@
 import type { Problem } from "../../../shared/errors.ts";
-import type { Config } from "../../documents/config.ts";
+import type { Settings } from "../../documents/config.ts";
 import { exceptableRules } from "../../documents/exceptions.ts";
 import type { Finding } from "../../ledger/exceptions.ts";
 import { identity } from "../../ledger/ledger-records.ts";
@@ -30,7 +30,7 @@ export function rebuildCatalog(
   plans: readonly ReleasePlan[],
   records: readonly LiveRecord[],
   existing: Existing,
-  config: Config,
+  config: Settings,
   configChanges: boolean,
 ): RebuiltCatalog {
   const catalog: RebuiltCatalog = { releases: [], byId: new Map(), before: [], found: [], problems: [] };
@@ -49,7 +49,7 @@ function addPresent(
   catalog: RebuiltCatalog,
   version: string,
   existing: Existing,
-  config: Config,
+  config: Settings,
   configChanges: boolean,
 ): void {
   const present = existing.releases.get(version);
@@ -68,7 +68,7 @@ function addPlanned(
   plan: ReleasePlan,
   live: ReadonlyMap<number, LiveRecord>,
   existing: Existing,
-  config: Config,
+  config: Settings,
 ): void {
   const { version } = plan;
   const manifests = new Map(plan.manifests.map(({ name, text }) => [name, text]));

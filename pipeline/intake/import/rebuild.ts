@@ -1,5 +1,5 @@
 import type { Problem } from "../../../shared/errors.ts";
-import type { Config } from "../../documents/config.ts";
+import type { Settings } from "../../documents/config.ts";
 import { type Manifest, manifestSchema } from "../../documents/manifest.ts";
 import { releaseSchema } from "../../documents/release.ts";
 import type { Finding } from "../../ledger/exceptions.ts";
@@ -33,7 +33,7 @@ export interface PlannedRelease {
   manifests: ReadonlyMap<string, string>;
 }
 
-export function rebuild({ parsed, imported }: ExistingRelease, config: Config): Rebuilt {
+export function rebuild({ parsed, imported }: ExistingRelease, config: Settings): Rebuilt {
   const whole: ParsedRelease = { ...parsed, manifests: [...parsed.manifests, ...imported] };
   const { release, problems } = normalizeRelease(whole, config);
   const findings = checkRelease(whole, config).map((problem) => ({ version: parsed.version, problem }));

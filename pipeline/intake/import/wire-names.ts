@@ -1,9 +1,9 @@
 import type { Problem } from "../../../shared/errors.ts";
-import type { Config } from "../../documents/config.ts";
+import type { Settings } from "../../documents/config.ts";
 import { isObject } from "../../documents/is-object.ts";
 import type { LiveRecord } from "./read-records.ts";
 
-export type WireKey = keyof Config["wire"];
+export type WireKey = keyof Settings["wire"];
 
 /** A key name inside `data`, and its source. */
 export interface WireName {
@@ -19,9 +19,9 @@ export interface WireName {
 
 /** Names that are already decided. */
 export interface FixedNames {
-  given: Partial<Config["wire"]>;
+  given: Partial<Settings["wire"]>;
   /** Names that this catalog's records use. */
-  kept: Partial<Config["wire"]>;
+  kept: Partial<Settings["wire"]>;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Config } from "../../documents/config.ts";
+import type { Settings } from "../../documents/config.ts";
 import type { WrittenArtifact } from "../../documents/manifest.ts";
 import { inspectPackage } from "../../policy/inspect-package.ts";
 import { type Claim, policyProblems } from "../../policy/refusals.ts";
@@ -14,7 +14,7 @@ export type Named = Pick<WrittenArtifact, "file" | "name" | "package_type">;
  * @throws RelcatError for signers that cannot be read
  */
 export async function policyInspector(
-  config: Config,
+  config: Settings,
   catalog: string,
   { artifacts, release }: { artifacts: readonly Named[]; release: string },
   now: number,

@@ -1,6 +1,6 @@
 import { basename } from "node:path/posix";
 import type { Code, Problem } from "../../../shared/errors.ts";
-import type { Config } from "../../documents/config.ts";
+import type { Settings } from "../../documents/config.ts";
 import { type Manifest, manifestSchema, type WrittenArtifact } from "../../documents/manifest.ts";
 import type { WrittenRelease } from "../../documents/release.ts";
 import { checkShape, type Located } from "../../project/document.ts";
@@ -39,7 +39,7 @@ const inspected: readonly Code[] = [
 ];
 
 /** True if the bytes may refute a problem: the control file of a deb says which package it is, for example. */
-const dependsOnBytes = (code: Code, { package_type }: WrittenArtifact, { policies }: Config): boolean =>
+const dependsOnBytes = (code: Code, { package_type }: WrittenArtifact, { policies }: Settings): boolean =>
   code === "deb-os-range" || (policies.has(package_type) && inspected.includes(code));
 
 /**
@@ -51,7 +51,7 @@ const dependsOnBytes = (code: Code, { package_type }: WrittenArtifact, { policie
 export function checkManifest(
   described: readonly Described[],
   version: string,
-  config: Config,
+  config: Settings,
   release: Located<WrittenRelease> | undefined,
   isRead: boolean,
 ): { manifest: Manifest; release: Release | undefined; problems: Problem[] } {

@@ -3,7 +3,7 @@ import type { Problem } from "../../../shared/errors.ts";
 import { architectureOf } from "../../../shared/package-metadata.ts";
 import { resolveAlias } from "../../../shared/package-types.ts";
 import type { Attestation } from "../../documents/attestation.ts";
-import type { Config } from "../../documents/config.ts";
+import type { Settings } from "../../documents/config.ts";
 import type { WrittenArtifact } from "../../documents/manifest.ts";
 import { attestationOf } from "../../policy/attestation.ts";
 import type { IncusStatement } from "../../records/incus-tarball.ts";
@@ -23,7 +23,7 @@ import { fieldsOf, ruleFor, unmatched } from "./rules.ts";
 export interface Description extends Statements {
   version: string;
   job: Job;
-  config: Config;
+  config: Settings;
   revision: string | undefined;
   /** Package types of the built-in rules by file name, where the bytes were there to decide. */
   contentTypes?: ReadonlyMap<string, string | undefined>;
@@ -137,7 +137,10 @@ const noRevision = ({ name, at }: JobFile) =>
  * The single package type named by a hint, either the whole hint or one part of a job name such as
  * images.qcow-efi.
  */
-export function typeOfHint(hint: string, { packageTypes }: Pick<Config, "packageTypes">): string | undefined {
+export function typeOfHint(
+  hint: string,
+  { packageTypes }: Pick<Settings, "packageTypes">,
+): string | undefined {
   const parts = [hint, ...hint.split(".")].map((part) => resolveAlias(part, packageTypes));
   const known = new Set(parts.filter((part) => packageTypes.has(part)));
   return known.size === 1 ? [...known][0] : undefined;

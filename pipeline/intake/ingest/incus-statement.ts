@@ -1,5 +1,5 @@
 import type { Architecture, PackageMetadata } from "../../../shared/package-metadata.ts";
-import type { Config } from "../../documents/config.ts";
+import type { Settings } from "../../documents/config.ts";
 import { feedOf } from "../../documents/feeds/settings.ts";
 import type { IncusStatement } from "../../records/incus-tarball.ts";
 
@@ -10,7 +10,7 @@ export interface IncusRequest {
   arch: Architecture | undefined;
   /** Metadata in a finished manifest. */
   stated: PackageMetadata | undefined;
-  config: Pick<Config, "feeds">;
+  config: Pick<Settings, "feeds">;
 }
 
 /**

@@ -1,11 +1,11 @@
 import { failure, type Problem, throwErrors } from "../../../shared/errors.ts";
-import type { Config } from "../../documents/config.ts";
+import type { Settings } from "../../documents/config.ts";
 import type { Manifest } from "../../documents/manifest.ts";
 import { assignIds } from "../../ledger/assign-ids.ts";
 import { feedCheck } from "../../ledger/feed-check.ts";
 import { readLedger } from "../../ledger/ledger.ts";
 import type { FileWithNeighbours } from "../../policy/sibling-files.ts";
-import { catalogFile, loadConfiguration } from "../../project/configuration.ts";
+import { catalogFile, loadSettings } from "../../project/settings.ts";
 import type { IncusStatement } from "../../records/incus-tarball.ts";
 import type { Release } from "../../records/normalize.ts";
 import { requireArtifacts } from "../../system/artifacts-at-hand.ts";
@@ -139,7 +139,7 @@ export async function ingestBuild(
 async function feedProblems(
   { artifacts, ...release }: Release,
   measured: ReadonlyMap<string, Measured>,
-  config: Config,
+  config: Settings,
   catalog: At,
 ): Promise<Problem[]> {
   if (Object.keys(config.feeds).length === 0) return [];
@@ -160,7 +160,7 @@ export async function suggestForInputs(
   folder: string,
   { inputs, sums: lists, config: place }: Pick<IngestRequest, "inputs" | "sums" | "config">,
 ): Promise<string> {
-  const config = await loadConfiguration(folder, place);
+  const config = await loadSettings(folder, place);
   const { files, problems } = await readEvidence(inputs, config, await readSumFiles(lists ?? []));
   throwErrors(problems);
   const open = files.filter(({ finished, hint = "" }) => !finished && typeOfHint(hint, config) === undefined);
@@ -186,7 +186,7 @@ async function contentTypes(
 async function inspectorFor(
   folder: string,
   request: IngestRequest,
-  config: Config,
+  config: Settings,
   manifest: Manifest,
   now: number,
 ): Promise<ClaimInspector | undefined> {
@@ -198,7 +198,7 @@ async function inspectorFor(
 /** Inspects a file if its package type has a policy, and reads the package's metadata. */
 function factReader(
   { manifest, statements }: { manifest: Manifest; statements: ReadonlyMap<string, IncusStatement> },
-  config: Config,
+  config: Settings,
   inspect: ClaimInspector | undefined,
 ): FactReader {
   const types = new Map(
@@ -237,7 +237,7 @@ async function read(folder: string, request: IngestRequest, { environment }: Ing
     named === undefined
       ? undefined
       : await statedRevision(named, environment, () => cleanHead(".", ownFiles(folder)));
-  const config = await loadConfiguration(folder, request.config);
+  const config = await loadSettings(folder, request.config);
   const sums = await readSumFiles(request.sums ?? []);
   const evidence = await readEvidence(request.inputs, config, sums);
   return {
@@ -259,7 +259,7 @@ function jobName({ job = "build" }: IngestRequest): string {
 }
 
 /** Unmatched files share one hint with the lines to add. */
-const withLines = (problems: readonly Problem[], names: readonly string[], config: Config): Problem[] =>
+const withLines = (problems: readonly Problem[], names: readonly string[], config: Settings): Problem[] =>
   problems.map((problem) =>
     problem.code === "artifact-unmatched" ? { ...problem, hint: unmatchedHint(names, config) } : problem,
   );

@@ -1,5 +1,5 @@
 import { basename } from "node:path/posix";
-import type { Config } from "../../documents/config.ts";
+import type { Settings } from "../../documents/config.ts";
 import { giveWhole, isShortened } from "../../project/display.ts";
 import { readFiles } from "../../system/files.ts";
 import { type PathInfo, pathInfo, readHead } from "../../system/input-files.ts";
@@ -22,7 +22,7 @@ import { sideFileReason } from "./side-files.ts";
 import { signedFileOf } from "./signed-file.ts";
 
 interface Reading {
-  config: Config;
+  config: Settings;
   /** Names listed in checksum files; their bytes need not be available. undefined: no such files are read. */
   sums: ReadonlyMap<string, Sum> | undefined;
   /** Names of files that are for download, whatever the rules say. */
@@ -32,7 +32,7 @@ interface Reading {
 /** Merges all inputs, in any order; if they contain no file, the checksum files list them. */
 export async function readEvidence(
   paths: readonly string[],
-  config: Config,
+  config: Settings,
   sums: ReadonlyMap<string, Sum> | undefined,
   named: ReadonlySet<string> = new Set(),
 ): Promise<Evidence> {
@@ -123,7 +123,7 @@ async function readFile(
 }
 
 /** An unknown document needs a rule or a sidecar; binary data is always downloadable. */
-function isForDownload(path: string, recognised: Recognised, config: Config): boolean {
+function isForDownload(path: string, recognised: Recognised, config: Settings): boolean {
   const name = basename(path);
   if (ruleFor(name, config) || pathInfo(`${path}.relcat.yaml`).kind === "file") return true;
   const isBinary = "problem" in recognised && recognised.problem.code === "file-encoding";

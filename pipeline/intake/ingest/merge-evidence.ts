@@ -1,5 +1,5 @@
 import { failure, type Problem, throwErrors } from "../../../shared/errors.ts";
-import type { Config } from "../../documents/config.ts";
+import type { Settings } from "../../documents/config.ts";
 import { agree } from "./agree.ts";
 import { type Claim, type Evidence, problem } from "./evidence.ts";
 import { signatureProblems } from "./formats/nix-signature.ts";
@@ -26,7 +26,7 @@ export interface MergedEvidence {
 export async function mergeEvidence(
   evidence: Evidence,
   stated: Stated,
-  config: Config,
+  config: Settings,
 ): Promise<MergedEvidence> {
   const { job, problems } = join(evidence);
   const { sidecars, problems: sidecarProblems } = await readSidecars(evidence.sidecars, evidence.files);

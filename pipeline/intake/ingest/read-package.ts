@@ -13,7 +13,7 @@ import {
   sourcePackage,
 } from "../../../shared/package-metadata.ts";
 import type { Kind } from "../../../shared/package-types.ts";
-import type { Config } from "../../documents/config.ts";
+import type { Settings } from "../../documents/config.ts";
 import { type FeedName, feedOf } from "../../documents/feeds/settings.ts";
 import { signsDigest } from "../../policy/prove-document.ts";
 import type { FileWithNeighbours } from "../../policy/sibling-files.ts";
@@ -34,7 +34,7 @@ export interface PackageRequest {
   packageType: string;
   kind: Kind;
   at: At;
-  config: Pick<Config, "feeds">;
+  config: Pick<Settings, "feeds">;
   /** Feeds that must list their packages. */
   required: readonly FeedName[];
   /** An inspection of the same bytes. */

@@ -1,15 +1,15 @@
 import { posix } from "node:path";
 import type { Problem } from "../../../shared/errors.ts";
-import type { Config, IngestRule } from "../../documents/config.ts";
+import type { IngestRule, Settings } from "../../documents/config.ts";
 import { display } from "../../project/display.ts";
 import { type At, problem } from "./evidence.ts";
 
 /** The first `ingest:` rule in catalog.yaml whose glob matches the file name, case-sensitively. */
-export const ruleFor = (file: string, { ingest }: Pick<Config, "ingest">): IngestRule | undefined =>
+export const ruleFor = (file: string, { ingest }: Pick<Settings, "ingest">): IngestRule | undefined =>
   ingest.find(({ match }) => posix.matchesGlob(file, match));
 
 /** True if `ignore:` in catalog.yaml excludes the file. */
-export const isIgnored = (file: string, { ignore }: Pick<Config, "ignore">): boolean =>
+export const isIgnored = (file: string, { ignore }: Pick<Settings, "ignore">): boolean =>
   ignore.some((glob) => posix.matchesGlob(file, glob));
 
 export function fieldsOf({ match: _, ...fields }: IngestRule): Omit<IngestRule, "match"> {

@@ -1,5 +1,5 @@
 import { basename } from "node:path/posix";
-import type { Config } from "../../documents/config.ts";
+import type { Settings } from "../../documents/config.ts";
 import { pathInfo } from "../../system/input-files.ts";
 import { ruleFor } from "./rules.ts";
 
@@ -7,7 +7,10 @@ import { ruleFor } from "./rules.ts";
  * The file that a detached signature covers; undefined: not a signature, or an artifact itself. The provenance
  * of a chart is always read, other signatures only if there are signers.
  */
-export function signedFileOf(path: string, config: Pick<Config, "policies" | "ingest">): string | undefined {
+export function signedFileOf(
+  path: string,
+  config: Pick<Settings, "policies" | "ingest">,
+): string | undefined {
   const signed = path.replace(/\.(?:asc|prov)$/, "");
   const isProvenance = path.endsWith(".prov");
   const isRead =

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { architectureInName } from "../../../inspect/architecture.ts";
 import { defaultPackageTypes } from "../../../shared/package-types.ts";
-import type { Config } from "../../documents/config.ts";
+import type { Settings } from "../../documents/config.ts";
 import { usualType } from "./built-in-rules.ts";
 import { isIgnored, isVhd, ruleFor } from "./rules.ts";
 import { sideFileReason } from "./side-files.ts";
@@ -44,7 +44,7 @@ interface Guess {
  * Lines for catalog.yaml that make ingest recognize the files. A value that no name states is not guessed: a comment
  * says what to decide.
  */
-export function suggestRules(files: readonly string[], config: Config): string {
+export function suggestRules(files: readonly string[], config: Settings): string {
   const unknown = files.filter((file) => !isKnown(file, config));
   const guesses = new Map<string, Guess>();
   const open = new Set<string>();
@@ -69,7 +69,7 @@ export function suggestRules(files: readonly string[], config: Config): string {
   return `${lines.join("\n")}\n`;
 }
 
-const isKnown = (file: string, config: Config): boolean =>
+const isKnown = (file: string, config: Settings): boolean =>
   ruleFor(file, config) !== undefined ||
   isIgnored(file, config) ||
   usualType(file) !== undefined ||
@@ -83,7 +83,7 @@ const typeRow = ({ type, system, label }: Guess) =>
 const isBuiltIn = (type: string) => Object.hasOwn(defaultPackageTypes, type);
 
 /** Types that a project has already may fit better than new ones. */
-function existing(missing: readonly Guess[], { packageTypes }: Config): string[] {
+function existing(missing: readonly Guess[], { packageTypes }: Settings): string[] {
   const fits = (type: string, guess: Guess) =>
     !isBuiltIn(type) || (type === "xz" && archives.test(guess.glob));
   const types = [...packageTypes].filter(([type, { operating_system }]) =>
@@ -119,7 +119,7 @@ function globOf(file: string): string {
   return ending === undefined ? file.replace(versions, "*") : `*${ending}`;
 }
 
-function undecided(globs: readonly string[], { packageTypes }: Config): string[] {
+function undecided(globs: readonly string[], { packageTypes }: Settings): string[] {
   if (globs.length === 0) return [];
   const types = [...packageTypes.keys()].sort((a, b) => Number(isBuiltIn(a)) - Number(isBuiltIn(b)));
   const line = (glob: string, type: string) => `#${rule(glob, type).slice(1)}`;
@@ -136,7 +136,7 @@ function undecided(globs: readonly string[], { packageTypes }: Config): string[]
 }
 
 /** Two debs for one architecture need to say for which systems they are, which relcat never guesses. */
-function debsWithoutRange(files: readonly string[], config: Config): string[] {
+function debsWithoutRange(files: readonly string[], config: Settings): string[] {
   const open = files.filter((file) => {
     const stated = ruleFor(file, config);
     return file.endsWith(".deb") && !stated?.min_os_version && !stated?.max_os_version;
@@ -158,7 +158,7 @@ function globsOf(files: readonly string[]): readonly string[] {
 }
 
 /** Hint for files without a rule, with the lines that recognize them. */
-export function unmatchedHint(files: readonly string[], config: Config): string {
+export function unmatchedHint(files: readonly string[], config: Settings): string {
   const globs = [...new Set(files.map(globOf))].map((glob) => JSON.stringify(glob)).join(", ");
   const { ignore } = config;
   return [

@@ -1,16 +1,16 @@
 import { type Problem, throwErrors } from "../../../shared/errors.ts";
-import type { Config } from "../../documents/config.ts";
+import type { Settings } from "../../documents/config.ts";
 import type { Manifest } from "../../documents/manifest.ts";
 import { assignIds, type Package } from "../../ledger/assign-ids.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { loadLedger } from "../../ledger/ledger-file.ts";
 import { publishedRecord } from "../../ledger/publish-records.ts";
 import { type AuthoredFiles, filesIn, filesOf } from "../../project/authored-files.ts";
-import { loadConfiguration } from "../../project/configuration.ts";
 import { discover } from "../../project/discover.ts";
 import { display } from "../../project/display.ts";
 import type { Located } from "../../project/document.ts";
 import { type ParsedRelease, parseRelease } from "../../project/parse.ts";
+import { loadSettings } from "../../project/settings.ts";
 import { checkRelease } from "../../records/check.ts";
 import { isSame, mergeArtifacts } from "../../records/merge.ts";
 import { normalizeRelease, type Release } from "../../records/normalize.ts";
@@ -44,7 +44,7 @@ export interface PostDecision {
  * @throws PostRefused for errors of the body; RelcatError for errors of the catalog
  */
 export async function decidePost(folder: string, posted: PostedBody): Promise<PostDecision> {
-  const config = await loadConfiguration(folder, undefined);
+  const config = await loadSettings(folder, undefined);
   const { manifest: body, ignored } =
     posted.kind === "record" ? manifestOfRecord(posted, config) : { manifest: posted.manifest, ignored: [] };
   refuseUnopened(folder, body);
@@ -150,7 +150,7 @@ function ownRelease(
   manifest: Located<Manifest>,
   earlier: readonly Problem[],
   release: ParsedRelease,
-  config: Config,
+  config: Settings,
 ): Release {
   const parsed = { ...release, manifests: [manifest], problems: [] };
   const { release: mine, problems } = normalizeRelease(parsed, config);
@@ -186,7 +186,7 @@ function conflictsWithOthers(
   mine: Release,
   { path }: StoredManifest,
   release: ParsedRelease,
-  config: Config,
+  config: Settings,
 ): string[] {
   const file = `${shownFolder}/${path}`;
   const manifests = release.manifests.filter((manifest) => manifest.file !== file);

@@ -1,5 +1,5 @@
 import { type Code, type Problem, RelcatError } from "../../../shared/errors.ts";
-import type { Config } from "../../documents/config.ts";
+import type { Settings } from "../../documents/config.ts";
 import type { Manifest, WrittenArtifact } from "../../documents/manifest.ts";
 import type { Located } from "../../project/document.ts";
 import { describeFile } from "../ingest/describe.ts";
@@ -16,7 +16,7 @@ import { invalid, refuseInvalid } from "./refused.ts";
  */
 export async function finishManifest(
   posted: Located<Manifest>,
-  config: Config,
+  config: Settings,
 ): Promise<{ manifest: Located<Manifest>; problems: Problem[] }> {
   const merged = await mergedOf(posted, config);
   const names = posted.value.artifacts.map(({ file, name }) => file ?? name);
@@ -39,7 +39,7 @@ export async function finishManifest(
   return { manifest, problems };
 }
 
-async function mergedOf(posted: Located<Manifest>, config: Config): Promise<MergedEvidence> {
+async function mergedOf(posted: Located<Manifest>, config: Settings): Promise<MergedEvidence> {
   if (posted.value.artifacts.length === 0) throw invalid(["artifacts"], "This list may not be empty.");
   try {
     return await mergeEvidence(

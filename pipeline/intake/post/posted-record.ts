@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { expects } from "../../../shared/fields.ts";
 import type { Path } from "../../../shared/source.ts";
-import type { Config } from "../../documents/config.ts";
+import type { Settings } from "../../documents/config.ts";
 import type { Manifest, WrittenArtifact } from "../../documents/manifest.ts";
 import { packageRecordSchema } from "../../documents/package-record.ts";
 import { checkShape, type Located } from "../../project/document.ts";
@@ -9,7 +9,7 @@ import { neutralData, recordShape } from "../../records/verbatim.ts";
 import type { PostedBody } from "./read-posted.ts";
 import { refuseInvalid } from "./refused.ts";
 
-type Wire = Config["wire"];
+type Wire = Settings["wire"];
 
 /**
  * Converts one record to a manifest with one artifact; problems refer to the record's fields.
@@ -18,7 +18,7 @@ type Wire = Config["wire"];
  */
 export function manifestOfRecord(
   { source, syntax, value }: PostedBody & { kind: "record" },
-  { wire }: Config,
+  { wire }: Settings,
 ): { manifest: Located<Manifest>; ignored: string[] } {
   const schema = writableSchema(wire);
   const { document, problems } = checkShape(source, syntax, schema);

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { Place, Problem } from "../../../shared/errors.ts";
-import type { Brand, Picture } from "../../documents/pages/brand.ts";
+import type { Brand, BrandSettings, Picture } from "../../documents/pages/brand.ts";
 import type { AuthoredFiles } from "../authored-files.ts";
 import type { Located } from "../document.ts";
 import type { Flaw } from "./drawing.ts";
@@ -12,7 +12,7 @@ const mostBytes = 100_000;
 /** The pictures that `brand:` names, and their problems. @param place of an entry in catalog.yaml */
 export async function readBrandPictures(
   folder: string,
-  brand: Brand,
+  brand: BrandSettings,
   files: AuthoredFiles,
   place: Located<unknown>["place"],
 ): Promise<{ brand: Brand; problems: Problem[] }> {

@@ -1,5 +1,5 @@
 import type { AptSuite } from "../../documents/feeds/settings.ts";
-import type { OutputGroup, PublishedPackage, SiteConfig } from "../../documents/published.ts";
+import type { FeedConfig, OutputGroup, PublishedPackage, SiteConfig } from "../../documents/published.ts";
 import { digestOf } from "../../journal/digest.ts";
 import { repositoryName } from "../../records/repository-name.ts";
 import { isInSuite } from "../../selection/feed-indexes.ts";
@@ -55,13 +55,13 @@ export const aptFeed: Feed<AptRow> = {
     }),
 };
 
-const suitesOf = ({ feeds }: SiteConfig): readonly AptSuite[] => feeds.apt?.suites ?? [];
+const suitesOf = ({ feeds }: FeedConfig): readonly AptSuite[] => feeds.apt?.suites ?? [];
 
 const isDeb = ({ metadata, record }: PublishedPackage): boolean =>
   metadata ? metadata.type === "deb" : record.package_type === "deb";
 
 /** @returns a reason for a package that the feed cannot list */
-function rowOf(entry: PublishedPackage, config: SiteConfig): AptRow | string {
+function rowOf(entry: PublishedPackage, config: FeedConfig): AptRow | string {
   const { metadata, record, file } = entry;
   if (metadata?.type !== "deb") return unread;
   const location = feedLocation(entry, config.baseUrl);
@@ -125,7 +125,7 @@ function suiteGroup(
 }
 
 /** A package for all architectures does not reveal which architectures the suite needs. */
-function architecturesOf(rows: readonly AptRow[], { feeds }: SiteConfig): readonly string[] {
+function architecturesOf(rows: readonly AptRow[], { feeds }: FeedConfig): readonly string[] {
   const own = new Set(rows.map(({ architecture }) => architecture));
   own.delete("all");
   return [...(own.size > 0 ? own : (feeds.apt?.architectures ?? []))].sort();

@@ -1,5 +1,6 @@
 import type { Place, Problem } from "../../../shared/errors.ts";
 import { sourcePackage } from "../../../shared/package-metadata.ts";
+import type { Settings } from "../../documents/config.ts";
 import type { FeedName } from "../../documents/feeds/settings.ts";
 import type { FeedsDocument } from "../../documents/site.ts";
 import type { Package } from "../../ledger/assign-ids.ts";
@@ -21,7 +22,7 @@ export interface FeedGap {
   command: string | null;
 }
 
-type Releases = Pick<Catalog, "identified" | "ledger" | "config">;
+type Releases = Pick<Catalog, "identified" | "ledger"> & { config: Settings };
 
 /** Newest release first. */
 export const feedGaps = (catalog: Releases): FeedGap[] => gapsOf(catalog).map(({ gap }) => gap);

@@ -1,5 +1,6 @@
 import type { FeedName } from "../../documents/feeds/settings.ts";
 import type {
+  FeedConfig,
   OutputGroup,
   PublishedPackage,
   PublishedRelease,
@@ -15,24 +16,24 @@ import type { BuildCopies } from "../../documents/site.ts";
 export interface Feed<Row = unknown> {
   readonly name: FeedName;
   /** @param release public records, without withdrawn ones */
-  part(release: PublishedRelease, config: SiteConfig): FeedPart<Row>;
+  part(release: PublishedRelease, config: FeedConfig): FeedPart<Row>;
   /** Packages that the feed's indexes list. @param rows of all releases */
-  listed(rows: readonly Row[], config: SiteConfig): ListedInFeed[];
+  listed(rows: readonly Row[], config: FeedConfig): ListedInFeed[];
   /**
    * Records that the feed leaves out because it lists another one.
    * @param rows of all releases
    */
-  omitted?(rows: readonly Row[], config: SiteConfig): OmittedPackage[];
+  omitted?(rows: readonly Row[], config: FeedConfig): OmittedPackage[];
   /**
    * Digests such as `sha256:…` of an OCI registry's tags, by path: web servers send them in a header.
    * @param rows of all releases, newest release first
    */
-  tags?(rows: readonly Row[], config: SiteConfig): ReadonlyMap<string, string>;
+  tags?(rows: readonly Row[], config: FeedConfig): ReadonlyMap<string, string>;
   /**
    * Copies of artifacts, by path, which are not files of the build.
    * @param rows of all releases, newest release first
    */
-  copies?(rows: readonly Row[], config: SiteConfig): BuildCopies;
+  copies?(rows: readonly Row[], config: FeedConfig): BuildCopies;
   /**
    * The feed's files as groups whose keys change with their content only, so that an unchanged index is kept.
    * @param rows of all releases, newest release first

@@ -1,5 +1,6 @@
 import type { FeedName } from "../../documents/feeds/settings.ts";
 import type {
+  FeedConfig,
   FeedParts,
   OutputGroup,
   PublishedRelease,
@@ -19,10 +20,10 @@ import { yumFeed } from "./yum.ts";
 /** All feeds; a new one is a file next to this one and a row here. */
 const feeds: readonly Feed[] = [aptFeed as Feed, yumFeed as Feed, helmFeed as Feed, incusFeed as Feed];
 
-const feedsOf = (config: SiteConfig): readonly Feed[] => feeds.filter(({ name }) => config.feeds[name]);
+const feedsOf = (config: FeedConfig): readonly Feed[] => feeds.filter(({ name }) => config.feeds[name]);
 
 /** A release's part of each feed that is on. */
-export const feedParts = (release: PublishedRelease, config: SiteConfig): FeedParts =>
+export const feedParts = (release: PublishedRelease, config: FeedConfig): FeedParts =>
   Object.fromEntries(feedsOf(config).map((feed) => [feed.name, feed.part(release, config)]));
 
 /** The packages of a feed, and the records of its formats that it leaves out. */
@@ -35,7 +36,7 @@ export interface FeedContent {
 }
 
 /** @param releases newest first */
-export const feedContents = (releases: readonly PublishedRelease[], config: SiteConfig): FeedContent[] =>
+export const feedContents = (releases: readonly PublishedRelease[], config: FeedConfig): FeedContent[] =>
   feedsOf(config).map((feed) => {
     const parts = releases.map((release) => feed.part(release, config));
     const rows = parts.flatMap((part) => part.rows);
@@ -55,11 +56,11 @@ const partsOf = (feed: Feed, releases: FeedSlices) =>
 const rowsOf = (feed: Feed, releases: FeedSlices) => partsOf(feed, releases).flatMap(({ rows }) => rows);
 
 /** Digests of an OCI registry's tags, by path. @param releases newest first */
-export const feedTags = (releases: FeedSlices, config: SiteConfig): ReadonlyMap<string, string> =>
+export const feedTags = (releases: FeedSlices, config: FeedConfig): ReadonlyMap<string, string> =>
   new Map(feedsOf(config).flatMap((feed) => [...(feed.tags?.(rowsOf(feed, releases), config) ?? [])]));
 
 /** Copies of artifacts that feeds contain, by path. @param releases newest first */
-export const feedCopies = (releases: FeedSlices, config: SiteConfig): BuildCopies =>
+export const feedCopies = (releases: FeedSlices, config: FeedConfig): BuildCopies =>
   Object.assign({}, ...feedsOf(config).map((feed) => feed.copies?.(rowsOf(feed, releases), config)));
 
 /** @param releases newest first */
@@ -74,7 +75,7 @@ export function* feedGroups(
 }
 
 /** Records that feeds leave out. @param releases newest first */
-export const leftOutOfFeeds = (releases: FeedSlices, config: SiteConfig): FeedsDocument["feeds"] =>
+export const leftOutOfFeeds = (releases: FeedSlices, config: FeedConfig): FeedsDocument["feeds"] =>
   feedsOf(config).map((feed) => {
     const parts = partsOf(feed, releases);
     const rows = parts.flatMap((part) => part.rows);
@@ -83,7 +84,7 @@ export const leftOutOfFeeds = (releases: FeedSlices, config: SiteConfig): FeedsD
   });
 
 /** Tells people why a record is in no package repository, and `verify` that this is not a fault. */
-function feedsGroup(releases: FeedSlices, config: SiteConfig): OutputGroup {
+function feedsGroup(releases: FeedSlices, config: FeedConfig): OutputGroup {
   const document: FeedsDocument = { schema_version: 1, feeds: leftOutOfFeeds(releases, config) };
   return { name: "feeds", key: digestOf(document), files: [jsonFile(feedsPath, document)] };
 }

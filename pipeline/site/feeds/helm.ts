@@ -1,4 +1,4 @@
-import type { OutputGroup, PublishedPackage, SiteConfig } from "../../documents/published.ts";
+import type { FeedConfig, OutputGroup, PublishedPackage } from "../../documents/published.ts";
 import { digestOf } from "../../journal/digest.ts";
 import { jsonFile } from "../output.ts";
 import { type Feed, type OmittedPackage, unread } from "./feed.ts";
@@ -63,7 +63,7 @@ const isChart = ({ metadata, record }: PublishedPackage): boolean =>
 /** A chart in the index. @returns undefined if the feed does not list it */
 export function chartAddress(
   entry: PublishedPackage,
-  config: SiteConfig,
+  config: FeedConfig,
 ): { chart: Chart; registry: string | undefined } | undefined {
   const row = config.feeds.helm && isChart(entry) ? rowOf(entry) : undefined;
   if (row === undefined || typeof row === "string") return undefined;
@@ -85,7 +85,7 @@ function rowOf({ metadata, record, file, url }: PublishedPackage): Omit<HelmRow,
 function registryPart(
   entry: PublishedPackage,
   chart: Chart,
-  { feeds, baseUrl }: SiteConfig,
+  { feeds, baseUrl }: FeedConfig,
   omit: (reason: string) => void,
 ): ChartFiles | null {
   if (!feeds.helm?.oci) return null;
@@ -95,7 +95,7 @@ function registryPart(
   return null;
 }
 
-const registryCharts = (rows: readonly HelmRow[], { feeds }: SiteConfig): RegistryChart[] =>
+const registryCharts = (rows: readonly HelmRow[], { feeds }: FeedConfig): RegistryChart[] =>
   feeds.helm?.oci
     ? [...newestOf(rows).values()].flatMap(({ chart, created, files }) =>
         files ? [{ chart, created, files }] : [],

@@ -1,10 +1,10 @@
 import type { Architecture, ImageMetadata } from "../../../shared/package-metadata.ts";
 import { feedOf } from "../../documents/feeds/settings.ts";
 import type {
+  FeedConfig,
   OutputGroup,
   PublishedPackage,
   PublishedRelease,
-  SiteConfig,
 } from "../../documents/published.ts";
 import { digestOf } from "../../journal/digest.ts";
 import { type Feed, type FeedPart, feedLocation, unknownMachine, unread } from "./feed.ts";
@@ -57,7 +57,7 @@ const tarballGroup = (release: string, disks: readonly NonNullable<ListedImage["
 });
 
 /** The rows of a release, which are none or one. */
-function incusPart(release: PublishedRelease, config: SiteConfig): FeedPart<IncusRow> {
+function incusPart(release: PublishedRelease, config: FeedConfig): FeedPart<IncusRow> {
   const part: FeedPart<IncusRow> = { rows: [], omitted: [] };
   const row: IncusRow = {
     images: [],
@@ -80,7 +80,7 @@ function incusPart(release: PublishedRelease, config: SiteConfig): FeedPart<Incu
 /** The name under which clients find an image. @returns undefined if the feed does not list it */
 export function imageName(
   entry: PublishedPackage,
-  config: SiteConfig,
+  config: FeedConfig,
 ): { image: string; isMachine: boolean } | undefined {
   if (!config.feeds.incus || !isForIncus(entry.record.package_type)) return undefined;
   const image = imageOf(entry, config);
@@ -92,7 +92,7 @@ export function imageName(
 const isForIncus = (packageType: string): boolean => feedOf("image", packageType) === "incus";
 
 /** @returns a reason for an image that Incus cannot use */
-function imageOf(entry: PublishedPackage, { baseUrl, feeds }: SiteConfig): ListedImage | string {
+function imageOf(entry: PublishedPackage, { baseUrl, feeds }: FeedConfig): ListedImage | string {
   const { metadata, record, file } = entry;
   if (metadata?.type !== "image") return unread;
   const location = feedLocation(entry, baseUrl);

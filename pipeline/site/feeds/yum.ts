@@ -1,5 +1,5 @@
 import { keysPath } from "../../documents/feeds/signing.ts";
-import type { OutputFile, OutputGroup, SiteConfig } from "../../documents/published.ts";
+import type { FeedConfig, OutputFile, OutputGroup, SiteConfig } from "../../documents/published.ts";
 import { digestOf } from "../../journal/digest.ts";
 import { textFile } from "../output.ts";
 import type { Feed, OmittedPackage } from "./feed.ts";
@@ -36,7 +36,7 @@ export const yumFeed: Feed<YumRow> = {
   },
 };
 
-const reposIn = ({ feeds: { yum } }: SiteConfig): string[] => (yum?.repos ?? []).map(({ name }) => name);
+const reposIn = ({ feeds: { yum } }: FeedConfig): string[] => (yum?.repos ?? []).map(({ name }) => name);
 
 /** Everything that the files of a repository are made from. */
 interface RepositoryContent {

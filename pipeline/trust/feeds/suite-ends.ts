@@ -1,4 +1,4 @@
-import type { Config } from "../../documents/config.ts";
+import type { KeyedSettings } from "../../documents/config.ts";
 import { dateOf } from "../roles.ts";
 import { parsedCertificate } from "./certificates.ts";
 import { readDatedRelease } from "./release-file.ts";
@@ -20,7 +20,7 @@ export const suiteEnds = (
 
 /** Ends of the suites at a site, according to InRelease files that a key of the project signed. */
 export async function liveSuiteEnds(
-  { feeds, feedKeys }: Pick<Config, "feeds" | "feedKeys">,
+  { feeds, feedKeys }: Pick<KeyedSettings, "feeds" | "feedKeys">,
   read: (path: string) => Promise<Uint8Array | undefined>,
   now: number,
 ): Promise<SuiteEnd[]> {

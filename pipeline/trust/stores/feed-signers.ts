@@ -1,7 +1,7 @@
 import type { PrivateKey } from "openpgp";
 import { failure, type RelcatError } from "../../../shared/errors.ts";
 import { armored, dearmored } from "../../../shared/openpgp-armor.ts";
-import type { Config } from "../../documents/config.ts";
+import type { KeyedSettings } from "../../documents/config.ts";
 import type { FeedKey } from "../../documents/feeds/keys.ts";
 import type { OpenPgpSignerSpec } from "../../documents/signers.ts";
 import { type FeedCertificate, requireCertificates } from "../feeds/certificates.ts";
@@ -28,7 +28,7 @@ interface Secret {
  * @throws RelcatError feed-unsigned, feed-key, key-unusable, key-untrusted
  */
 export async function openFeedSigners(
-  { trust, feedKeys }: Pick<Config, "trust" | "feedKeys">,
+  { trust, feedKeys }: Pick<KeyedSettings, "trust" | "feedKeys">,
   environment: Readonly<Record<string, string | undefined>>,
   now: number,
 ): Promise<FeedSigner[]> {

@@ -2,7 +2,7 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject, sign, verify } f
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { failure } from "../../../shared/errors.ts";
-import type { Config } from "../../documents/config.ts";
+import type { Settings } from "../../documents/config.ts";
 import { accessFailure } from "../../system/access-failure.ts";
 import { keyId, publicBytes, publicKeyObject, type Signer } from "../keys.ts";
 
@@ -11,7 +11,7 @@ import { keyId, publicBytes, publicKeyObject, type Signer } from "../keys.ts";
  * @throws RelcatError key-unusable, naming the searched location
  */
 export function openSigner(
-  { online: spec, folder }: Config["trust"],
+  { online: spec, folder }: Settings["trust"],
   environment: Readonly<Record<string, string | undefined>>,
 ): Signer {
   if ("exec" in spec) return programSigner(spec.exec, folder, Buffer.from(spec.public, "base64"));
