@@ -17,7 +17,7 @@ export interface Contract {
   audit?: readonly AuditCode[];
   query?: z.ZodObject;
   /** optional: an empty body means `{}`. */
-  body?: { schema: z.ZodType; optional?: true; bytes: number };
+  body?: { schema: z.ZodType; example: object; optional?: true; bytes: number };
   /** also: second status, for something that existed already or is new. */
   success: {
     status: 200 | 201 | 204;

@@ -6,6 +6,6 @@ import { packageFolder } from "../../shared/package-folder.ts";
 export function readPageFiles(): Map<string, string> {
   const templates = join(packageFolder(), "templates");
   const own = readdirSync(join(templates, "controller")).map((name) => join("controller", name));
-  const shared = ["style.css", "script.js", "favicon.svg"];
+  const shared = ["reference.hbs", "style.css", "script.js", "favicon.svg"];
   return new Map([...shared, ...own].map((name) => [name, readFileSync(join(templates, name), "utf8")]));
 }

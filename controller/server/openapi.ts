@@ -2,11 +2,12 @@ import { z } from "zod";
 import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from "zod-openapi";
 import { type ApiDescription, openApiOf } from "../../service/http/openapi.ts";
 import { plainJson } from "../../shared/portable-patterns.ts";
+import type { Access } from "./access.ts";
 import type { Contract } from "./contract.ts";
 import { contracts } from "./contracts.ts";
 import { bulkProblemSchema, problemSchema } from "./documents.ts";
 import { type ProblemKind, statusOf } from "./problems.ts";
-import { type ControllerOperation, controllerRoutes } from "./routes.ts";
+import { apiPath, type ControllerOperation, controllerRoutes } from "./routes.ts";
 
 type Documented = ApiDescription<ControllerOperation>["operations"][ControllerOperation];
 
@@ -17,7 +18,8 @@ const pathOf = new Map(
 );
 
 function documented(operation: ControllerOperation, contract: Contract): Documented {
-  const { summary, description, access, query, body, success } = contract;
+  const { summary, description = "", access, query, body, success, audit = [] } = contract;
+  const recorded = audit.length > 0 ? `Recorded in the audit log as ${audit.join(", ")}.` : "";
   const hasId = pathOf.get(operation)?.includes(":id") ?? false;
   const params = {
     ...(hasId && { path: z.object({ id: z.string().meta({ description: "Its id." }) }) }),
@@ -25,13 +27,13 @@ function documented(operation: ControllerOperation, contract: Contract): Documen
   };
   return {
     summary,
-    ...(description !== undefined && { description }),
+    description: [description, whoMay(access), recorded].filter(Boolean).join(" "),
     security: access === "anyone" ? [] : securityOf(contract),
     ...((hasId || query) && { requestParams: params }),
     ...(body && {
       requestBody: {
         required: body.optional !== true,
-        content: { "application/json": { schema: body.schema } },
+        content: { "application/json": { schema: body.schema, example: body.example } },
       },
     }),
     responses: { ...successesOf(success), ...problemsOf(operation, contract) },
@@ -40,12 +42,22 @@ function documented(operation: ControllerOperation, contract: Contract): Documen
 
 function securityOf({ access }: Contract): Record<string, string[]>[] {
   if (access === "person") return [{ session: [] }];
-  if (access === "user") return [{ session: [] }, { basic: [] }];
   const by = typeof access === "object" ? access.by : undefined;
   if (access === "holder") return [{ basic: [] }];
   return by && !by.includes("key") && !by.includes("token")
     ? [{ session: [] }]
     : [{ basic: [] }, { session: [] }];
+}
+
+function whoMay(access: Access): string {
+  if (access === "anyone") return "Needs no credentials.";
+  if (access === "holder") return "For API keys and users' tokens, about themselves.";
+  if (access === "user") return "For every user, signed in or with a token.";
+  if (access === "person") return "For every user who is signed in.";
+  const kinds = { key: "API keys", token: "users' tokens", session: "users who are signed in" };
+  const allowed = Object.entries(kinds).filter(([kind]) => access.by?.includes(kind as "key") ?? true);
+  const names = new Intl.ListFormat("en").format(allowed.map(([, name]) => name));
+  return `For ${names}, with the scope ${access.scope}.`;
 }
 
 function successesOf({
@@ -66,7 +78,7 @@ function successesOf({
 /** Problems that follow from an operation's input and access. */
 function problemsOf(
   operation: ControllerOperation,
-  { access, body, problems = [] }: Contract,
+  { access, query, body, problems = [] }: Contract,
 ): ZodOpenApiResponsesObject {
   const kinds: ProblemKind[] = [
     "bad-request",
@@ -75,15 +87,17 @@ function problemsOf(
     "internal",
     ...problems,
   ];
-  if (access !== "anyone") kinds.push("unauthorized");
+  if (access !== "anyone") kinds.push("unauthorized", "forbidden", "wrong-alias");
+  if (body || query) kinds.push("invalid");
   if (body) kinds.push("too-large", "unsupported-media-type");
   const schema = operation === "setDeviceStates" ? bulkProblemSchema : problemSchema;
   const statuses = [...new Set(kinds.map(statusOf))].sort();
   return Object.fromEntries(
-    statuses.map((status) => [
-      status,
-      { description: meaning[status] ?? "", content: { "application/problem+json": { schema } } },
-    ]),
+    statuses.map((status) => {
+      const slugs = [...new Set(kinds.filter((kind) => statusOf(kind) === status))].join(", ");
+      const description = `${meaning[status]} Problems: ${slugs}.`;
+      return [status, { description, content: { "application/problem+json": { schema } } }];
+    }),
   );
 }
 
@@ -104,12 +118,12 @@ const meaning: Record<number, string> = {
 const routesAt = (prefix: string) =>
   controllerRoutes.map((route) => ({ ...route, path: `${prefix}${route.path}` }));
 
-const controllerOpenApi = (): object =>
-  openApiOf(routesAt("/-net/api/v0"), {
+export const controllerOpenApi = (): object =>
+  openApiOf(routesAt(apiPath), {
     title: "Device management",
     version: "v0",
     description:
-      "Devices of a fleet: list them, accept or reject them. API keys work everywhere, users' tokens below /latest/ only. Every path works with and without its final slash.",
+      "Devices of a fleet: list them, accept or reject them. Programs send the id of an API key as user and its secret as password, with HTTP Basic; Owners and Full Administrators create keys on the page /keys. All paths also exist below /latest/, where users' tokens work in addition to API keys. Every path works with and without its final slash. Bodies are JSON; unknown members are rejected, or listed in X-Ignored-Fields. Errors are application/problem+json (RFC 9457); the slug that ends their type, urn:relcat:problem:SLUG, is what programs compare, and errors name each field.",
     securitySchemes: {
       basic: {
         type: "http",

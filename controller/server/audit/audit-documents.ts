@@ -3,7 +3,7 @@ import { line, moment, text } from "../fields.ts";
 
 export const auditQuerySchema = z.strictObject({
   target: line(255).optional().meta({ description: "Id of a device, user or key." }),
-  code: line(64).optional(),
+  code: line(64).optional().describe("Only changes of this kind, such as device.state."),
   after: z
     .string()
     .regex(/^\d{1,15}$/)
@@ -24,20 +24,20 @@ export const auditSchema = z
   .strictObject({
     audit_log: z.array(
       z.strictObject({
-        seq: z.int(),
+        seq: z.int().describe("Number of the row."),
         at: moment,
         actor: z.strictObject({
-          kind: text,
+          kind: text.describe("key, token, user, device, host or nobody."),
           id: text.nullable(),
           name: text.nullable(),
-          ip: text.nullable(),
+          ip: text.nullable().describe("Address of the client."),
         }),
-        request_id: text.nullable(),
-        code: text,
+        request_id: text.nullable().describe("The X-Request-Id of the request."),
+        code: text.describe("Kind of change."),
         target: z.strictObject({ kind: text, id: text }).nullable(),
         before: z.looseObject({}).nullable(),
         after: z.looseObject({}).nullable(),
-        hash: text,
+        hash: text.describe("HMAC that chains the row to the previous one."),
       }),
     ),
   })

@@ -12,18 +12,18 @@ export const deviceSchema = z
     serial: text.nullable(),
     public_key: text.meta({ description: "Ed25519, base64 of the 32 bytes." }),
     ipv6: text.nullable(),
-    device_type: text.nullable(),
+    device_type: text.nullable().describe("Kind of machine."),
     device_os: text.nullable(),
-    controller_id: text.nullable(),
-    owned_by_org: text.nullable(),
-    assigned_to_user: text.nullable(),
-    last_seen: moment.nullable(),
-    last_seen_version: text.nullable(),
+    controller_id: text.nullable().describe("Installation that manages the device."),
+    owned_by_org: text.nullable().describe("The organisation that runs the controller."),
+    assigned_to_user: text.nullable().describe("Id of the user."),
+    last_seen: moment.nullable().describe("Time of the last call."),
+    last_seen_version: text.nullable().describe("Version of the client at the last call."),
     version: z.int().meta({ description: "Increases with every change; for if_version." }),
     created_at: moment,
     state_changed_at: moment,
-    state_changed_by: text.nullable(),
-    state_reason: text.nullable(),
+    state_changed_by: text.nullable().describe("Author of the last change of state."),
+    state_reason: text.nullable().describe("Reason, for people."),
   })
   .meta({ id: "Device", description: "A device with its state." });
 export type Device = z.infer<typeof deviceSchema>;
@@ -58,12 +58,16 @@ export const stateRequestSchema = z
           id: line(64),
           state: z.enum(deviceStates),
           reason: reason.optional(),
-          if_version: z.int().nonnegative().optional(),
+          if_version: z
+            .int()
+            .nonnegative()
+            .optional()
+            .describe("Makes the change conditional on this version of the device."),
         }),
       )
       .min(1)
       .max(1000),
-    dry_run: z.boolean().optional(),
+    dry_run: z.boolean().optional().describe("Shows what would happen, and changes nothing."),
   })
   .meta({ id: "DeviceStateRequest" });
 export type StateRequest = z.infer<typeof stateRequestSchema>;
@@ -72,12 +76,12 @@ const stateResult = z.strictObject({
   id: text,
   state: z.enum(deviceStates),
   previous_state: z.enum(deviceStates),
-  changed: z.boolean(),
+  changed: z.boolean().describe("Whether the state changed."),
   version: z.int(),
 });
 const failedItem = z.strictObject({
   id: text,
-  error: z.enum(["not-found", "version-conflict", "limit-reached"]),
+  error: z.enum(["not-found", "version-conflict", "limit-reached"]).describe("Reason for the refusal."),
   detail: text,
 });
 const stateItemSchema = z.union([stateResult, failedItem]);
@@ -86,7 +90,7 @@ export type StateItem = z.infer<typeof stateItemSchema>;
 export const stateAnswerSchema = z
   .strictObject({
     devices: z.array(stateItemSchema),
-    changed: z.int(),
+    changed: z.int().describe("Number of states that changed."),
     same_serial: z
       .array(z.strictObject({ id: z.uuid(), accepted: z.uuid() }))
       .optional()
@@ -107,7 +111,9 @@ export const decisionsRequestSchema = z
       .array(
         z.object({
           serial: line(255),
-          enforce_state: z.enum([...enforcedStates, "none"]),
+          enforce_state: z
+            .enum([...enforcedStates, "none"])
+            .describe("Decision at first contact; retain leaves the device pending."),
           device_id: line(64).nullable().optional(),
         }),
       )
@@ -126,7 +132,9 @@ export const decisionsSchema = z
         serial: text,
         enforce_state: z.enum(enforcedStates),
         device_id: text.nullable(),
-        source: z.enum(["decision", "rejection"]),
+        source: z
+          .enum(["decision", "rejection"])
+          .describe("decision: made by a person or script. rejection: its device was rejected."),
         created_at: moment,
       }),
     ),
@@ -146,16 +154,26 @@ export const decisionsAnswerSchema = decisionsSchema
 export const nonceSchema = z.strictObject({ nonce: text, expires_at: moment }).meta({ id: "Nonce" });
 export const enrollRequestSchema = z
   .strictObject({
-    public_key: z.string().regex(/^[A-Za-z0-9+/]{43}=$/, "expected the base64 of 32 bytes"),
+    public_key: z
+      .string()
+      .regex(/^[A-Za-z0-9+/]{43}=$/, "expected the base64 of 32 bytes")
+      .describe("Ed25519, base64 of the 32 bytes."),
     name: line(255).nullable().optional(),
     serial: line(255).nullable().optional(),
     device_type: line(64).nullable().optional(),
     device_os: line(64).nullable().optional(),
     version: line(64).nullable().optional(),
-    nonce: line(200),
-    proof: z.string().regex(/^[A-Za-z0-9+/]{86}==$/, "expected the base64 of 64 bytes"),
+    nonce: line(200).describe("Value that the proof must cover; valid once."),
+    proof: z
+      .string()
+      .regex(/^[A-Za-z0-9+/]{86}==$/, "expected the base64 of 64 bytes")
+      .describe("Signature over the fields, base64."),
   })
   .meta({ id: "EnrollRequest" });
 export const enrollAnswerSchema = z
-  .strictObject({ id: z.uuid(), state: z.enum(deviceStates), token: text.optional() })
+  .strictObject({
+    id: z.uuid(),
+    state: z.enum(deviceStates),
+    token: text.optional().describe("Credential of the device."),
+  })
   .meta({ id: "EnrollAnswer", description: "An accepted device is given its token once." });

@@ -5,19 +5,22 @@ import { line, moment, text } from "../fields.ts";
 const scopeList = z.array(z.enum([...keyScopes, "api_keys:*", "users:*"])).max(20);
 export const keyRequestSchema = z
   .object({
-    name: line(255).nullable().optional(),
-    scopes: scopeList.optional(),
+    name: line(255).nullable().optional().describe("A name for people."),
+    scopes: scopeList.optional().describe("Permissions."),
     expires_in_days: z
       .union([z.int().min(1).max(3650), z.literal("never")])
       .nullable()
-      .optional(),
+      .optional()
+      .describe("Lifetime in days; never only if the controller allows it."),
   })
   .meta({ id: "ApiKeyRequest" });
 export const keyChangeSchema = z
   .strictObject({ name: line(255).nullable().optional(), disabled: z.boolean().optional() })
   .meta({ id: "ApiKeyChange" });
 export const rotateRequestSchema = z
-  .strictObject({ overlap_hours: z.number().min(0).max(720).optional() })
+  .strictObject({
+    overlap_hours: z.number().min(0).max(720).optional().describe("Hours that the old secret still works."),
+  })
   .meta({ id: "RotateRequest", description: "How long the old secret still works; default: one day." });
 export const keySchema = z
   .strictObject({
@@ -28,8 +31,8 @@ export const keySchema = z
     created_at: moment,
     expires_at: moment.nullable(),
     disabled: z.boolean(),
-    revoked_at: moment.nullable(),
-    last_used_at: moment.nullable(),
+    revoked_at: moment.nullable().describe("Time of the permanent revocation."),
+    last_used_at: moment.nullable().describe("Time of the last use, to the minute."),
     previous_until: moment.nullable().meta({ description: "When the previous secret stops working." }),
   })
   .meta({ id: "ApiKey", description: "An API key without its secret." });
@@ -37,7 +40,7 @@ export const keyListSchema = z.strictObject({ api_keys: z.array(keySchema) }).me
 export const newKeySchema = z
   .strictObject({
     id: z.uuid(),
-    key: text,
+    key: text.describe("The secret."),
     name: text.nullable(),
     scopes: z.array(z.enum(scopes)),
     created_at: moment,

@@ -1,6 +1,8 @@
 import { caching } from "../../../service/http/answers.ts";
+import { type ApiDocument, apiReference } from "../../../shared/api-reference.ts";
 import type { Answer } from "../call.ts";
-import { documentation } from "./docs-model.ts";
+import { controllerOpenApi } from "../openapi.ts";
+import { apiPath } from "../routes.ts";
 import { pagePolicy } from "./policy.ts";
 import { assetPaths, render } from "./templates.ts";
 
@@ -9,16 +11,18 @@ let text: string | undefined;
 
 /** `GET docs`: the API documentation for people. */
 export function docsPage(): Answer {
-  text ??= render("docs", {
+  text ??= render("reference", {
     layout: {
-      title: "API documentation",
+      title: "API reference",
       product: "Device management",
       ...assetPaths(),
       nav: [],
       who: "",
       said: "",
     },
-    ...documentation(),
+    browse: "",
+    openapi: `${apiPath}/openapi.json`,
+    ...apiReference(controllerOpenApi() as ApiDocument, "https://CONTROLLER", () => ""),
   });
   const headers = {
     "Content-Type": "text/html; charset=utf-8",

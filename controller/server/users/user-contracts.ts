@@ -15,7 +15,11 @@ export const userContracts = {
     access: "anyone",
     rate: "login",
     audit: ["session.opened", "auth.failed"],
-    body: { schema: loginRequestSchema, bytes: smallBody },
+    body: {
+      schema: loginRequestSchema,
+      example: { email: "ada@example.com", password: "correct horse battery staple" },
+      bytes: smallBody,
+    },
     success: {
       status: 200,
       description: "The user; the session is in a cookie.",
@@ -46,7 +50,12 @@ export const userContracts = {
     access: "person",
     rate: "api",
     audit: ["user.updated", "user.password"],
-    body: { schema: meChangeSchema, optional: true, bytes: smallBody },
+    body: {
+      schema: meChangeSchema,
+      example: { password: "another long password", current_password: "correct horse battery staple" },
+      optional: true,
+      bytes: smallBody,
+    },
     success: {
       status: 200,
       description: "The user, and the devices assigned to them.",
@@ -82,7 +91,11 @@ export const userContracts = {
     access: { scope: "users:write", by: ["session"] },
     rate: "api",
     audit: ["user.created", "user.updated", "user.password"],
-    body: { schema: upsertRequestSchema, bytes: smallBody },
+    body: {
+      schema: upsertRequestSchema,
+      example: { email: "ben@example.com", role: "LimitedAdministrator", authz_devices: true },
+      bytes: smallBody,
+    },
     success: {
       status: 200,
       also: 201,

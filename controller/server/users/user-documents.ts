@@ -8,14 +8,16 @@ export const userSchema = z
     id: z.uuid(),
     name: text.nullable(),
     email: text.nullable(),
-    username: text.nullable(),
+    username: text.nullable().describe("Alternative name for signing in."),
     role: z.enum(roles),
     status: z.enum(["Active", "Disabled"]),
-    authz_devices: z.boolean(),
-    authz_policies: z.boolean(),
-    authz_control_panel: z.boolean(),
-    authz_control_plane: z.boolean(),
-    authz_users: z.boolean(),
+    authz_devices: z.boolean().describe("A Limited Administrator's permission for devices."),
+    authz_policies: z.boolean().describe("A Limited Administrator's permission for policies."),
+    authz_control_panel: z
+      .boolean()
+      .describe("A Limited Administrator's permission to read the audit log and list API keys."),
+    authz_control_plane: z.boolean().describe("Alias of authz_control_panel."),
+    authz_users: z.boolean().describe("A Limited Administrator's permission for users."),
   })
   .meta({ id: "User", description: "A user of the controller." });
 export const userMapSchema = z.record(z.uuid(), userSchema).meta({ id: "Users", description: "By id." });
@@ -29,34 +31,37 @@ const email = z.email().max(255);
 export const loginRequestSchema = z
   .object({
     email: line(255).optional(),
-    email_or_username: line(255).optional(),
+    email_or_username: line(255).optional().describe("Either of the two."),
     password: z.string().min(1).max(1024),
   })
   .meta({ id: "LoginRequest", description: "One of email and email_or_username." });
 export const meChangeSchema = z
   .object({
     name: line(255).nullable().optional(),
-    username: line(64).nullable().optional(),
+    username: line(64).nullable().optional().describe("Alternative name for signing in."),
     password: password.optional(),
-    current_password: z.string().max(1024).optional(),
+    current_password: z.string().max(1024).optional().describe("Required for a new password."),
   })
   .meta({ id: "MeChange" });
 export const upsertRequestSchema = z
   .object({
     id: line(64).optional().meta({ description: "Id of the user to change, or the UUID v4 of a new user." }),
-    email: email.nullable().optional(),
+    email: email.nullable().optional().describe("Compared without case."),
     name: line(255).nullable().optional(),
-    username: line(64).nullable().optional(),
+    username: line(64).nullable().optional().describe("Alternative name for signing in."),
     role: z.enum(roles).optional(),
     status: z.enum(["Active", "Disabled"]).optional(),
-    authz_devices: z.boolean().optional(),
-    authz_policies: z.boolean().optional(),
-    authz_control_panel: z.boolean().optional(),
+    authz_devices: z.boolean().optional().describe("A Limited Administrator's permission for devices."),
+    authz_policies: z.boolean().optional().describe("A Limited Administrator's permission for policies."),
+    authz_control_panel: z
+      .boolean()
+      .optional()
+      .describe("A Limited Administrator's permission to read the audit log and list API keys."),
     authz_control_plane: z
       .boolean()
       .optional()
       .meta({ description: "Alias of authz_control_panel; send one of them, or both with the same value." }),
-    authz_users: z.boolean().optional(),
+    authz_users: z.boolean().optional().describe("A Limited Administrator's permission for users."),
     password: password.optional(),
   })
   .meta({

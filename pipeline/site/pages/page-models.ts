@@ -115,7 +115,18 @@ export const pageModels = {
             values: z.array(text),
           }),
         ),
-        answers: z.array(z.strictObject({ status: text, description: text })),
+        /** document: name of the one that is answered; empty if `documents` lacks it. */
+        answers: z.array(z.strictObject({ status: text, description: text, document: text })),
+      }),
+    ),
+    /** Answers with their fields. The page of a catalog has none, because its schemas are files. */
+    documents: z.array(
+      z.strictObject({
+        name: text,
+        description: text,
+        fields: z.array(
+          z.strictObject({ name: text, type: text, document: text, required: flag, description: text }),
+        ),
       }),
     ),
   }),
