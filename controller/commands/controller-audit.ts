@@ -4,7 +4,7 @@ import { answer, type Host, say, sayNext } from "../../cli/terminal/host.ts";
 import { UsageError } from "../../cli/terminal/usage.ts";
 import { count } from "../../cli/terminal/words.ts";
 import { exitStatus } from "../../shared/errors.ts";
-import { actionWords, memberWords, valueWords } from "./audit-words.ts";
+import { changesOf, type Entry, eventOf } from "../server/audit/describe.ts";
 import { type ControllerPlace, withApi } from "./controller-access.ts";
 
 export type AuditRow = OutputDocument<"controller-audit-show">["audit_log"][number];
@@ -83,7 +83,7 @@ const cellsOf = ({ seq, at, actor, code, target, before, after }: AuditEvent): s
   String(seq),
   at.slice(0, 19).replace("T", " "),
   [actor.kind, actor.name ?? actor.id ?? "", addressOf(actor)].filter(Boolean).join(" "),
-  actionWords(code),
+  eventOf(code),
   target ? `${target.kind} ${target.id}` : "",
   changeOf({ code, before, after }),
 ];
@@ -91,19 +91,7 @@ const cellsOf = ({ seq, at, actor, code, target, before, after }: AuditEvent): s
 /** Rows of the whole log have it. */
 const addressOf = (actor: AuditRow["actor"] | AuditEvent["actor"]) => ("ip" in actor && actor.ip) || "";
 
-function changeOf({ code, before, after }: Pick<AuditRow, "code" | "before" | "after">): string {
-  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
-  return names
-    .filter((name) => textOf(before?.[name]) !== textOf(after?.[name]))
-    .map((name) => {
-      const [was, is] = [before, after].map((values) => valueWords(code, name, textOf(values?.[name])));
-      return `${memberWords(name)}: ${was === "" ? is : `${was} → ${is === "" ? "none" : is}`}`;
-    })
+const changeOf = (entry: Entry): string =>
+  changesOf(entry)
+    .map(({ label, from, to }) => `${label}: ${from === "" ? to : `${from} → ${to === "" ? "none" : to}`}`)
     .join(", ");
-}
-
-function textOf(value: unknown): string {
-  if (value === undefined || value === null) return "";
-  if (Array.isArray(value)) return value.map(textOf).join(" ");
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
-}

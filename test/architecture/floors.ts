@@ -95,8 +95,7 @@ export const doors: readonly { name: string; of: RegExp; may: readonly string[] 
     may: [
       "cli/output/outputs.ts",
       "cli/terminal/",
-      "controller/server/store/audit-log.ts",
-      "controller/server/auth/authenticate.ts",
+      "controller/server/audit/describe.ts",
       "controller/server/devices/serials.ts",
       "controller/server/node",
       "service/http/",

@@ -92,10 +92,10 @@ test("audit show describes each row in words, with the reason for refused creden
   const { stdout } = await served.succeed(["controller", "audit", "show", "--database", "controller.db"]);
   expect(stdout).toMatch(/^ROW +TIME \(UTC\) +BY +WHAT +TARGET +CHANGE$/m);
   expect(stdout).toMatch(
-    / nobody 127\.0\.0\.1 +credentials refused +key \S+ +reason: wrong secret or password$/m,
+    / nobody 127\.0\.0\.1 +Credentials refused +key \S+ +Reason: the password or secret was wrong$/m,
   );
   expect(stdout).toMatch(
-    / host \S+ +API key created +key \S+ +name: .*, scopes: devices:read devices:state /,
+    / host \S+ +API key created +key \S+ +Name: .*, Scopes: devices:read devices:state, /,
   );
   expect(stdout).not.toContain("auth.failed");
 });

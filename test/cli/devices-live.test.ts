@@ -36,8 +36,8 @@ describe("devices watch", () => {
     await watching;
     const { stdout, stderr } = await served.succeed(["devices", "watch", "--after", "0", "--count", "2"]);
     expect(stdout.split("\n")).toEqual([
-      expect.stringMatching(/ device enrolled .* name: first/),
-      expect.stringMatching(/ device enrolled .* name: second/),
+      expect.stringMatching(/ Device enrolled .* Name: first/),
+      expect.stringMatching(/ Device enrolled .* Name: second/),
     ]);
     expect(stderr).toBe(`Watching ${url}. Ctrl-C stops it.`);
   });

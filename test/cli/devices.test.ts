@@ -94,7 +94,7 @@ describe("accept and reject", () => {
       ["device.enrolled", { state: "pending", name: "laptop-7", serial: "SN-1001" }],
     ]);
     expect(await said("devices", "history", "laptop-7")).toMatch(
-      /^\d+ +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +key .*127\.0\.0\.1 +device state changed +device \S+ +state: accepted → rejected, reason: Stolen\.$/m,
+      /^\d+ +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +key .*127\.0\.0\.1 +Device state changed +device \S+ +State: accepted → rejected, Reason: Stolen\.$/m,
     );
   });
 

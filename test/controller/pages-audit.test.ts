@@ -24,7 +24,7 @@ const rowsOf = (html: string) =>
     who: textOf(who),
     event: textOf(event),
     details: textOf(details.replaceAll("</p>", "; ")),
-    links: [...event.matchAll(/href="([^"]+)"/g)].map(([, href]) => href),
+    links: [...(event + details).matchAll(/href="([^"]+)"/g)].map(([, href]) => href),
   }));
 const textOf = (html: string) =>
   html
@@ -33,7 +33,7 @@ const textOf = (html: string) =>
     .replace(/; $/, "")
     .trim();
 
-test("rows about devices are sentences with their names", async () => {
+test("rows about devices have their names and what changed", async () => {
   const { id } = await controller.enroll({ name: "laptop-7", serial: "SN-1007" });
   const one = (state: string, reason?: string) => ({ devices: [{ id, state, ...(reason && { reason }) }] });
   await ask("POST", "/device/state", one("accepted", "Bought in May."));
@@ -44,20 +44,20 @@ test("rows about devices are sentences with their names", async () => {
   await ask("POST", "/device/state", one("rejected"));
   const rows = (await newest()).slice(0, 7);
   expect(rows.map(({ event, details }) => [event, details].filter(Boolean).join(" | "))).toEqual([
-    "Rejected device front desk",
-    "Set device front desk back to pending",
-    "Renamed device laptop-7 to front desk",
-    `Unassigned device front desk from ${owner.email}`,
-    `Assigned device front desk to ${owner.email}`,
-    "Accepted device front desk | Reason: Bought in May.",
-    "Device front desk enrolled, and waits for a decision | Serial number: SN-1007",
+    "Device state changed: front desk | State: pending → rejected",
+    "Device state changed: front desk | State: accepted → pending",
+    "Device renamed: front desk | Name: laptop-7 → front desk",
+    `Device assigned: front desk | Assigned to user: ${owner.email} → none`,
+    `Device assigned: front desk | Assigned to user: ${owner.email}`,
+    "Device state changed: front desk | State: pending → accepted; Reason: Bought in May.",
+    "Device enrolled: front desk | State: pending; Name: laptop-7; Serial number: SN-1007",
   ]);
   expect(rows[4]?.links).toEqual([`/devices/${id}`, `/users/${owner.id}`]);
   expect(rows[0]?.who).toBe(`${owner.email} 127.0.0.1`);
   expect(rows[6]?.who).toBe("device laptop-7 127.0.0.1");
   await ask("DELETE", `/device/${id}`);
   const [deleted] = await newest();
-  expect(deleted).toMatchObject({ event: "Deleted device front desk", links: [] });
+  expect(deleted).toMatchObject({ event: "Device deleted: front desk", links: [] });
 });
 
 test("rows about users and failed sign-ins name the user", async () => {
@@ -77,14 +77,16 @@ test("rows about users and failed sign-ins name the user", async () => {
   await ask("DELETE", `/user/${id}`);
   const rows = (await newest()).slice(0, 8);
   expect(rows.map(({ event, details }) => [event, details].filter(Boolean).join(" | "))).toEqual([
-    "Deleted user ada@example.com",
-    "Disabled user ada@example.com",
-    "Changed user ada@example.com | Name: Ada",
-    "Set a new password for ada@example.com",
-    "Changed the role of ada@example.com from Limited Administrator to Full Administrator",
-    "A request was refused: the name or id is unknown",
-    "The sign-in as ada@example.com failed: the password or secret was wrong",
-    expect.stringMatching(/^Added user ada@example.com as Limited Administrator \| .*Right \(devices\): yes/),
+    expect.stringMatching(/^User deleted: ada@example.com \| Name: Ada → none; /),
+    "User changed: ada@example.com | Status: Active → Disabled",
+    "User changed: ada@example.com | Name: Ada",
+    "Password changed: ada@example.com",
+    "User changed: ada@example.com | Role: Limited Administrator → Full Administrator",
+    "Credentials refused | Reason: the name or id is unknown",
+    "Credentials refused: ada@example.com | Reason: the password or secret was wrong",
+    expect.stringMatching(
+      /^User added: ada@example.com \| .*Role: Limited Administrator; .*Right \(devices\): yes/,
+    ),
   ]);
   expect(rows[6]?.who).toBe("unknown sender 127.0.0.1");
 });
@@ -103,17 +105,18 @@ test("rows about keys and serial numbers name them as they are spelled", async (
   await decide("retain");
   await decide("accepted");
   const rows = (await newest()).slice(0, 8);
-  expect(rows.map(({ event }) => event)).toEqual([
-    "Approved serial number SN-Case-1 in advance",
-    "Decided that a device with serial number SN-Case-1 waits as pending",
-    "Rejected serial number SN-Case-1",
-    "Revoked API key nightly",
-    "Disabled API key nightly",
-    "Gave API key nightly a new secret",
-    "A request with API key nightly was refused: the password or secret was wrong",
-    "Created API key nightly",
+  expect(rows.map(({ event, details }) => [event, details].join(" | "))).toEqual([
+    expect.stringMatching(/^Serial number decided: SN-Case-1 \| Decision: retain → accepted/),
+    expect.stringMatching(/^Serial number decided: SN-Case-1 \| Decision: rejected → retain/),
+    expect.stringMatching(/^Serial number decided: SN-Case-1 \| Decision: (none → )?rejected/),
+    expect.stringMatching(/^API key revoked: nightly/),
+    expect.stringMatching(/^API key changed: nightly \| Disabled: no → yes/),
+    expect.stringMatching(/^API key got a new secret: nightly/),
+    "Credentials refused: nightly | Reason: the password or secret was wrong",
+    expect.stringMatching(
+      /^API key created: nightly \| .*Scopes: devices:read; Expires: 2026-06-19 10:00 UTC/,
+    ),
   ]);
-  expect(rows[7]?.details).toContain("Rights: see devices; Expires: 2026-06-19 10:00 UTC");
 });
 
 test("a serial number that equals the id of a device does not borrow the device's name", async () => {
@@ -121,7 +124,7 @@ test("a serial number that equals the id of a device does not borrow the device'
   await ask("POST", "/device/auth_decisions", {
     auth_decisions: [{ serial: id, enforce_state: "rejected" }],
   });
-  expect((await newest())[0]).toMatchObject({ event: `Rejected serial number ${id}`, links: [] });
+  expect((await newest())[0]).toMatchObject({ event: `Serial number decided: ${id}`, links: [] });
 });
 
 test("the reader is linked only to the pages that their role can open", async () => {
@@ -131,7 +134,7 @@ test("the reader is linked only to the pages that their role can open", async ()
     await controller.makeUser("LimitedAdministrator", { authz_control_panel: 1 }),
   );
   const rows = await newest(panel);
-  expect(rows.find(({ event }) => event.startsWith("Device kiosk"))?.links).toEqual([]);
+  expect(rows.find(({ event }) => event.endsWith(": kiosk"))?.links).toEqual([]);
   expect((await visit.get("/audit")).text).toContain(`href="/devices/${id}"`);
 });
 
@@ -148,7 +151,7 @@ test("times are exact without a script, and relative in an attribute for it", as
 test("events are chosen by name, and other codes remain in the list", async () => {
   const { text } = await visit.get("/audit?code=session.opened");
   expect(text).toContain('<option value="session.opened" selected>Signed in</option>');
-  expect(new Set(rowsOf(text).map(({ event }) => event))).toEqual(new Set(["Signed in"]));
+  expect(new Set(rowsOf(text).map(({ event }) => event.split(":")[0]))).toEqual(new Set(["Signed in"]));
   expect((await visit.get("/audit?code=other")).text).toContain(
     '<option value="other" selected>other</option>',
   );

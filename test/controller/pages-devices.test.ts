@@ -223,7 +223,9 @@ test("a device's page shows its details, and changes them", async () => {
   const path = `/devices/${id}`;
   const renamed = await visit.postAndFollow(path, { what: "rename", name: "front desk" });
   expect(renamed.text).toContain("The device has its new name.");
-  expect(renamed.text).toContain("Renamed device <b><bdi>single-0</bdi></b> to <a");
+  expect(renamed.text).toContain(
+    '<span class="muted">Name:</span> <bdi>single-0</bdi> → <bdi>front desk</bdi>',
+  );
   await visit.postAndFollow(path, { what: "assign", user: owner.id });
   expect((await visit.get(path)).text).toContain(`<dt>Assigned to</dt><dd><bdi>${owner.email}</bdi>`);
   expect((await visit.post(path, { what: "delete" })).status).toBe(409);

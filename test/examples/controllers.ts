@@ -60,7 +60,7 @@ export function controllerExamples(served: () => ServedController): Readonly<Rec
     "devices reject": { prints: /Rejected 1 device/ },
     "devices history": { prints: /Stolen\./ },
     "devices delete": { answer: "y", prints: /Deleted 1 device/ },
-    "controller audit show": { prints: /device state changed .*state: pending → accepted/ },
+    "controller audit show": { prints: /Device state changed .*State: pending → accepted/ },
     "controller audit verify": { prints: /The audit log is intact/ },
     "controller backup": {
       prints: /Wrote backup\.db/,

@@ -1,7 +1,6 @@
 import type { ServerAnswer } from "../../../service/http/request.ts";
-import type { AuditEntry } from "./audit-names.ts";
-import { auditRows } from "./audit-rows.ts";
-import { eventNames } from "./audit-words.ts";
+import { eventNames } from "../audit/describe.ts";
+import { type AuditEntry, auditRows } from "./audit-rows.ts";
 import { fieldOf } from "./form.ts";
 import { page, type SignedIn } from "./visit.ts";
 

@@ -1,10 +1,13 @@
+import type { z } from "zod";
+import type { auditSchema } from "../audit/audit-documents.ts";
+import { changesOf, eventOf } from "../audit/describe.ts";
 import type { AuditCode } from "../store/audit-log.ts";
 import { may } from "./ask.ts";
-import { type AuditEntry, namesOf } from "./audit-names.ts";
-import { sentenceOf } from "./audit-sentences.ts";
-import { labelOf, valueIn } from "./audit-words.ts";
+import { personOf } from "./user-fields.ts";
 import type { SignedIn } from "./visit.ts";
 import { momentOf } from "./words.ts";
+
+export type AuditEntry = z.infer<typeof auditSchema>["audit_log"][number];
 
 /** Rows of history on the page of a device or user. */
 const longestHistory = "200";
@@ -21,15 +24,13 @@ export async function historyOf(visit: SignedIn, id: string) {
 /** Rows as a person reads them. */
 export async function auditRows(visit: SignedIn, entries: readonly AuditEntry[]) {
   const names = await namesOf(visit, entries);
-  return entries.map((entry) => {
-    const { parts, said } = sentenceOf(entry, names);
-    return {
-      at: momentOf(entry.at, visit.now),
-      ...actorOf(entry),
-      parts,
-      changes: changesOf(entry).filter(({ member }) => !said.includes(member)),
-    };
-  });
+  return entries.map((entry) => ({
+    at: momentOf(entry.at, visit.now),
+    ...actorOf(entry),
+    event: eventOf(entry.code),
+    target: targetOf(names, entry),
+    changes: changesIn(entry, names),
+  }));
 }
 
 const kinds: Readonly<Record<AuditEntry["actor"]["kind"], string>> = {
@@ -45,19 +46,121 @@ function actorOf({ actor }: AuditEntry) {
   return { actor: known, actorKind: kinds[kind] ?? "", ip: ip ?? "" };
 }
 
-/** Changed members, before and after. */
-function changesOf({ code, before, after }: AuditEntry) {
-  const [was, is] = [before ?? {}, after ?? {}];
-  // A decision about a state says what the state was; a new thing was nothing before.
-  const isNew = (
-    ["device.enrolled", "user.created", "key.created"] satisfies AuditCode[] as string[]
-  ).includes(code);
-  return [...new Set([...Object.keys(was), ...Object.keys(is)])]
-    .map((member) => ({
-      member,
-      name: labelOf(member),
-      from: isNew ? "" : valueIn(member, was[member]),
-      to: valueIn(member, is[member]),
-    }))
-    .filter(({ from, to }) => from !== to);
+function targetOf(names: Names, { target }: AuditEntry): Part | null {
+  if (target === null) return null;
+  const { kind, id } = target;
+  return kind === "serial" ? (names.get(serialName(id)) ?? partOf(id, id)) : nameOf(names, id);
 }
+
+const nameOf = (names: Names, id: string): Part => names.get(id) ?? partOf(id);
+
+/** A decision about a state says what the state was; a new thing was nothing before. */
+const newThings = ["device.enrolled", "user.created", "key.created"] satisfies AuditCode[] as string[];
+
+/** Changed members, before and after, with the names of users instead of their ids. */
+function changesIn(entry: AuditEntry, names: Names) {
+  const before = newThings.includes(entry.code) ? null : entry.before;
+  return changesOf({ ...entry, before }).map(({ member, label, from, to }) => {
+    const shown = (value: string): Part | null =>
+      value === ""
+        ? null
+        : member === "assigned_to_user" || member === "owner"
+          ? nameOf(names, value)
+          : { text: value, isName: false, id: "", href: "" };
+    return { label, from: shown(from), to: shown(to) };
+  });
+}
+
+/** A text, or the name of a device, user, key or serial number. */
+interface Part {
+  text: string;
+  isName: boolean;
+  /** Full id of what has this name, or "". */
+  id: string;
+  /** Its page, or "" if the visitor cannot open one. */
+  href: string;
+}
+type Names = ReadonlyMap<string, Part>;
+
+/**
+ * Names of everything that the rows mention. They need no other right than to read the log, which records
+ * them.
+ */
+async function namesOf(visit: SignedIn, entries: readonly AuditEntry[]): Promise<Names> {
+  const ids = [...new Set(entries.flatMap(idsIn))];
+  if (ids.length === 0) return new Map();
+  const { database } = visit.controller;
+  const [gone, devices, users, keys, serials] = await Promise.all([
+    goneNames(visit, ids),
+    database.read.selectFrom("devices").select(["id", "name", "serial"]).where("id", "in", ids).execute(),
+    database.read.selectFrom("users").select(["id", "email", "username"]).where("id", "in", ids).execute(),
+    database.read.selectFrom("keys").select(["id", "name", "owner"]).where("id", "in", ids).execute(),
+    serialNames(visit, ids),
+  ]);
+  const link = (isOpen: boolean, path: string) => (isOpen ? path : "");
+  const canRead = {
+    device: may(visit.me, "readDevice"),
+    user: may(visit.me, "readUser"),
+    key: may(visit.me, "listApiKeys"),
+  };
+  const named = [
+    ...gone,
+    ...serials,
+    ...devices.map(({ id, name, serial }) => [id, name ?? serial, link(canRead.device, `/devices/${id}`)]),
+    ...users.map((user) => [user.id, personOf(user), link(canRead.user, `/users/${user.id}`)]),
+    ...keys.map(({ id, name, owner }) => [id, name, link(canRead.key && owner === null, `/keys/${id}`)]),
+  ] as const;
+  return new Map(named.map(([id, text, href]) => [id ?? "", partOf(id ?? "", text, href)]));
+}
+
+/** A name; the beginning of the id for something without a name. */
+const partOf = (id: string, text: string | null = null, href: string | null = ""): Part => ({
+  text: text ?? shortOf(id),
+  isName: true,
+  id,
+  href: href ?? "",
+});
+
+function idsIn({ target, before, after }: AuditEntry): string[] {
+  const mentioned = [before, after].flatMap((values) => [values?.assigned_to_user, values?.owner]);
+  const ids = mentioned.filter((id): id is string => typeof id === "string");
+  return target ? [target.id, ...ids] : ids;
+}
+
+/** Names of deleted devices and users, from the rows of their deletion. */
+async function goneNames({ controller: { database } }: SignedIn, ids: readonly string[]) {
+  const rows = await database.read
+    .selectFrom("audit_log")
+    .select(["target_id", "before"])
+    .where("target_id", "in", ids)
+    .where("code", "in", ["device.deleted", "user.deleted"])
+    .execute();
+  return rows.map(({ target_id, before }) => {
+    const { name, serial, email, username } = JSON.parse(before ?? "{}");
+    return [target_id, email ?? username ?? name ?? serial ?? null, ""] as const;
+  });
+}
+
+/** Key of a serial number in the map. Devices choose these numbers, so one may equal another device's id. */
+const serialName = (key: string): string => `serial ${key}`;
+
+/** Serial numbers as their devices or decisions spell them; the log has them normalized. */
+async function serialNames({ controller: { database } }: SignedIn, keys: readonly string[]) {
+  const [decided, reported] = await Promise.all([
+    database.read
+      .selectFrom("serials")
+      .select(["serial_key", "serial"])
+      .where("serial_key", "in", keys)
+      .execute(),
+    database.read
+      .selectFrom("devices")
+      .select(["serial_key", "serial"])
+      .where("serial_key", "in", keys)
+      .execute(),
+  ]);
+  return [...reported, ...decided].map(
+    ({ serial_key, serial }) => [serialName(serial_key ?? ""), serial, ""] as const,
+  );
+}
+
+const shortOf = (id: string): string => id.replace(/^([0-9a-f]{8})-[0-9a-f-]{27}$/, "$1");

@@ -10,7 +10,7 @@ import { momentOf } from "./words.ts";
 export type Key = z.infer<typeof keySchema>;
 
 /** Descriptions of scopes for people. */
-export const scopeTexts: Record<Scope, string> = {
+const scopeTexts: Record<Scope, string> = {
   "devices:read": "see devices",
   "devices:state": "accept and reject devices",
   "devices:write": "rename, assign and delete devices",
