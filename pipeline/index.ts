@@ -86,10 +86,17 @@ export { type InspectedFile, type InspectRequest, inspectFiles } from "./policy/
 export { missingPurges } from "./project/config-rules.ts";
 export { eventTime, timeGiven } from "./project/event-time.ts";
 export { requireVersions } from "./project/known-versions.ts";
-export { loadSettings, openSettings } from "./project/settings.ts";
+export { loadSettings, openSettings, type ProjectSettings } from "./project/settings.ts";
+export { provePushed } from "./publish/guards.ts";
+export {
+  holdAgainst,
+  metadataAtSite,
+  type PublishOptions,
+  readSiteState,
+} from "./publish/open-publishing.ts";
 export { preflight } from "./publish/preflight.ts";
-export { type PublishNotes, provePushed, publishSite } from "./publish/publish.ts";
-export type { ChangedFile, PublishDelivery, PublishOptions } from "./publish/publish-build.ts";
+export { type PublishNotes, publishSite } from "./publish/publish.ts";
+export type { ChangedFile, PublishDelivery } from "./publish/publish-build.ts";
 export { refreshSite } from "./publish/refresh.ts";
 export {
   commandsToPush,
@@ -98,13 +105,7 @@ export {
   type ReleaseSteps,
   releaseSteps,
 } from "./publish/release.ts";
-export {
-  holdAgainst,
-  metadataAtSite,
-  type RollbackOptions,
-  readSiteState,
-  rollbackSite,
-} from "./publish/rollback.ts";
+export { type RollbackOptions, rollbackSite } from "./publish/rollback.ts";
 export { type RoleEnd, type SiteStatus, siteStatuses } from "./publish/site-status.ts";
 export { type UploadDelivery, type UploadRequest, upload } from "./publish/upload-artifacts.ts";
 export type { BuildProgress } from "./site/build-request.ts";

@@ -1,4 +1,4 @@
-import { exitStatus, readSiteState } from "../../pipeline/index.ts";
+import { exitStatus, openSettings, readSiteState } from "../../pipeline/index.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, type Host } from "../terminal/host.ts";
 
@@ -6,7 +6,7 @@ const heading = ["", "BUILD", "TIME (UTC)", "ACTION", "PUBLISHER", "COMMIT", "RE
 
 /** `relcat history`: lists the publishes of a site. */
 export async function history(site: string, host: Host): Promise<number> {
-  const state = await readSiteState(host.releases, site, { environment: host.environment, pid: host.pid });
+  const state = await readSiteState(await openSettings(host.releases), site, host);
   answer<"history">(host, { site, ...state }, () => {
     const rows = state.history.map((entry, index) => [
       index === 0 && state.state === "done" ? "live" : "",

@@ -1,5 +1,7 @@
 import {
   exitStatus,
+  openSettings,
+  type ProjectSettings,
   type PublishDelivery,
   type PublishNotes,
   type PublishOptions,
@@ -17,7 +19,12 @@ export interface PublishCommandOptions extends Omit<PublishOptions, "environment
 }
 
 /** `relcat publish`: makes the built site live. */
-export async function publish(site: string, options: PublishCommandOptions, host: Host): Promise<number> {
+export async function publish(
+  site: string,
+  options: PublishCommandOptions,
+  host: Host,
+  opened?: ProjectSettings,
+): Promise<number> {
   const { out = host.dist, dryRun = false, repair = false } = options;
   if (options.refresh && options.releaseHold)
     throw new UsageError("--refresh keeps a hold, and --release-hold ends it", "Leave one of them out.");
@@ -30,9 +37,10 @@ export async function publish(site: string, options: PublishCommandOptions, host
   const progress = showPublishing(host);
   const { environment } = host;
   const request = { ...options, environment, now: passing(host), onFile: progress.onFile };
+  const project = opened ?? (await openSettings(host.releases));
   const publishing = options.refresh
-    ? refreshSite(host.releases, site, request, surroundings(host))
-    : publishSite(host.releases, out, site, request, surroundings(host));
+    ? refreshSite(project, site, request, surroundings(host))
+    : publishSite(project, out, site, request, surroundings(host));
   const done: PublishDelivery & Partial<PublishNotes> = await publishing.finally(progress.end);
   const { trust, isSigned = true, unproved, ...delivery } = done;
   if (trust === "none")

@@ -1,4 +1,4 @@
-import { commandsToPush, exitStatus, timestampPath } from "../../pipeline/index.ts";
+import { commandsToPush, exitStatus, openSettings, timestampPath } from "../../pipeline/index.ts";
 import type { CutSummary } from "../catalog/cut.ts";
 import type { OutputDocument } from "../output/outputs.ts";
 import { asGiven } from "../terminal/as-given.ts";
@@ -119,7 +119,8 @@ function resultOf(output: Document): StepReport["result"] {
 
 async function nextAfter(problems: Problems, { again, confirmed }: Repeated, host: Host): Promise<string> {
   if (problems[0]?.code === "not-confirmed") return confirmed;
-  const commands = problems[0]?.code === "ledger-unpushed" ? await commandsToPush(host.releases) : [];
+  const commands =
+    problems[0]?.code === "ledger-unpushed" ? await commandsToPush(await openSettings(host.releases)) : [];
   const own = again.includes(" --push") ? commands.filter((line) => !line.startsWith("git push ")) : commands;
   return own.length === 0 ? `${again}, when that is repaired` : `${own.join(", then ")}, then ${again}`;
 }

@@ -46,7 +46,8 @@ export async function release(
   const { out = host.dist, dryRun, push, allowUnpushed, allowUncommitted, releaseHold = false } = options;
   const { wait = 60_000, verifyAt = site } = options;
   const { releases, environment, pid } = host;
-  const way = await releaseSteps(releases, site, { environment, pid });
+  const project = await openSettings(releases);
+  const way = await releaseSteps(project, site, { environment, pid });
   const isSigned = way.unsigned === undefined;
   const now = passing(host);
   // A site that settles shows only what git has, unless someone allows more.
@@ -69,7 +70,7 @@ export async function release(
     };
     const { proveRelease: proveLedger } = new LedgerGuard({}, to);
     const request = { out, isSigned, isPushed: push === true, cut, environment, now, releaseHold };
-    const passed = await preflight(releases, site, request, { ...surroundings(to), proveLedger });
+    const passed = await preflight(project, site, request, { ...surroundings(to), proveLedger });
     const { checks } = passed;
     due = passed.due;
     answerStep(to, { checks }, () =>
@@ -84,14 +85,12 @@ export async function release(
     const commit = way.isCommitted && { commit: true as const };
     const confirm = !dryRun && { confirm: confirmRelease(site, versions, options, to) };
     const status = await cutReleases(versions, { ...options, ...commit, requireCommitted, ...confirm }, to);
-    if (push && !dryRun) await pushBranch(releases, false);
+    if (push && !dryRun) await pushBranch(project, false);
     if (push) say(to, dryRun ? `Would push to ${way.base}.` : `${way.base} has the ledger.`);
     if (!way.settles) return status;
     if (!dryRun || (due.length === 0 && !push))
-      await provePushed(releases, (await openSettings(releases)).config, readLedgerNow(releases), {
-        allowUnpushed,
-      });
-    else if (!push && allowUnpushed === undefined && (await needsPush(releases)))
+      await provePushed(project, readLedgerNow(releases), { allowUnpushed });
+    else if (!push && allowUnpushed === undefined && (await needsPush(project)))
       say(to, "The release would stop here until the new ledger lines are pushed.");
     return status;
   }
@@ -113,7 +112,7 @@ export async function release(
       to.step?.answered(document);
     };
     const allowed = { allowUnpushed, allowUncommitted, releaseHold };
-    return publish(site, { out, ...allowed }, withStep(to, answered));
+    return publish(site, { out, ...allowed }, withStep(to, answered), project);
   }
 
   async function verifySite(to: Host): Promise<number> {
@@ -137,7 +136,12 @@ export async function release(
     step("check", check),
     step("cut", cut),
     step("build", (to) => buildSite({ released: true, site, out }, to), rehearseBuild),
-    step("sign", (to) => signBuild({ site, out }, to), would({ out }, `Would sign ${folder}.`), way.unsigned),
+    step(
+      "sign",
+      (to) => signBuild({ site, out }, to, project),
+      would({ out }, `Would sign ${folder}.`),
+      way.unsigned,
+    ),
     step("publish", publishBuild, would({ site }, `Would publish ${folder} to ${site}.`)),
     step("verify", verifySite, would({ place }, `Would verify ${place}.`), unverified),
   ];

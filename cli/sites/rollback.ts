@@ -1,4 +1,4 @@
-import { exitStatus, readSiteState, rollbackSite } from "../../pipeline/index.ts";
+import { exitStatus, openSettings, readSiteState, rollbackSite } from "../../pipeline/index.ts";
 import { confirmOrRefuse } from "../terminal/confirm.ts";
 import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
 import { reasonOf } from "../terminal/reason.ts";
@@ -26,7 +26,8 @@ export async function rollback(
   if (to !== undefined && out !== undefined)
     throw new UsageError("--to and --out both say which build", "Give one of them.");
   const { environment, pid } = host;
-  const { build } = await readSiteState(host.releases, site, { environment, pid });
+  const project = await openSettings(host.releases);
+  const { build } = await readSiteState(project, site, { environment, pid });
   if (!dryRun)
     await confirmOrRefuse(
       `Roll back ${site} from build ${build?.slice(0, 12)} to ${out ?? to ?? "the one before"}?`,
@@ -35,7 +36,7 @@ export async function rollback(
     );
   const progress = showPublishing(host);
   const { isSigned, settles, ...done } = await rollbackSite(
-    host.releases,
+    project,
     site,
     { to, out, reason, dryRun, environment, now: passing(host), onFile: progress.onFile },
     surroundings(host),

@@ -1,4 +1,12 @@
-import { exitStatus, holdAgainst, metadataAtSite, readLedgerNow, signSite } from "../../pipeline/index.ts";
+import {
+  exitStatus,
+  holdAgainst,
+  metadataAtSite,
+  openSettings,
+  type ProjectSettings,
+  readLedgerNow,
+  signSite,
+} from "../../pipeline/index.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "../catalog/ledger-guard.ts";
 import { asGiven } from "../terminal/as-given.ts";
 import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
@@ -18,14 +26,16 @@ export interface SignCommandOptions extends LedgerGuardOptions {
 export async function signBuild(
   { out: given, live: place, site, now, base }: SignCommandOptions,
   host: Host,
+  opened?: ProjectSettings,
 ): Promise<number> {
   const out = given ?? host.dist;
   if (place !== undefined && site !== undefined)
     throw new UsageError("--live and --site both say where the site is live", "Give one of them.");
   const ledger = readLedgerNow(host.releases);
-  const guard = new LedgerGuard({ base }, host);
+  const project = opened ?? (await openSettings(host.releases));
+  const guard = new LedgerGuard({ base }, host, project.config.ledgerBase);
   await guard.proveRelease(ledger);
-  const live = site === undefined ? place : await metadataAtSite(host.releases, site, host);
+  const live = site === undefined ? place : await metadataAtSite(project, site, host);
   const options = {
     live,
     environment: host.environment,
@@ -34,7 +44,7 @@ export async function signBuild(
   };
   const progress = showCountAtTerminal(host, () => performance.now(), "Comparing", "files");
   const signing = { ...surroundings(host), onCompared: progress.onProgress };
-  const done = await signSite(host.releases, out, options, signing).finally(progress.end);
+  const done = await signSite(project, out, options, signing).finally(progress.end);
   const { written, unchanged, removed, expires } = done;
   const renew = asGiven(`renew them with relcat publish ${site ?? "SITE"} --refresh`, {
     folder: host.given.folder,
@@ -45,12 +55,12 @@ export async function signBuild(
   });
   await guard.report(ledger);
   if (site === undefined) sayNext(host, `relcat publish SITE, or put ${folderName(out)} where it is served`);
-  else await sayPublish(site, out, host);
+  else await sayPublish(site, out, project, host);
   return exitStatus.done;
 }
 
-async function sayPublish(site: string, out: string, host: Host): Promise<void> {
-  const hold = await holdAgainst(host.releases, site, out, host);
+async function sayPublish(site: string, out: string, project: ProjectSettings, host: Host): Promise<void> {
+  const hold = await holdAgainst(project, site, out, host);
   if (!hold) return sayNext(host, `relcat publish ${site}`);
   say(host, `${site} is held since ${hold.since} by ${hold.by}: ${hold.reason}`);
   sayNext(host, `relcat publish ${site} --release-hold, when that is repaired`);

@@ -28,7 +28,7 @@ export interface Project extends ProjectSettings {
   /** Paths of the note fragments for the next release. */
   next: readonly string[];
   problems: {
-    /** Of the names and places of files. */
+    /** Files in wrong places, or with wrong names. */
     places: readonly Problem[];
     config: readonly Problem[];
     ledger: readonly Problem[];

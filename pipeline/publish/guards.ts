@@ -1,240 +1,306 @@
-import { failure, type RelcatError } from "../../shared/errors.ts";
-import { lease } from "../documents/publish-turn.ts";
+import { RelcatError, throwErrors } from "../../shared/errors.ts";
 import type { BuildDocument } from "../documents/site.ts";
-import type { SiteState } from "../documents/site-state.ts";
-import { isOwnMachine, type SiteSettings } from "../documents/sites.ts";
+import type { HistoryEntry } from "../documents/site-state.ts";
+import type { StoredState } from "../documents/site-store.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { beginsWith } from "../ledger/ledger-mark.ts";
-import { shellWord } from "../project/shell-word.ts";
-import { refuseUnsignedFeeds } from "../trust/feeds/sign-feeds.ts";
-import { suiteEnds } from "../trust/feeds/suite-ends.ts";
-import {
-  metadataPath,
-  readSnapshot,
-  readTargets,
-  readTimestamp,
-  sha256,
-  signingDate,
-} from "../trust/metadata.ts";
-import { clockTolerance, dateOf } from "../trust/roles.ts";
-import { timestampPath } from "../trust/site-files.ts";
+import { findLedgerBase, refuseUnpushed } from "../ledger/ledger-base.ts";
+import { refuseUncommitted, uncommittedSources } from "../ledger/uncommitted.ts";
+import { unmergedMetadata } from "../ledger/unmerged-metadata.ts";
+import type { ProjectSettings } from "../project/settings.ts";
+import { refuseStaleBuild } from "../trust/built-site.ts";
+import { requireClock } from "../trust/clock.ts";
+import type { SignedRoot } from "../trust/metadata.ts";
+import { requireRoot } from "../trust/stores/trust-folder.ts";
+import { requireCorrections } from "./corrections.ts";
+import { type LiveSite, liveSignatures } from "./live-site.ts";
 import type { LocalBuild } from "./local-build.ts";
+import type { Publishing, PublishOptions } from "./open-publishing.ts";
+import {
+  refuseEndedSignatures,
+  refuseForged,
+  refuseHeld,
+  refuseOlderLedger,
+  refuseOlderSignatures,
+  refuseOvertaken,
+  refuseRetracted,
+  refuseTaken,
+  refuseUnfitBuild,
+  refuseUnsigned,
+  requireSameOrigins,
+  unsigned,
+} from "./refusals.ts";
+import { type CheckedArtifacts, newArtifacts, requireArtifacts } from "./require-artifacts.ts";
+import { hasDied } from "./stores/publishers.ts";
+import { type Occasion, taken } from "./turn.ts";
 
-/** Refuses a build for another address, and a provisional one for a permanent site. @throws RelcatError */
-export function refuseUnfitBuild(build: BuildDocument, site: SiteSettings): void {
-  if (build.base_url !== site.baseUrl) {
-    throw failure(
-      "build-other-site",
-      `the build is for ${build.base_url}, and ${site.name} is at ${site.baseUrl}`,
-      `Build it for that site: relcat build --released --site ${site.name}`,
-    );
-  }
-  if (!site.settles) return;
-  if (build.provisional.length > 0) {
-    throw failure(
-      "build-provisional",
-      `the build has content that is not cut: ${build.provisional.join(", ")}`,
-      "Build only cut releases: relcat build --released",
-    );
-  }
-  refuseUnsignedFeeds(build);
-  refuseOwnMachine(site);
+/** A reason not to publish, for the situations to which it applies. */
+export interface Guard<Situation> {
+  name: string;
+  reason: string;
+  applies(situation: Situation): boolean;
+  /** @param remarks receives what the report needs. @throws RelcatError if the guard refuses */
+  check(situation: Situation, remarks: Remarks): unknown;
 }
 
-/** Refuses a permanent site whose address no reader can reach. @throws RelcatError build-other-site */
-export function refuseOwnMachine({ name, baseUrl }: SiteSettings): void {
-  if (!isOwnMachine(baseUrl)) return;
-  throw failure(
-    "build-other-site",
-    `${name} would send its readers to ${baseUrl}, which is their own machine`,
-    "Set base_url in catalog.yaml to the address of the site.",
-  );
+/** Findings of guards that let a build pass. */
+export interface Remarks {
+  /** Reason why git cannot tell whether the base has the ledger lines, in one line. */
+  unproved?: string | undefined;
+  /** Reason of --allow-unpushed, if it was needed. */
+  unpushed?: string | undefined;
+  /** Files that the build was made from and that are not committed. */
+  uncommitted: readonly string[];
+  /** Live metadata without a signature valid for our newest root. */
+  unverified: string[];
+  checked?: CheckedArtifacts;
 }
 
-/** Refuses a checkout that lacks published ledger lines. @throws RelcatError site-newer */
-export function refuseOlderLedger(ledger: Ledger, state: SiteState, site: SiteSettings): void {
-  if (beginsWith(ledger, state.ledger_high)) return;
-  throw failure(
-    "site-newer",
-    `${site.name} has a ledger of ${state.ledger_high.lines} public lines that the one here does not begin with`,
-    "This checkout is older than the published state, or on another branch: publish from the newest main.",
-  );
+/** Before anything is signed, or read from the site. */
+export interface BuildSituation extends Publishing {
+  action: HistoryEntry["action"];
+  options: PublishOptions;
+  ledger: Ledger;
+  document: BuildDocument;
+  /** The build in the output folder. Another one is not yet signed. */
+  local?: LocalBuild;
+  /** Records of an earlier build, and how to get a build without those that were withdrawn. */
+  earlier?: { list: readonly { id: number }[]; wayOut: string; isBuiltHere: boolean };
+}
+
+/** When the state of the site is known. */
+export interface SiteSituation extends Publishing {
+  occasion: Occasion;
+  options: PublishOptions;
+  ledger: Ledger;
+  local: LocalBuild;
+  /** Newest root of `releases/trust/`; undefined: signing is not set up. */
+  root: SignedRoot | undefined;
+  stored: StoredState | undefined;
+}
+
+/** When the live files were compared with the build. */
+export interface ChangeSituation extends SiteSituation {
+  live: LiveSite;
+}
+
+const always = () => true;
+const isPublished = ({ site, occasion }: SiteSituation) => site.settles && occasion.action === "publish";
+const isSigned = ({ local }: SiteSituation) => local.signed !== null;
+
+/** All guards of publish, rollback and refresh, in the order in which they run. */
+export const guards: {
+  build: readonly Guard<BuildSituation>[];
+  state: readonly Guard<SiteSituation>[];
+  changes: readonly Guard<ChangeSituation>[];
+} = {
+  build: [
+    {
+      name: "address",
+      reason: "readers must reach the site at the address that its documents name, and find only what is cut",
+      applies: always,
+      check: ({ document, site }) => refuseUnfitBuild(document, site),
+    },
+    {
+      name: "sources",
+      reason: "git must be able to tell which files are committed",
+      applies: ({ local }) => local !== undefined,
+      async check({ project, ledger, document }, remarks) {
+        const versions = new Set([...ledger.versions, ...document.provisional]);
+        remarks.uncommitted = await uncommittedSources(project.folder, versions);
+      },
+    },
+    {
+      name: "signatures",
+      reason: "readers of a signed site check signatures",
+      applies: ({ local, site, project }) =>
+        local !== undefined && site.settles && project.config.trust.profile !== "none",
+      async check({ local, site, project }) {
+        if (!local) return;
+        refuseUnsigned(local, site.name);
+        await refuseForged(local, requireRoot(project.folder), site.name);
+      },
+    },
+    {
+      name: "current",
+      reason: "withdrawals since the build would be missing",
+      applies: ({ local, site }) => local !== undefined && site.settles,
+      check: ({ document, ledger }) => refuseStaleBuild(document, ledger),
+    },
+    {
+      name: "pushed",
+      reason: "ids are permanent, so other checkouts must have their ledger lines",
+      applies: ({ local, earlier, site }) =>
+        site.settles && (local !== undefined || earlier?.isBuiltHere === true),
+      async check({ project, ledger, options }, remarks) {
+        Object.assign(remarks, await provePushed(project, ledger, options));
+      },
+    },
+    {
+      name: "metadata",
+      // sign compared a signed build; an older commit and a stated exception are not compared.
+      reason: "metadata of cut artifacts changes only after a merge",
+      applies: ({ local, site, options }) =>
+        site.settles && local?.signed === null && local.document.at === undefined && !options.allowUnpushed,
+      async check({ project: { folder, config } }) {
+        const base = await findLedgerBase(folder, config.ledgerBase);
+        if (base) throwErrors(await unmergedMetadata(folder, base));
+      },
+    },
+    {
+      name: "committed",
+      reason: "anyone must be able to build the site again from git",
+      applies: ({ local }) => local !== undefined,
+      check({ project, document, site, options }, remarks) {
+        // A build of an earlier commit takes only the ledger from the checkout.
+        remarks.uncommitted = remarks.uncommitted.filter((path) =>
+          path === "ledger.jsonl" ? remarks.unpushed === undefined : document.at === undefined,
+        );
+        if (site.settles && options.allowUncommitted === undefined)
+          refuseUncommitted(project.folder, remarks.uncommitted);
+      },
+    },
+    {
+      name: "withdrawn",
+      reason: "an earlier build must not offer records that were withdrawn since",
+      applies: ({ earlier }) => earlier !== undefined,
+      check: ({ earlier, ledger }) => earlier && refuseRetracted(earlier.list, ledger, earlier.wayOut),
+    },
+  ],
+  state: [
+    {
+      name: "turn",
+      reason: "two publishers must not work on the site at the same time",
+      applies: always,
+      check({ stored, publisher, options }) {
+        const isGone = (name: string, run: string) => hasDied({ name, run }, publisher);
+        if (stored) refuseTaken(stored.state, { now: options.now(), isGone });
+      },
+    },
+    {
+      name: "ledger",
+      reason: "new ids must follow those that the site has",
+      applies: ({ site, occasion }) => site.settles && occasion.action !== "refresh",
+      check: ({ stored, ledger, site }) => stored && refuseOlderLedger(ledger, stored.state, site),
+    },
+    {
+      name: "commit",
+      reason: "a checkout that is older than the live build must not replace it",
+      applies: isPublished,
+      check: ({ stored, occasion, site }) =>
+        stored && occasion.isOvertaken && refuseOvertaken(occasion.isOvertaken, stored.state, site),
+    },
+    {
+      name: "hold",
+      reason: "a rollback keeps newer builds back until someone releases the hold",
+      applies: (situation) => isPublished(situation) && !situation.options.releaseHold,
+      check: ({ stored, local, site }) => stored && refuseHeld(local, stored.state, site),
+    },
+    {
+      name: "clock",
+      reason: "clients reject signatures of another day",
+      applies: isSigned,
+      check({ local, store, site, options }) {
+        requireClock(options.now(), store.clockOffset(), {});
+        refuseEndedSignatures(local, site.name, options.now());
+      },
+    },
+    {
+      name: "choice",
+      reason: "the build was chosen by a state that another publisher has replaced since",
+      applies: ({ occasion }) => occasion.chosenBy !== undefined,
+      check({ stored, occasion, site }) {
+        if (stored?.tag !== occasion.chosenBy) throw taken(site);
+      },
+    },
+  ],
+  changes: [
+    {
+      name: "origins",
+      reason: "apt stops to update when Origin or Label change",
+      applies: (situation) => isPublished(situation) && !situation.options.allowChangedOrigin,
+      check: ({ store, live, local, site }) =>
+        requireSameOrigins(store, live.index?.files ?? {}, local, site.name),
+    },
+    {
+      name: "notes",
+      reason: "notes that readers have seen change only with the day of the correction",
+      applies: (situation) => isPublished(situation) && situation.local.document.at === undefined,
+      check: ({ store, live, local, site, options }) =>
+        requireCorrections(store, live.published ?? live.index, local, {
+          site: site.name,
+          now: options.now(),
+        }),
+    },
+    {
+      name: "signed",
+      reason: "a signed site must stay signed, because its readers check signatures",
+      applies: ({ local, stored }) => local.signed === null && Boolean(stored?.state.signed),
+      check({ local, site }) {
+        throw unsigned(local.folder, site.name);
+      },
+    },
+    {
+      name: "versions",
+      reason: "clients remember the highest versions of metadata and reject lower ones",
+      applies: isSigned,
+      async check({ local, store, root, site }, remarks) {
+        const { seen, unverified } = await liveSignatures(store, root);
+        refuseOlderSignatures(local, seen, site.name);
+        remarks.unverified = unverified;
+      },
+    },
+    {
+      name: "artifacts",
+      reason: "every artifact that becomes public must be uploaded, with the size and digest of its record",
+      applies: always,
+      async check({ live, options, ...situation }, remarks) {
+        const { artifactsKnown = false } = options;
+        const named = await newArtifacts(situation, live.published ?? live.index, artifactsKnown);
+        const { site, store, occasion } = situation;
+        const isStaged = !site.settles && occasion.action === "publish";
+        const settlingSites = isStaged ? situation.settlingSites : [];
+        remarks.checked = await requireArtifacts(named, { site, store, settlingSites });
+      },
+    },
+  ],
+};
+
+/** The reason of a guard, for the checks before a release. */
+export function reasonOf(name: string): string {
+  const known = Object.values(guards).flat();
+  const guard = known.find((each) => each.name === name);
+  if (!guard) throw new TypeError(`there is no guard ${name}`);
+  return guard.reason;
+}
+
+/** Runs guards one after the other, until one refuses. @throws RelcatError */
+export async function passGuards<Situation>(
+  list: readonly Guard<Situation>[],
+  situation: Situation,
+): Promise<Remarks> {
+  const remarks: Remarks = { uncommitted: [], unverified: [] };
+  for (const { applies, check } of list) if (applies(situation)) await check(situation, remarks);
+  return remarks;
 }
 
 /**
- * Refuses a checkout older than the live commit, from a late approval or a repeated job. @throws RelcatError
- * site-newer
+ * Verifies that the base branch has the ledger lines.
+ * @returns the reason if git cannot tell, and the reason of --allow-unpushed if it was needed
+ * @throws RelcatError ledger-unpushed
  */
-export async function refuseOvertaken(
-  isOvertaken: (commit: string) => Promise<boolean>,
-  { commit }: SiteState,
-  { name }: SiteSettings,
-): Promise<void> {
-  if (commit === null || !(await isOvertaken(commit))) return;
-  throw failure(
-    "site-newer",
-    `${name} has the build of commit ${short(commit)}, which is newer than the commit here`,
-    `Publish from the newest main. To go back on purpose: relcat rollback ${name} --reason TEXT`,
-  );
-}
-
-/**
- * Refuses to publish to a held site, or an older build than the live one. @throws RelcatError site-held,
- * build-stale
- */
-export function refuseHeld(
-  { document: build, folder }: { document: BuildDocument; folder: string },
-  state: SiteState,
-  site: SiteSettings,
-): void {
-  if (build.at !== undefined && build.at !== state.hold?.commit) {
-    throw failure(
-      "build-stale",
-      `the build is of an earlier commit, ${build.at.slice(0, 12)}, and ${site.name} has another commit`,
-      `To go back to it: relcat rollback ${site.name} --out ${shellWord(folder)} --reason TEXT`,
-    );
+export async function provePushed(
+  { folder, config }: ProjectSettings,
+  ledger: Ledger,
+  { allowUnpushed }: Pick<PublishOptions, "allowUnpushed">,
+): Promise<Pick<Remarks, "unproved" | "unpushed">> {
+  const base = await findLedgerBase(folder, config.ledgerBase);
+  if (!base) return {};
+  try {
+    const unproved = await refuseUnpushed(ledger, base);
+    return { unproved, unpushed: unproved === undefined ? undefined : allowUnpushed };
+  } catch (error) {
+    const isAllowed = error instanceof RelcatError && allowUnpushed !== undefined;
+    if (!isAllowed) throw error;
+    return { unpushed: allowUnpushed };
   }
-  refuseHold(holdOn(build, state), site);
 }
-
-/** @throws RelcatError site-held */
-export function refuseHold(hold: SiteState["hold"], site: SiteSettings): void {
-  if (!hold) return;
-  const at = hold.commit?.slice(0, 12) ?? "COMMIT";
-  throw failure(
-    "site-held",
-    `${site.name} is held since ${hold.since} by ${hold.by}: ${hold.reason}`,
-    `When that is repaired: relcat ${site.settles ? "release" : "publish"} ${site.name} --release-hold. To withdraw a package in the meantime: relcat build --released --at ${at} --site ${site.name} --out earlier, then relcat sign --site ${site.name} --out earlier, then relcat publish ${site.name} --out earlier`,
-  );
-}
-
-/** The hold that keeps a build back; null: none. A build of an earlier commit goes live for a withdrawal. */
-export const holdOn = ({ at }: BuildDocument, { hold }: SiteState): SiteState["hold"] =>
-  at === undefined ? hold : null;
-
-/** Refuses a site that another run is publishing to. @throws RelcatError site-taken */
-export function refuseTaken(
-  state: SiteState,
-  { now, isGone }: { now: number; isGone: (publisher: string, run: string) => boolean },
-): void {
-  const left = Date.parse(state.lease_until) - now;
-  // A lease that lasts longer was dated by a clock that was ahead.
-  if (state.state === "done" || left <= 0 || left > lease + clockTolerance) return;
-  if (isGone(state.publisher, state.run)) return;
-  throw failure(
-    "site-taken",
-    `${state.publisher} is publishing ${short(state.build)} there, until ${state.lease_until} at the latest`,
-    "Nothing was changed. Run the command again after that.",
-  );
-}
-
-/**
- * A stored build must not offer records that were withdrawn since.
- * @param wayOut hint: how to get the build without them
- * @throws RelcatError build-retracted
- */
-export function refuseRetracted(list: readonly { id: number }[], ledger: Ledger, wayOut: string): void {
-  const gone = list.filter(({ id }) => ledger.byId.get(id)?.retraction);
-  if (gone.length === 0) return;
-  const ids = gone.map(({ id }) => id).join(", ");
-  throw failure(
-    "build-retracted",
-    `that build offers what was withdrawn since: ${gone.length === 1 ? "package" : "packages"} ${ids}`,
-    wayOut,
-  );
-}
-
-/** @throws RelcatError build-unsigned */
-export function refuseUnsigned({ signed, folder }: LocalBuild, site: string): void {
-  if (signed !== null) return;
-  throw failure(
-    "build-unsigned",
-    `${folder} is not signed, or was built again since, and catalog.yaml requires signatures`,
-    `Sign it, continuing from the published metadata: relcat sign --site ${site}`,
-  );
-}
-
-/** A signed site must stay signed, because its readers check signatures. */
-export const unsigned = (folder: string, site: string): RelcatError =>
-  failure(
-    "build-unsigned",
-    `${site} is signed, and ${folder} is not`,
-    `Sign it, continuing from the published metadata: relcat sign --site ${site}`,
-  );
-
-/** Metadata that the timestamp refers to, by path; roots are checked elsewhere. */
-function signatures({ read }: LocalBuild) {
-  const timestamp = read(timestampPath);
-  const { version } = readTimestamp(timestamp).metadata.signed.snapshotMeta;
-  const snapshotPath = metadataPath("snapshot", version);
-  const snapshot = readSnapshot(read(snapshotPath));
-  const roles = Object.entries(snapshot.metadata.signed.meta).map(
-    ([name, meta]) => [name.slice(0, -".json".length), meta.version] as const,
-  );
-  return { timestamp, snapshot, roles };
-}
-
-/** Signatures may have expired between signing and publishing. @throws RelcatError build-unsigned, clock */
-export function refuseEndedSignatures(local: LocalBuild, site: string, now: number): void {
-  const { timestamp, snapshot, roles } = signatures(local);
-  const { signed } = readTimestamp(timestamp).metadata;
-  const date = signingDate(signed) ?? 0;
-  if (date > now + clockTolerance)
-    throw failure(
-      "clock",
-      `${local.folder} was signed on ${dateOf(date)}, and the clock gives ${dateOf(now)}`,
-      `Set the clock of this machine. If it is right, the other one was ahead, so sign again: relcat sign --site ${site}`,
-    );
-  const ends = [
-    ["timestamp", signed.expires],
-    ["snapshot", snapshot.metadata.signed.expires],
-    ...roles.map(([role, version]) => {
-      const part = readTargets(local.read(metadataPath(role, version)));
-      return [role, part.metadata.signed.expires] as const;
-    }),
-    ...suiteEnds(local.files, local.read),
-  ] as const;
-  const ended = ends.find(([, expires]) => Date.parse(expires) <= now);
-  if (!ended) return;
-  const [role, expires] = ended;
-  throw failure(
-    "build-unsigned",
-    `${local.folder} has expired: its ${role} has ended on ${expires}`,
-    role === "targets"
-      ? "The holder of the targets key renews it: relcat trust sign"
-      : `Sign it again: relcat sign --site ${site}`,
-  );
-}
-
-/** Clients remember the highest versions and reject lower ones. @throws RelcatError site-newer */
-export function refuseOlderSignatures(
-  local: LocalBuild,
-  live: { timestamp: Uint8Array; snapshot: Uint8Array } | undefined,
-  site: string,
-): void {
-  if (!live) return;
-  const own = signatures(local);
-  if (sha256(own.timestamp) === sha256(live.timestamp)) return;
-  const seen = readTimestamp(live.timestamp).metadata.signed;
-  const here = new Map(own.roles);
-  const behind = [
-    ["timestamp", readTimestamp(own.timestamp).metadata.signed.version - 1, seen.version],
-    ["snapshot", own.snapshot.metadata.signed.version, seen.snapshotMeta.version],
-    ...Object.entries(readSnapshot(live.snapshot).metadata.signed.meta).map(([name, meta]) => {
-      const role = name.slice(0, -".json".length);
-      return [role, here.get(role) ?? 0, meta.version] as const;
-    }),
-  ] as const;
-  const found = behind.find(([, ours, theirs]) => ours < theirs);
-  if (!found) return;
-  const [role, ours, theirs] = found;
-  const version = role === "timestamp" ? ours + 1 : ours;
-  throw failure(
-    "site-newer",
-    `${local.folder} was signed before the live build at ${site}: its ${role} has version ${version}, and there is ${theirs}`,
-    `Sign it again, continuing from the published metadata: relcat sign --site ${site}`,
-  );
-}
-
-/** Abbreviated build id. */
-export const short = (build: string | null): string => build?.slice(0, 12) ?? "nothing";

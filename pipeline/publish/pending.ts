@@ -1,14 +1,11 @@
-import type { Settings } from "../documents/config.ts";
 import { isFolderAddress } from "../documents/relative-path.ts";
 import { usualKey, usualOpenPgpKey } from "../documents/signers.ts";
 import { type Changes, writtenFiles } from "../documents/site-store.ts";
-import type { SiteSettings } from "../documents/sites.ts";
 import { runHook } from "../system/hooks.ts";
 import { announcement, purgeLines } from "./announcements.ts";
 import type { LocalBuild } from "./local-build.ts";
+import type { Publishing } from "./open-publishing.ts";
 import type { Turn } from "./turn.ts";
-
-type Trust = Settings["trust"];
 
 /**
  * Runs the hooks that are pending for the live build; a failed hook is repeated by the next run.
@@ -16,10 +13,11 @@ type Trust = Settings["trust"];
  * @throws RelcatError hook-failed, site-taken
  */
 export async function runPending(
-  { site, local, trust }: { site: SiteSettings; local: LocalBuild; trust: Trust },
+  { site, local, project }: Pick<Publishing, "site" | "project"> & { local: LocalBuild },
   turn: Turn,
   changes: Changes | undefined,
 ): Promise<void> {
+  const { trust } = project.config;
   const { state } = turn;
   const { pending } = state;
   if (!pending) return;

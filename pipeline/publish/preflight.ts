@@ -5,7 +5,7 @@ import { type LedgerSurroundings, readLedgerNow } from "../ledger/ledger-file.ts
 import { eventsAfter, noLedger } from "../ledger/ledger-mark.ts";
 import { publishRelease } from "../ledger/publish-records.ts";
 import { type CutRequest, cut, versionsOf } from "../plan/cut.ts";
-import { openSettings, siteNamed } from "../project/settings.ts";
+import { type ProjectSettings, siteNamed } from "../project/settings.ts";
 import { notesFile } from "../site/release-notes.ts";
 import { refuseForeignFolder } from "../site/stores/foreign-folder.ts";
 import { headOf, isBefore } from "../system/git/git-head.ts";
@@ -19,14 +19,13 @@ import { requireTrust, undelegatedYears } from "../trust/site-trust.ts";
 import { openSigner } from "../trust/stores/signer.ts";
 import { requireRoot } from "../trust/stores/trust-folder.ts";
 import { requireCorrections } from "./corrections.ts";
-import { refuseHold, refuseOlderLedger, refuseOvertaken, refuseOwnMachine, refuseTaken } from "./guards.ts";
+import { reasonOf } from "./guards.ts";
 import { namedArtifact } from "./named-artifacts.ts";
-import { settlingSitesOf } from "./publish.ts";
-import type { PublishOptions } from "./publish-build.ts";
+import { openPublishing, type PublishOptions } from "./open-publishing.ts";
+import { refuseHold, refuseOlderLedger, refuseOvertaken, refuseOwnMachine, refuseTaken } from "./refusals.ts";
 import { pushBranch } from "./release.ts";
 import { requireArtifacts } from "./require-artifacts.ts";
-import { hasDied, thisPublisher } from "./stores/publishers.ts";
-import { openSite } from "./stores/site-store.ts";
+import { hasDied, type Publisher } from "./stores/publishers.ts";
 
 /** A release as it was asked for. */
 export interface PreflightRequest extends Pick<PublishOptions, "environment" | "now" | "releaseHold"> {
@@ -44,25 +43,21 @@ export interface PreflightRequest extends Pick<PublishOptions, "environment" | "
 const checks = [
   ["address", "settles", "readers must reach the site at the address that its documents name"],
   ["access", "always", "the storage of the site must answer"],
-  ["clock", "isSigned", "clients reject signatures of another day"],
-  ["turn", "always", "two publishers must not work on the site at the same time"],
-  ["ledger", "settles", "new ids must follow those that the site has"],
-  ["commit", "settles", "a checkout that is older than the live build must not replace it"],
-  ["hold", "isHeldBack", "a rollback keeps newer builds back until someone releases the hold"],
+  ["clock", "isSigned", reasonOf("clock")],
+  ["turn", "always", reasonOf("turn")],
+  ["ledger", "settles", reasonOf("ledger")],
+  ["commit", "settles", reasonOf("commit")],
+  ["hold", "isHeldBack", reasonOf("hold")],
   ["push", "isPushed", "the remote must accept the commit of the cut"],
   ["cut", "always", "every release must be complete, valid and inspected before its ids are permanent"],
-  ["notes", "settles", "notes that readers have seen change only with the day of the correction"],
+  ["notes", "settles", reasonOf("notes")],
   ["folder", "always", "the build must not remove files of another program"],
   ["key", "isSigned", "only the online key that releases/trust names can sign"],
   ["root", "isSigned", "readers trust the root that the site has"],
   ["expiry", "isSigned", "clients reject a site whose root or targets have expired"],
   ["years", "isSigned", "the targets key must have delegated the year of each release"],
   ["feeds", "feeds", "package repositories with permanent content must be signed, by keys that clients know"],
-  [
-    "artifacts",
-    "always",
-    "every artifact that becomes public must be uploaded, with the size and digest of its record",
-  ],
+  ["artifacts", "always", reasonOf("artifacts")],
 ] as const;
 
 /** Signed to find out whether a key, or the program that has it, works. */
@@ -74,7 +69,7 @@ const trial = new TextEncoder().encode("relcat release");
  * @throws RelcatError with every problem
  */
 export async function preflight(
-  releases: string,
+  project: ProjectSettings,
   name: string,
   request: PreflightRequest,
   surroundings: LedgerSurroundings,
@@ -82,7 +77,7 @@ export async function preflight(
   const { out, isSigned, isPushed, environment, releaseHold } = request;
   const { pid } = surroundings;
   const now = request.now();
-  const config = (await openSettings(releases)).config;
+  const { folder: releases, config } = project;
   const site = siteNamed(config, name);
   const { settles } = site;
   const applies = {
@@ -93,15 +88,13 @@ export async function preflight(
     isHeldBack: settles && !releaseHold,
     feeds: (config.feeds.apt ?? config.feeds.yum) !== undefined,
   };
-  const here = thisPublisher(environment, pid);
-  const isGone = (publisher: string, run: string) => hasDied({ name: publisher, run }, here);
   const reached = once(async () => {
-    const store = await openSite(site, environment, pid);
-    return { store, state: (await store.readState())?.state };
+    const publishing = await openPublishing(project, name, { environment, pid });
+    return { ...publishing, state: (await publishing.store.readState())?.state };
   });
-  const atSite = async <T>(use: (state: SiteState) => T) => {
-    const { state } = await reached();
-    return state && use(state);
+  const atSite = async <T>(use: (state: SiteState, publisher: Publisher) => T) => {
+    const { state, publisher } = await reached();
+    return state && use(state, publisher);
   };
   const decided = once(() => cut(releases, request.cut, { ...surroundings, dryRun: true }));
   const own = { ...config, baseUrl: site.baseUrl };
@@ -118,7 +111,11 @@ export async function preflight(
       const live = await readLiveChain(store, requireRoot(releases));
       requireClock(now, store.clockOffset(), await datesOf(releases, live));
     },
-    turn: () => atSite((state) => refuseTaken(state, { now, isGone })),
+    turn: () =>
+      atSite((state, publisher) => {
+        const isGone = (other: string, run: string) => hasDied({ name: other, run }, publisher);
+        refuseTaken(state, { now, isGone });
+      }),
     ledger: () => atSite((state) => refuseOlderLedger(readLedgerNow(releases), state, site)),
     commit: () =>
       atSite(async (state) => {
@@ -126,7 +123,7 @@ export async function preflight(
         if (head) await refuseOvertaken((commit) => isBefore(releases, head, commit), state, site);
       }),
     hold: () => atSite(({ hold }) => refuseHold(hold, site)),
-    push: () => pushBranch(releases, true),
+    push: () => pushBranch(project, true),
     cut: decided,
     async notes() {
       const { store, state } = await reached();
@@ -182,7 +179,7 @@ export async function preflight(
     },
     // Publishing compares with the live documents; before a build, the lines that the site lacks tell what is new.
     async artifacts() {
-      const { store, state } = await reached();
+      const { store, state, settlingSites } = await reached();
       const { catalog, cut } = await decided();
       const { events } = catalog.ledger;
       const count = eventsAfter(catalog.ledger, state?.ledger ?? noLedger);
@@ -193,8 +190,7 @@ export async function preflight(
           .filter(({ record }) => ids.has(record.id))
           .map((each) => namedArtifact(version, each.record, each)),
       );
-      const settlingSites = settles ? [] : settlingSitesOf(config, environment, pid);
-      await requireArtifacts(named, { site, store, settlingSites });
+      await requireArtifacts(named, { site, store, settlingSites: settles ? [] : settlingSites });
     },
   };
   // Checks that need the same thing have the same problem without it.

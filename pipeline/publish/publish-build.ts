@@ -1,72 +1,26 @@
-import type { Settings } from "../documents/config.ts";
 import type { SiteState } from "../documents/site-state.ts";
 import {
   type Changes,
   type Damage,
   type Publication,
   type PublicFile,
-  type SiteStore,
   writtenFiles,
 } from "../documents/site-store.ts";
-import type { SiteSettings } from "../documents/sites.ts";
-import type { Ledger } from "../ledger/ledger.ts";
 import { ledgerMark } from "../ledger/ledger-mark.ts";
-import { requireClock } from "../trust/clock.ts";
-import type { SignedRoot } from "../trust/metadata.ts";
 import { announced } from "./announcements.ts";
-import { requireSameOrigins } from "./apt-origins.ts";
 import { changesBetween, endsAfter, leavingFiles } from "./changes.ts";
-import { requireCorrections } from "./corrections.ts";
-import {
-  refuseEndedSignatures,
-  refuseHeld,
-  refuseOlderLedger,
-  refuseOlderSignatures,
-  refuseOvertaken,
-  refuseTaken,
-  unsigned,
-} from "./guards.ts";
-import { type LiveSite, liveSignatures, readLiveSite } from "./live-site.ts";
+import { guards, passGuards, type SiteSituation } from "./guards.ts";
+import { type LiveSite, readLiveSite } from "./live-site.ts";
 import type { LocalBuild } from "./local-build.ts";
+import type { PublishOptions } from "./open-publishing.ts";
 import { runPending } from "./pending.ts";
-import { newArtifacts, requireArtifacts } from "./require-artifacts.ts";
-import type { SettledArtifacts, SettlingSite } from "./settled-artifacts.ts";
-import { hasDied, type Publisher } from "./stores/publishers.ts";
-import { type Occasion, type OnStep, Turn, taken } from "./turn.ts";
-
-export interface PublishOptions {
-  /** Report the changes without making them. */
-  dryRun?: boolean;
-  /** End a hold. */
-  releaseHold?: boolean;
-  /** Read every file at the site, and rewrite those that changed since they were published. */
-  repair?: boolean;
-  /** Imported records name files that existed before relcat, so these are not checked. */
-  artifactsKnown?: boolean;
-  /** Reason for publishing ledger lines that the base lacks; stored in the site's history. */
-  allowUnpushed?: string | undefined;
-  /** Reason for publishing files that are not committed; stored in the site's history. */
-  allowUncommitted?: string | undefined;
-  /** Publish suites of apt under another Origin or Label than the live ones. */
-  allowChangedOrigin?: boolean;
-  environment: Readonly<Record<string, string | undefined>>;
-  /** Milliseconds since 1970; called repeatedly, because publishing takes time. */
-  now: () => number;
-  /** Progress callback. */
-  onFile?: (done: number, all: number) => void;
-  onStep?: OnStep;
-}
+import type { SettledArtifacts } from "./settled-artifacts.ts";
+import { type Occasion, Turn } from "./turn.ts";
 
 /** A new, changed or removed file. */
 export interface ChangedFile {
   path: string;
   sha256: string;
-}
-
-/** Secrets and the process id, with which the store of a site is opened. */
-export interface SiteAccess {
-  environment: PublishOptions["environment"];
-  pid: number;
 }
 
 export interface PublishDelivery {
@@ -92,35 +46,14 @@ export interface PublishDelivery {
   requests: number;
 }
 
-export interface PublishInput {
-  site: SiteSettings;
-  store: SiteStore;
-  ledger: Ledger;
-  local: LocalBuild;
-  publisher: Publisher;
-  trust: Settings["trust"];
-  /** Sites with permanent content, for comparison by a staging site. */
-  settlingSites?: readonly SettlingSite[];
-  /** Newest root of `releases/trust/`; undefined: signing is not set up. */
-  root: SignedRoot | undefined;
-}
-
 /** Publishes a verified build in an order in which readers never see a half-published site. */
-export async function publishBuild(
-  input: PublishInput,
-  occasion: Occasion,
-  options: PublishOptions,
-): Promise<PublishDelivery> {
-  const { site, store, ledger, local } = input;
-  const { now, releaseHold = false, artifactsKnown = false, onStep } = options;
+export async function publishBuild(input: Omit<SiteSituation, "stored">): Promise<PublishDelivery> {
+  const { site, store, ledger, local, occasion, options } = input;
+  const { now, releaseHold = false, onStep } = options;
   await onStep?.("look");
   const stored = await store.readState();
-  if (stored) await refuseByState(input, stored.state, occasion, options);
-  if (local.signed !== null) {
-    requireClock(now(), store.clockOffset(), {});
-    refuseEndedSignatures(local, site.name, now());
-  }
-  if (occasion.chosenBy !== undefined && stored?.tag !== occasion.chosenBy) throw taken(site);
+  const situation = { ...input, stored };
+  await passGuards(guards.state, situation);
   const live = await readLiveSite(store, stored?.state, {
     hosting: stored?.state.build === local.id ? local.hosting : undefined,
     isRead: options.repair === true,
@@ -128,24 +61,14 @@ export async function publishBuild(
   const changes = changesBetween(live.index?.files ?? {}, local.files, live.owned);
   const report = summary(input, stored?.state, live, changes);
   const endsHold = releaseHold && stored?.state.hold != null;
-  const request = { ...input, occasion, releaseHold, now, onStep };
+  const request = { ...input, releaseHold, now, onStep };
   if (stored && isLive(stored.state, live, local, occasion) && !endsHold) {
     if (!options.dryRun) await runPending(input, new Turn(request, stored), undefined);
     return { ...report, result: "unchanged", requests: store.requests() };
   }
-  if (site.settles && occasion.action === "publish" && !options.allowChangedOrigin)
-    await requireSameOrigins(store, live.index?.files ?? {}, local, site.name);
-  if (site.settles && occasion.action === "publish" && local.document.at === undefined)
-    await requireCorrections(store, live.published ?? live.index, local, { site: site.name, now: now() });
-  if (local.signed === null && stored?.state.signed) throw unsigned(local.folder, site.name);
-  if (local.signed !== null) {
-    const { seen, unverified } = await liveSignatures(store, input.root);
-    report.unverified = unverified;
-    refuseOlderSignatures(local, seen, site.name);
-  }
-  const named = await newArtifacts(input, live.published ?? live.index, artifactsKnown);
-  const checked = await requireArtifacts(named, input);
-  if (options.dryRun) return { ...report, ...checked, result: "planned", requests: store.requests() };
+  const { unverified, checked } = await passGuards(guards.changes, { ...situation, live });
+  const found = { ...report, ...checked, unverified };
+  if (options.dryRun) return { ...found, result: "planned", requests: store.requests() };
 
   await onStep?.("begin");
   const turn = await Turn.begin(request, stored);
@@ -158,11 +81,11 @@ export async function publishBuild(
   const wasPending = stored?.state.pending?.purge === true;
   await runPending(input, turn, wasPending ? undefined : changes);
   const pruned = await turn.during(() => store.prune(turn, isOver));
-  return { ...report, ...checked, result: "published", pruned, requests: store.requests() };
+  return { ...found, result: "published", pruned, requests: store.requests() };
 }
 
 function publicationOf(
-  { local }: PublishInput,
+  { local }: Pick<SiteSituation, "local">,
   { index, published, owned }: LiveSite,
   changes: Changes,
   time: { now: number; isOver: (since: string) => boolean },
@@ -177,20 +100,6 @@ function publicationOf(
   };
 }
 
-async function refuseByState(
-  { site, ledger, local, publisher }: PublishInput,
-  state: SiteState,
-  { action, isOvertaken }: Occasion,
-  { now, releaseHold = false }: PublishOptions,
-): Promise<void> {
-  const isGone = (name: string, run: string) => hasDied({ name, run }, publisher);
-  refuseTaken(state, { now: now(), isGone });
-  if (!site.settles || action === "refresh") return;
-  refuseOlderLedger(ledger, state, site);
-  if (isOvertaken) await refuseOvertaken(isOvertaken, state, site);
-  if (action === "publish" && !releaseHold) refuseHeld(local, state, site);
-}
-
 /** Live means that both the recorded state and the stored files match. */
 const isLive = (state: SiteState, { damage }: LiveSite, local: LocalBuild, { hold }: Occasion): boolean =>
   state.state === "done" &&
@@ -200,7 +109,7 @@ const isLive = (state: SiteState, { damage }: LiveSite, local: LocalBuild, { hol
   (hold === undefined || hold?.reason === state.hold?.reason);
 
 function summary(
-  { site, local }: PublishInput,
+  { site, local }: Pick<SiteSituation, "site" | "local">,
   state: SiteState | undefined,
   { index, damage }: LiveSite,
   changes: Changes,

@@ -1,7 +1,7 @@
 import { failure } from "../../shared/errors.ts";
 import type { SiteStore } from "../documents/site-store.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
-import { openSettings, siteNamed } from "../project/settings.ts";
+import type { ProjectSettings } from "../project/settings.ts";
 import type { Surroundings } from "../system/surroundings.ts";
 import { withWorkFolder } from "../system/work-folder.ts";
 import { newerThanLive, readLiveMetadata } from "../trust/live-metadata.ts";
@@ -9,14 +9,14 @@ import type { SignedRoot, SignedSnapshot } from "../trust/metadata.ts";
 import { requireSigning, signProved } from "../trust/sign-site.ts";
 import { timestampPath } from "../trust/site-files.ts";
 import { requireRoot } from "../trust/stores/trust-folder.ts";
-import { refuseRetracted, refuseUnfitBuild, short } from "./guards.ts";
+import { guards, passGuards } from "./guards.ts";
 import { readLocal } from "./local-build.ts";
-import { type PublishDelivery, type PublishOptions, publishBuild } from "./publish-build.ts";
+import { openPublishing, type PublishOptions, stateOf } from "./open-publishing.ts";
+import { type PublishDelivery, publishBuild } from "./publish-build.ts";
+import { short } from "./refusals.ts";
 import { restoreBuild } from "./restore-build.ts";
-import { commitOf, stateOf } from "./rollback.ts";
+import { commitOf } from "./rollback.ts";
 import { metadataOf } from "./site-metadata.ts";
-import { thisPublisher } from "./stores/publishers.ts";
-import { openSite } from "./stores/site-store.ts";
 import { unlessTaken } from "./turn.ts";
 
 /**
@@ -24,16 +24,15 @@ import { unlessTaken } from "./turn.ts";
  * @throws RelcatError site-empty, build-unknown, trust-missing, and whatever `publishSite` throws
  */
 export async function refreshSite(
-  releases: string,
+  project: ProjectSettings,
   name: string,
   options: PublishOptions,
   surroundings: Pick<Surroundings, "pid" | "onWait">,
 ): Promise<PublishDelivery> {
-  const config = (await openSettings(releases)).config;
-  const site = siteNamed(config, name);
   const { environment, now } = options;
-  const store = await openSite(site, environment, surroundings.pid);
-  const { state, tag } = await stateOf(store, name);
+  const publishing = await openPublishing(project, name, { environment, pid: surroundings.pid });
+  const { site, store } = publishing;
+  const { state, tag } = await stateOf(publishing);
   const [entry] = state.history;
   if (!entry || state.state !== "done") {
     throw failure(
@@ -42,32 +41,27 @@ export async function refreshSite(
       `Finish that first: relcat publish ${name}, or the rollback that was stopped.`,
     );
   }
-  const publisher = thisPublisher(environment, surroundings.pid);
-  requireSigning(config);
-  const root = requireRoot(releases);
-  const ledger = readLedgerNow(releases);
+  requireSigning(project.config);
+  const root = requireRoot(project.folder);
+  const ledger = readLedgerNow(project.folder);
   const live = await provedSnapshot(store, root, name);
   return withWorkFolder(async (folder) => {
     const at = state.hold === null ? "" : ` --at ${commitOf(entry)}`;
     const wayOut = buildAnew(name, at);
-    const restored = await unlessTaken(
+    const { id, document, list } = await unlessTaken(
       site,
       store,
       (now) => now.tag === tag,
       () => restoreBuild({ site, store, entry, ledger, root, live, wayOut }, folder),
     );
-    refuseUnfitBuild(restored.document, site);
-    refuseRetracted(restored.list, ledger, wayOut);
+    const earlier = { list, wayOut, isBuiltHere: false };
+    const given = { ...publishing, ledger, options };
+    await passGuards(guards.build, { ...given, action: "refresh", document, earlier });
     await options.onStep?.("sign");
     const signing = { live: metadataOf(store), environment, now: now() };
-    await signProved(releases, folder, restored.id, signing, surroundings);
+    await signProved(project, folder, id, signing, surroundings);
     const occasion = { action: "refresh", commit: entry.commit, ledger: "kept", chosenBy: tag } as const;
-    const local = readLocal(folder, site);
-    return publishBuild(
-      { site, store, ledger, local, publisher, trust: config.trust, root },
-      occasion,
-      options,
-    );
+    return publishBuild({ ...given, local: readLocal(folder, site), root, occasion });
   });
 }
 

@@ -11,7 +11,7 @@ import { parsedAs } from "../trust/parsed-state.ts";
 import { type ProvedBuild, proveBuild, Unproved } from "../trust/prove-build.ts";
 import { isHosting, listPath, timestampPath } from "../trust/site-files.ts";
 import { type ListedRecord, listSchema, unconfirmedRecords } from "./confirm-records.ts";
-import { short } from "./guards.ts";
+import { short } from "./refusals.ts";
 import { placeKeptFiles, readKeptFile } from "./stores/kept-build.ts";
 
 /** The earlier publish to restore. */

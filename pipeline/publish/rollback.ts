@@ -4,9 +4,8 @@ import type { Settings } from "../documents/config.ts";
 import { relativePath } from "../documents/relative-path.ts";
 import type { BuildDocument } from "../documents/site.ts";
 import { type HistoryEntry, type SiteState, timestampOf } from "../documents/site-state.ts";
-import type { SiteStore, StoredState } from "../documents/site-store.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
-import { openSettings, siteNamed } from "../project/settings.ts";
+import type { ProjectSettings } from "../project/settings.ts";
 import { hasSiblings } from "../site/stores/precompress.ts";
 import { writeSibling } from "../site/stores/siblings.ts";
 import { readIfPresent } from "../system/files.ts";
@@ -15,38 +14,20 @@ import { rootFolder } from "../system/root-folder.ts";
 import type { Surroundings } from "../system/surroundings.ts";
 import { withWorkFolder } from "../system/work-folder.ts";
 import { readBuild } from "../trust/built-site.ts";
-import type { MetadataSource } from "../trust/live-metadata.ts";
 import { sha256 } from "../trust/metadata.ts";
 import { parsedAs } from "../trust/parsed-state.ts";
 import { signProved, signSite } from "../trust/sign-site.ts";
 import { listPath } from "../trust/site-files.ts";
 import { findRoot, requireRoot } from "../trust/stores/trust-folder.ts";
 import { type ListedRecord, listSchema } from "./confirm-records.ts";
-import { holdOn, refuseRetracted, refuseUnfitBuild, short } from "./guards.ts";
+import { guards, passGuards } from "./guards.ts";
 import { readLocal } from "./local-build.ts";
-import { provePushed } from "./publish.ts";
-import { type PublishDelivery, type PublishOptions, publishBuild, type SiteAccess } from "./publish-build.ts";
+import { openPublishing, type PublishOptions, stateOf } from "./open-publishing.ts";
+import { type PublishDelivery, publishBuild } from "./publish-build.ts";
+import { short } from "./refusals.ts";
 import { type RestoreRequest, restoreBuild, unknownBuild } from "./restore-build.ts";
 import { metadataOf } from "./site-metadata.ts";
-import { thisPublisher } from "./stores/publishers.ts";
-import { openSite } from "./stores/site-store.ts";
 import { type Occasion, unlessTaken } from "./turn.ts";
-
-/** State of a site. @throws RelcatError site-unknown, site-empty */
-export async function readSiteState(
-  releases: string,
-  name: string,
-  { environment, pid }: SiteAccess,
-): Promise<SiteState> {
-  const site = siteNamed((await openSettings(releases)).config, name);
-  return (await stateOf(await openSite(site, environment, pid), name)).state;
-}
-
-export async function stateOf(store: SiteStore, name: string): Promise<StoredState> {
-  const stored = await store.readState();
-  if (stored) return stored;
-  throw failure("site-empty", `nothing was published to ${name} yet`, `Start with: relcat publish ${name}`);
-}
 
 export interface RollbackOptions extends PublishOptions {
   /** First digits of the build id; default: the previous build. */
@@ -62,60 +43,51 @@ export interface RollbackOptions extends PublishOptions {
  * @throws RelcatError site-empty, build-unknown, build-retracted, and whatever `publishSite` throws
  */
 export async function rollbackSite(
-  releases: string,
+  project: ProjectSettings,
   name: string,
   options: RollbackOptions,
   surroundings: Pick<Surroundings, "pid" | "onWait">,
 ): Promise<PublishDelivery & { commit: string | null; isSigned: boolean; settles: boolean }> {
-  const config = (await openSettings(releases)).config;
-  const site = siteNamed(config, name);
-  const { environment, now } = options;
-  const store = await openSite(site, environment, surroundings.pid);
-  const { state, tag } = await stateOf(store, name);
-  const ledger = readLedgerNow(releases);
-  const publisher = thisPublisher(environment, surroundings.pid);
-  const isSigned = config.trust.profile !== "none" && site.settles;
+  const { environment, now, out } = options;
+  const publishing = await openPublishing(project, name, { environment, pid: surroundings.pid });
+  const { site, store, publisher } = publishing;
+  const { state, tag } = await stateOf(publishing);
+  const ledger = readLedgerNow(project.folder);
+  const isSigned = project.config.trust.profile !== "none" && site.settles;
   return withWorkFolder(async (work) => {
-    const folder = options.out ?? work;
+    const folder = out ?? work;
     const earlier =
-      options.out === undefined
+      out === undefined
         ? await unlessTaken(
             site,
             store,
             (now) => now.tag === tag,
-            () =>
-              restoreChosen(
-                { releases, site, store, ledger, isSigned, precompress: config.precompress },
-                chosen(state, options.to),
-                work,
-              ),
+            () => restoreChosen({ project, site, store, ledger, isSigned }, chosen(state, options.to), work),
           )
-        : builtEarlier(options.out);
-    refuseUnfitBuild(earlier.document, site);
-    // Built locally with the current ledger, whose lines become public as in any publish.
-    if (options.out !== undefined && site.settles) await provePushed(releases, config, ledger, options);
-    const { commit } = earlier;
-    refuseRetracted(earlier.list, ledger, anewWithoutWithdrawn(name, commit));
+        : builtEarlier(out);
+    const { document, list, commit } = earlier;
+    const wayOut = anewWithoutWithdrawn(name, commit);
+    await passGuards(guards.build, {
+      ...{ ...publishing, action: "rollback", options, ledger, document },
+      // Built locally with the current ledger, whose lines become public as in any publish.
+      earlier: { list, wayOut, isBuiltHere: out !== undefined },
+    });
     await options.onStep?.("sign");
-    if (isSigned && !(options.dryRun && options.out)) {
+    if (isSigned && !(options.dryRun && out)) {
       const signing = { live: metadataOf(store), environment, now: now() };
-      if (earlier.proved === undefined) await signSite(releases, folder, signing, surroundings);
-      else await signProved(releases, folder, earlier.proved, signing, surroundings);
+      if (earlier.proved === undefined) await signSite(project, folder, signing, surroundings);
+      else await signProved(project, folder, earlier.proved, signing, surroundings);
     }
-    const hold = { reason: options.reason, by: publisher.name, since: timestampOf(now()), commit };
-    const local = readLocal(folder, site);
     const occasion: Occasion = {
       action: "rollback",
-      hold,
+      hold: { reason: options.reason, by: publisher.name, since: timestampOf(now()), commit },
       commit,
       chosenBy: tag,
-      ...(options.out === undefined && { ledger: "kept" }),
+      ...(out === undefined && { ledger: "kept" }),
     };
-    const done = await publishBuild(
-      { site, store, ledger, local, publisher, trust: config.trust, root: findRoot(releases) },
-      occasion,
-      options,
-    );
+    const local = readLocal(folder, site);
+    const root = findRoot(project.folder);
+    const done = await publishBuild({ ...publishing, ledger, local, root, occasion, options });
     return { ...done, commit, isSigned, settles: site.settles };
   });
 }
@@ -137,26 +109,20 @@ interface EarlierBuild {
 
 /** Options for verifying and completing a restored build. */
 interface RestoringHere {
-  releases: string;
+  project: ProjectSettings;
   isSigned: boolean;
-  precompress: Settings["precompress"];
 }
 
 async function restoreChosen(
-  {
-    releases,
-    isSigned,
-    precompress,
-    ...request
-  }: Omit<RestoreRequest, "entry" | "root" | "wayOut"> & RestoringHere,
+  { project, isSigned, ...request }: Omit<RestoreRequest, "entry" | "root" | "wayOut"> & RestoringHere,
   entry: HistoryEntry,
   work: string,
 ): Promise<EarlierBuild> {
   const { name } = request.site;
-  const root = isSigned ? requireRoot(releases) : undefined;
+  const root = isSigned ? requireRoot(project.folder) : undefined;
   const wayOut = `Go back to another build with --to, or build this one again from its commit: ${madeAnew(name, entry)}`;
   const { id, document, list } = await restoreBuild({ ...request, entry, root, wayOut }, work);
-  if (request.site.place.kind === "dir") await compressAgain(work, document, precompress);
+  if (request.site.place.kind === "dir") await compressAgain(work, document, project.config.precompress);
   return { document, list, commit: document.at ?? entry.commit, proved: id };
 }
 
@@ -224,27 +190,4 @@ function refuseTwice({ history: [last], hold }: SiteState): void {
     `the site was already rolled back, to build ${short(last.build)}, and is held there: ${hold.reason}`,
     "To go further back, name the build with --to: relcat history lists them.",
   );
-}
-
-/** The metadata of a site named in catalog.yaml. @throws RelcatError site-unknown */
-export async function metadataAtSite(
-  releases: string,
-  name: string,
-  { environment, pid }: SiteAccess,
-): Promise<MetadataSource> {
-  const site = siteNamed((await openSettings(releases)).config, name);
-  return metadataOf(await openSite(site, environment, pid));
-}
-
-/** The hold that keeps the build in `out` from a site; null: none does. @throws RelcatError site-unknown */
-export async function holdAgainst(
-  releases: string,
-  name: string,
-  out: string,
-  { environment, pid }: SiteAccess,
-): Promise<SiteState["hold"]> {
-  const site = siteNamed((await openSettings(releases)).config, name);
-  if (!site.settles) return null;
-  const stored = await (await openSite(site, environment, pid)).readState();
-  return stored ? holdOn(readBuild(out).document, stored.state) : null;
 }

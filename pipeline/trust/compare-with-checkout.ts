@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { failure } from "../../shared/errors.ts";
-import type { Settings } from "../documents/config.ts";
 import type { OutputFile } from "../documents/published.ts";
 import type { BuildCopies, BuildDocument } from "../documents/site.ts";
 import { earlierCommit } from "../ledger/earlier-commit.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
+import type { ProjectSettings } from "../project/settings.ts";
 import { buildCatalog, type Site } from "../site/whole-site.ts";
 import { refuseStaleBuild } from "./built-site.ts";
 
@@ -18,8 +18,7 @@ export type OnCompared = (progress: { done: number; total: number }) => void;
  * @throws RelcatError build-unproved, naming the first different file; build-stale
  */
 export async function refuseOtherThanCheckout(
-  releases: string,
-  config: Settings,
+  { folder: releases, config }: ProjectSettings,
   out: string,
   document: BuildDocument,
   onCompared?: OnCompared,

@@ -6,7 +6,7 @@ import { relativePath, relativePathSchema } from "../documents/relative-path.ts"
 import type { BuildDocument } from "../documents/site.ts";
 import { signerOf } from "../documents/trust.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
-import { openSettings } from "../project/settings.ts";
+import type { ProjectSettings } from "../project/settings.ts";
 import { exists, readIfPresent, removeFile, replaceDurably } from "../system/files.ts";
 import { headTime } from "../system/git/git-head.ts";
 import { withOutputLock } from "../system/lock.ts";
@@ -66,19 +66,18 @@ export interface SignOptions {
  * @throws RelcatError build-unproved, build-stale, and whatever `signProved` throws
  */
 export async function signSite(
-  releases: string,
+  project: ProjectSettings,
   out: string,
   options: SignOptions,
   surroundings: Pick<Surroundings, "pid" | "onWait"> & { onCompared?: OnCompared },
 ): Promise<SignDelivery> {
   requireBuild(out);
-  const config = (await openSettings(releases)).config;
-  requireSigning(config);
-  requireTrust(releases);
+  requireSigning(project.config);
+  requireTrust(project.folder);
   const { document, bytes } = readBuild(out);
   if (document.provisional.length === 0)
-    await refuseOtherThanCheckout(releases, config, out, document, surroundings.onCompared);
-  return signProved(releases, out, sha256(bytes), options, surroundings);
+    await refuseOtherThanCheckout(project, out, document, surroundings.onCompared);
+  return signProved(project, out, sha256(bytes), options, surroundings);
 }
 
 /** @throws RelcatError trust-missing */
@@ -98,13 +97,12 @@ export function requireSigning({ trust }: Settings): void {
  * key-untrusted, feed-key, feed-unsigned, versions-exhausted, clock, lock-held
  */
 export async function signProved(
-  releases: string,
+  { folder: releases, config }: ProjectSettings,
   out: string,
   proved: string,
   options: SignOptions,
   surroundings: Pick<Surroundings, "pid" | "onWait">,
 ): Promise<SignDelivery> {
-  const config = (await openSettings(releases)).config;
   requireSigning(config);
   const trust = requireTrust(releases);
   const online = openSigner(config.trust, options.environment);

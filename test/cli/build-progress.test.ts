@@ -7,6 +7,7 @@ import {
   build,
   importCatalog,
   loadCatalog,
+  openSettings,
   signSite,
 } from "../../pipeline/index.ts";
 import { publishingProject } from "../publish/support.ts";
@@ -57,7 +58,7 @@ test("signing reports how many files of the build are compared with the checkout
     onCompared: (progress: BuildProgress) => void reports.push(progress),
   };
   const options = { environment: secrets, now: Date.now() };
-  await signSite(join(folder, "releases"), join(folder, "dist"), options, surroundings);
+  await signSite(await openSettings(join(folder, "releases")), join(folder, "dist"), options, surroundings);
   const total = reports.length;
   expect(total).toBeGreaterThan(10);
   expect(reports).toEqual(Array.from({ length: total }, (_, index) => ({ done: index + 1, total })));

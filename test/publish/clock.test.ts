@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { readSignature } from "openpgp";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { RelcatError, verifySite } from "../../pipeline/index.ts";
+import { openSettings } from "../../pipeline/project/settings.ts";
 import { sha256 } from "../../pipeline/trust/metadata.ts";
 import { type SignDelivery, signProved } from "../../pipeline/trust/sign-site.ts";
 import { afterFile } from "../support/after-file.ts";
@@ -215,8 +216,8 @@ async function signAt(now: number): Promise<SignDelivery> {
   const [releases, dist] = [join(folder, "releases"), join(folder, "dist")];
   const build = sha256(readFileSync(join(dist, "build.json")));
   const signing = { environment: env, now };
-  return inTime(now, () =>
-    signProved(releases, dist, build, signing, { pid: process.pid, onWait: () => {} }),
+  return inTime(now, async () =>
+    signProved(await openSettings(releases), dist, build, signing, { pid: process.pid, onWait: () => {} }),
   );
 }
 

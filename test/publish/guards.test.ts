@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { BuildDocument } from "../../pipeline/documents/site.ts";
 import { siteSettings } from "../../pipeline/documents/sites.ts";
-import { refuseUnfitBuild } from "../../pipeline/publish/guards.ts";
+import { refuseUnfitBuild } from "../../pipeline/publish/refusals.ts";
 
 describe("publish refuses an address of the reader's own host", () => {
   const publish = (baseUrl: string, settles = true) => {

@@ -1,7 +1,13 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { lease, type PublishStep } from "../../pipeline/documents/publish-turn.ts";
-import { metadataAtSite, publishSite, refreshSite, rollbackSite } from "../../pipeline/index.ts";
+import {
+  metadataAtSite,
+  openSettings,
+  publishSite,
+  refreshSite,
+  rollbackSite,
+} from "../../pipeline/index.ts";
 import { signProved } from "../../pipeline/trust/sign-site.ts";
 import { sha256 } from "./forged-site.ts";
 import { addRelease, type PublishingProject } from "./support.ts";
@@ -86,17 +92,18 @@ export async function signAndPublish(
   repair = false,
 ) {
   const { environment, now } = options(clock);
-  const live = await metadataAtSite("releases", "prod", { environment, pid: process.pid });
+  const project = await openSettings("releases");
+  const live = await metadataAtSite(project, "prod", { environment, pid: process.pid });
   // There is one checkout here, but each build came from its own.
   const proved = sha256(readFileSync(join(out, "build.json")));
-  await signProved("releases", out, proved, { live, environment, now: now() }, surroundings);
+  await signProved(project, out, proved, { live, environment, now: now() }, surroundings);
   const request = {
     ...options(clock),
     releaseHold: true,
     repair,
     ...(onStep && { onStep: stopping(onStep) }),
   };
-  return publishSite("releases", out, "prod", request, surroundings);
+  return publishSite(project, out, "prod", request, surroundings);
 }
 
 const stopping = (onStep: (step: PublishStep) => unknown) => async (step: PublishStep) => {
@@ -104,12 +111,23 @@ const stopping = (onStep: (step: PublishStep) => unknown) => async (step: Publis
 };
 
 /** One publisher, which publishes `one`, restores an earlier build, or renews the signatures. */
-export function act(action: Action, to: string, clock?: Clock, onStep?: (step: PublishStep) => unknown) {
+export async function act(
+  action: Action,
+  to: string,
+  clock?: Clock,
+  onStep?: (step: PublishStep) => unknown,
+) {
   const request = { ...options(clock), ...(onStep && { onStep: stopping(onStep) }) };
   if (action === "publish") return signAndPublish("one", clock, onStep);
   // The daily job of a checkout before the withdrawal. After it, nothing would be signed.
-  if (action === "refresh") return refreshSite(beforeWithdrawal, "prod", request, surroundings);
-  return rollbackSite("releases", "prod", { ...request, to, reason: "odd page" }, surroundings);
+  if (action === "refresh")
+    return refreshSite(await openSettings(beforeWithdrawal), "prod", request, surroundings);
+  return rollbackSite(
+    await openSettings("releases"),
+    "prod",
+    { ...request, to, reason: "odd page" },
+    surroundings,
+  );
 }
 
 /** Stops a publisher, with all its parallel work, before a step until it is released. */

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { publishSite } from "../../pipeline/index.ts";
+import { openSettings, publishSite } from "../../pipeline/index.ts";
 import { publishingProject } from "../publish/support.ts";
 import { startNginx } from "../site/hosting/homes/nginx.ts";
 
@@ -23,9 +23,9 @@ test("readers of a folder behind nginx see one complete build at any time during
     paths.map((path) => [path, builds.map((name) => readFileSync(join(project.folder, name, path), "utf8"))]),
   );
   process.chdir(project.folder);
-  const publish = (name: string) =>
+  const publish = async (name: string) =>
     publishSite(
-      "releases",
+      await openSettings("releases"),
       name,
       "prod",
       { environment: {}, now: Date.now },

@@ -1,7 +1,7 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { publishSite, RelcatError } from "../../pipeline/index.ts";
+import { openSettings, publishSite, RelcatError } from "../../pipeline/index.ts";
 import { bucketProject, publicTree } from "../publish/bucket-support.ts";
 import { type PublishingProject, publishingProject } from "../publish/support.ts";
 import { temporaryFolder } from "../support/run.ts";
@@ -32,10 +32,9 @@ async function race(project: PublishingProject): Promise<{ winners: string[]; re
   Object.assign(process.env, project.secrets);
   try {
     const options = { environment: process.env, now: Date.now };
+    const opened = await openSettings("releases");
     const results = await Promise.allSettled(
-      names.map((name) =>
-        publishSite("releases", name, "prod", options, { pid: process.pid, onWait: () => {} }),
-      ),
+      names.map((name) => publishSite(opened, name, "prod", options, { pid: process.pid, onWait: () => {} })),
     );
     return {
       winners: names.filter((_, index) => results[index]?.status === "fulfilled"),

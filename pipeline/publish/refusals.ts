@@ -1,0 +1,314 @@
+import { failure, type RelcatError } from "../../shared/errors.ts";
+import { lease } from "../documents/publish-turn.ts";
+import type { BuildDocument } from "../documents/site.ts";
+import type { SiteState } from "../documents/site-state.ts";
+import type { SiteStore } from "../documents/site-store.ts";
+import { isOwnMachine, type SiteSettings } from "../documents/sites.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { beginsWith } from "../ledger/ledger-mark.ts";
+import { shellWord } from "../project/shell-word.ts";
+import { type ChangedOrigin, changedOrigin } from "../site/feeds/apt-release.ts";
+import { refuseUnsignedFeeds } from "../trust/feeds/sign-feeds.ts";
+import { suiteEnds } from "../trust/feeds/suite-ends.ts";
+import { verified } from "../trust/live-metadata.ts";
+import {
+  metadataPath,
+  readSnapshot,
+  readTargets,
+  readTimestamp,
+  type SignedRoot,
+  sha256,
+  signingDate,
+} from "../trust/metadata.ts";
+import { notSigned, proveBuild, Unproved } from "../trust/prove-build.ts";
+import { clockTolerance, dateOf } from "../trust/roles.ts";
+import { isSigned, sourceOf, timestampPath } from "../trust/site-files.ts";
+import type { LocalBuild } from "./local-build.ts";
+
+/** Refuses a build for another address, and a provisional one for a permanent site. @throws RelcatError */
+export function refuseUnfitBuild(build: BuildDocument, site: SiteSettings): void {
+  if (build.base_url !== site.baseUrl) {
+    throw failure(
+      "build-other-site",
+      `the build is for ${build.base_url}, and ${site.name} is at ${site.baseUrl}`,
+      `Build it for that site: relcat build --released --site ${site.name}`,
+    );
+  }
+  if (!site.settles) return;
+  if (build.provisional.length > 0) {
+    throw failure(
+      "build-provisional",
+      `the build has content that is not cut: ${build.provisional.join(", ")}`,
+      "Build only cut releases: relcat build --released",
+    );
+  }
+  refuseUnsignedFeeds(build);
+  refuseOwnMachine(site);
+}
+
+/** Refuses a permanent site whose address no reader can reach. @throws RelcatError build-other-site */
+export function refuseOwnMachine({ name, baseUrl }: SiteSettings): void {
+  if (!isOwnMachine(baseUrl)) return;
+  throw failure(
+    "build-other-site",
+    `${name} would send its readers to ${baseUrl}, which is their own machine`,
+    "Set base_url in catalog.yaml to the address of the site.",
+  );
+}
+
+/** Refuses a checkout that lacks published ledger lines. @throws RelcatError site-newer */
+export function refuseOlderLedger(ledger: Ledger, state: SiteState, site: SiteSettings): void {
+  if (beginsWith(ledger, state.ledger_high)) return;
+  throw failure(
+    "site-newer",
+    `${site.name} has a ledger of ${state.ledger_high.lines} public lines that the one here does not begin with`,
+    "This checkout is older than the published state, or on another branch: publish from the newest main.",
+  );
+}
+
+/**
+ * Refuses a checkout older than the live commit, from a late approval or a repeated job. @throws RelcatError
+ * site-newer
+ */
+export async function refuseOvertaken(
+  isOvertaken: (commit: string) => Promise<boolean>,
+  { commit }: SiteState,
+  { name }: SiteSettings,
+): Promise<void> {
+  if (commit === null || !(await isOvertaken(commit))) return;
+  throw failure(
+    "site-newer",
+    `${name} has the build of commit ${short(commit)}, which is newer than the commit here`,
+    `Publish from the newest main. To go back on purpose: relcat rollback ${name} --reason TEXT`,
+  );
+}
+
+/**
+ * Refuses to publish to a held site, or an older build than the live one. @throws RelcatError site-held,
+ * build-stale
+ */
+export function refuseHeld(
+  { document: build, folder }: { document: BuildDocument; folder: string },
+  state: SiteState,
+  site: SiteSettings,
+): void {
+  if (build.at !== undefined && build.at !== state.hold?.commit) {
+    throw failure(
+      "build-stale",
+      `the build is of an earlier commit, ${build.at.slice(0, 12)}, and ${site.name} has another commit`,
+      `To go back to it: relcat rollback ${site.name} --out ${shellWord(folder)} --reason TEXT`,
+    );
+  }
+  refuseHold(holdOn(build, state), site);
+}
+
+/** @throws RelcatError site-held */
+export function refuseHold(hold: SiteState["hold"], site: SiteSettings): void {
+  if (!hold) return;
+  const at = hold.commit?.slice(0, 12) ?? "COMMIT";
+  throw failure(
+    "site-held",
+    `${site.name} is held since ${hold.since} by ${hold.by}: ${hold.reason}`,
+    `When that is repaired: relcat ${site.settles ? "release" : "publish"} ${site.name} --release-hold. To withdraw a package in the meantime: relcat build --released --at ${at} --site ${site.name} --out earlier, then relcat sign --site ${site.name} --out earlier, then relcat publish ${site.name} --out earlier`,
+  );
+}
+
+/** The hold that keeps a build back; null: none. A build of an earlier commit goes live for a withdrawal. */
+export const holdOn = ({ at }: BuildDocument, { hold }: SiteState): SiteState["hold"] =>
+  at === undefined ? hold : null;
+
+/** Refuses a site that another run is publishing to. @throws RelcatError site-taken */
+export function refuseTaken(
+  state: SiteState,
+  { now, isGone }: { now: number; isGone: (publisher: string, run: string) => boolean },
+): void {
+  const left = Date.parse(state.lease_until) - now;
+  // A lease that lasts longer was dated by a clock that was ahead.
+  if (state.state === "done" || left <= 0 || left > lease + clockTolerance) return;
+  if (isGone(state.publisher, state.run)) return;
+  throw failure(
+    "site-taken",
+    `${state.publisher} is publishing ${short(state.build)} there, until ${state.lease_until} at the latest`,
+    "Nothing was changed. Run the command again after that.",
+  );
+}
+
+/**
+ * A stored build must not offer records that were withdrawn since.
+ * @param wayOut hint: how to get the build without them
+ * @throws RelcatError build-retracted
+ */
+export function refuseRetracted(list: readonly { id: number }[], ledger: Ledger, wayOut: string): void {
+  const gone = list.filter(({ id }) => ledger.byId.get(id)?.retraction);
+  if (gone.length === 0) return;
+  const ids = gone.map(({ id }) => id).join(", ");
+  throw failure(
+    "build-retracted",
+    `that build offers what was withdrawn since: ${gone.length === 1 ? "package" : "packages"} ${ids}`,
+    wayOut,
+  );
+}
+
+/** @throws RelcatError build-unsigned */
+export function refuseUnsigned({ signed, folder }: LocalBuild, site: string): void {
+  if (signed !== null) return;
+  throw failure(
+    "build-unsigned",
+    `${folder} is not signed, or was built again since, and catalog.yaml requires signatures`,
+    `Sign it, continuing from the published metadata: relcat sign --site ${site}`,
+  );
+}
+
+/**
+ * Verifies a signed build folder before publishing: an attacker between `sign` and `publish` must not be able
+ * to add unsigned files.
+ * @param root newest root of `releases/trust/`
+ * @throws RelcatError build-unproved, naming the first file
+ */
+export async function refuseForged(local: LocalBuild, root: SignedRoot, site: string): Promise<void> {
+  try {
+    await proveLocal(local, root);
+  } catch (error) {
+    if (!(error instanceof Unproved)) throw error;
+    throw failure(
+      "build-unproved",
+      `${local.folder}/${error.path} ${error.reason}`,
+      `Nothing was published. Build and sign it again: relcat build --released, then relcat sign --site ${site}`,
+    );
+  }
+}
+
+async function proveLocal(local: LocalBuild, root: SignedRoot): Promise<void> {
+  const known = new Set(local.files.map(({ path }) => sourceOf(path)));
+  const read = async (path: string) => (known.has(path) ? local.read(path) : undefined);
+  const bytes = await read(timestampPath);
+  const timestamp = bytes && verified(bytes, readTimestamp, root, "timestamp");
+  if (!timestamp) throw new Unproved(timestampPath, notSigned);
+  const { version } = timestamp.metadata.signed.snapshotMeta;
+  const proved = await proveBuild(read, metadataPath("snapshot", version), root);
+  if (proved.id !== local.id) throw new Unproved("build.json", "is not the one that was signed");
+  for (const { path, sha256, from } of local.files) {
+    const source = sourceOf(path);
+    // The proved build.json has the digests of copies.
+    const isCovered = from !== undefined || proved.files.get(source)?.sha256 === sha256;
+    if (!isCovered && !isSigned(source) && source !== timestampPath)
+      throw new Unproved(source, "is not covered by a signature");
+  }
+}
+
+/** A signed site must stay signed, because its readers check signatures. */
+export const unsigned = (folder: string, site: string): RelcatError =>
+  failure(
+    "build-unsigned",
+    `${site} is signed, and ${folder} is not`,
+    `Sign it, continuing from the published metadata: relcat sign --site ${site}`,
+  );
+
+/** Metadata that the timestamp refers to, by path; roots are checked elsewhere. */
+function signatures({ read }: LocalBuild) {
+  const timestamp = read(timestampPath);
+  const { version } = readTimestamp(timestamp).metadata.signed.snapshotMeta;
+  const snapshotPath = metadataPath("snapshot", version);
+  const snapshot = readSnapshot(read(snapshotPath));
+  const roles = Object.entries(snapshot.metadata.signed.meta).map(
+    ([name, meta]) => [name.slice(0, -".json".length), meta.version] as const,
+  );
+  return { timestamp, snapshot, roles };
+}
+
+/** Signatures may have expired between signing and publishing. @throws RelcatError build-unsigned, clock */
+export function refuseEndedSignatures(local: LocalBuild, site: string, now: number): void {
+  const { timestamp, snapshot, roles } = signatures(local);
+  const { signed } = readTimestamp(timestamp).metadata;
+  const date = signingDate(signed) ?? 0;
+  if (date > now + clockTolerance)
+    throw failure(
+      "clock",
+      `${local.folder} was signed on ${dateOf(date)}, and the clock gives ${dateOf(now)}`,
+      `Set the clock of this machine. If it is right, the other one was ahead, so sign again: relcat sign --site ${site}`,
+    );
+  const ends = [
+    ["timestamp", signed.expires],
+    ["snapshot", snapshot.metadata.signed.expires],
+    ...roles.map(([role, version]) => {
+      const part = readTargets(local.read(metadataPath(role, version)));
+      return [role, part.metadata.signed.expires] as const;
+    }),
+    ...suiteEnds(local.files, local.read),
+  ] as const;
+  const ended = ends.find(([, expires]) => Date.parse(expires) <= now);
+  if (!ended) return;
+  const [role, expires] = ended;
+  throw failure(
+    "build-unsigned",
+    `${local.folder} has expired: its ${role} has ended on ${expires}`,
+    role === "targets"
+      ? "The holder of the targets key renews it: relcat trust sign"
+      : `Sign it again: relcat sign --site ${site}`,
+  );
+}
+
+/** Clients remember the highest versions and reject lower ones. @throws RelcatError site-newer */
+export function refuseOlderSignatures(
+  local: LocalBuild,
+  live: { timestamp: Uint8Array; snapshot: Uint8Array } | undefined,
+  site: string,
+): void {
+  if (!live) return;
+  const own = signatures(local);
+  if (sha256(own.timestamp) === sha256(live.timestamp)) return;
+  const seen = readTimestamp(live.timestamp).metadata.signed;
+  const here = new Map(own.roles);
+  const behind = [
+    ["timestamp", readTimestamp(own.timestamp).metadata.signed.version - 1, seen.version],
+    ["snapshot", own.snapshot.metadata.signed.version, seen.snapshotMeta.version],
+    ...Object.entries(readSnapshot(live.snapshot).metadata.signed.meta).map(([name, meta]) => {
+      const role = name.slice(0, -".json".length);
+      return [role, here.get(role) ?? 0, meta.version] as const;
+    }),
+  ] as const;
+  const found = behind.find(([, ours, theirs]) => ours < theirs);
+  if (!found) return;
+  const [role, ours, theirs] = found;
+  const version = role === "timestamp" ? ours + 1 : ours;
+  throw failure(
+    "site-newer",
+    `${local.folder} was signed before the live build at ${site}: its ${role} has version ${version}, and there is ${theirs}`,
+    `Sign it again, continuing from the published metadata: relcat sign --site ${site}`,
+  );
+}
+
+/** Abbreviated build id. */
+export const short = (build: string | null): string => build?.slice(0, 12) ?? "nothing";
+
+/**
+ * Refuses other values of Origin and Label in suites of apt than those at the site, because machines stop to update
+ * until their administrator accepts them.
+ * @param live paths of the site's files
+ * @throws RelcatError origin-changed
+ */
+export async function requireSameOrigins(
+  store: Pick<SiteStore, "read">,
+  live: Readonly<Record<string, unknown>>,
+  { files, read }: Pick<LocalBuild, "files" | "read">,
+  site: string,
+): Promise<void> {
+  const changed: (ChangedOrigin & { path: string })[] = [];
+  for (const { path } of files) {
+    if (!/^dists\/[^/]+\/Release$/.test(path) || !Object.hasOwn(live, path)) continue;
+    const bytes = await store.read(path);
+    if (bytes)
+      changed.push(...changedOrigin(text(bytes), text(read(path))).map((each) => ({ path, ...each })));
+  }
+  if (changed.length === 0) return;
+  const all = changed.map(({ path, field, live, next }) => `${field} of ${path} is ${next}, and was ${live}`);
+  throw failure(
+    "origin-changed",
+    `${site} has other names for apt: ${all.join("; ")}`,
+    "apt-get update stops on every machine until its administrator accepts that, and unattended upgrades and pins no longer match. " +
+      "Set feeds.apt.origin and feeds.apt.label in catalog.yaml to the earlier values. To change them on purpose: " +
+      `relcat publish ${site} --allow-changed-origin`,
+  );
+}
+
+const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
