@@ -28,7 +28,7 @@ async function readDetached(
 ): Promise<Verdict> {
   const signature = await claimedSignature(bytes, { base: 0, what: name, style: "gpg", options, found });
   const signs = name.replace(/\.(?:asc|sig|gpg)$/, "");
-  const signed = signs === name ? undefined : options.beside?.(signs);
+  const signed = signs === name ? undefined : options.openSibling?.(signs);
   if (!signed)
     throw new Fault("refuse", `the file that ${name} signs is not next to it, expected ${signs} there`);
   const { hash, conclude } = verifierOf(signature, "binary", options);
@@ -55,7 +55,7 @@ async function readChecksums(
   refuseOtherCopy(name, text, options);
   const missing: string[] = [];
   for (const [file, expected] of sums) {
-    const source = options.beside?.(file);
+    const source = options.openSibling?.(file);
     if (!source) missing.push(file);
     else await refuseOtherSum(file, expected, source);
   }
@@ -78,7 +78,7 @@ function sumsOf(text: string, name: string): [file: string, sum: string][] {
 
 function refuseOtherCopy(name: string, text: string, options: InspectOptions): void {
   const plain = name.replace(/\.asc$/, "");
-  const copy = plain === name ? undefined : options.beside?.(plain);
+  const copy = plain === name ? undefined : options.openSibling?.(plain);
   if (copy && utf8(readSmall(copy), plain).trimEnd() !== text)
     throw new Fault("bad-digest", `${plain} is not the list that ${name} signs`);
 }

@@ -13,7 +13,7 @@ export interface HeldFile {
  * Executables inside packages need random access, so they are kept in memory; larger ones are reported but
  * not read.
  */
-const mostHeld = 96 << 20;
+const maxHeldBytes = 96 << 20;
 
 const headSize = 8;
 
@@ -35,7 +35,7 @@ export function heldFile(
     head = Buffer.concat([head, chunk]);
     if (head.length < Math.min(headSize, size)) return undefined;
     isKnown = true;
-    if (isWanted(head)) held = new Uint8Array(size <= mostHeld ? size : 0);
+    if (isWanted(head)) held = new Uint8Array(size <= maxHeldBytes ? size : 0);
     return head;
   }
 
@@ -47,7 +47,7 @@ export function heldFile(
       else other(bytes);
       done = Math.min(done + bytes.length, held?.length ?? 0);
     },
-    bytes: () => (held && size > mostHeld ? "too-large" : held?.subarray(0, done)),
+    bytes: () => (held && size > maxHeldBytes ? "too-large" : held?.subarray(0, done)),
     release: () => void held?.buffer.transfer(0),
   };
 }

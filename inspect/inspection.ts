@@ -57,7 +57,7 @@ export interface InspectOptions {
    * Opens a file of the same folder, for formats that keep the signature in a separate file. Undefined: no
    * such file.
    */
-  beside?: ((name: string) => ByteSource | undefined) | undefined;
+  openSibling?: ((name: string) => ByteSource | undefined) | undefined;
 }
 
 /**
@@ -122,12 +122,12 @@ const severities: readonly Verdict[] = [
 
 type Judged = Pick<Inspection, "verdict" | "reason">;
 
-const well: Judged = { verdict: "ok", reason: "" };
+const okVerdict: Judged = { verdict: "ok", reason: "" };
 
 /** Ties go to the first part. */
 export function worstOf(parts: readonly Judged[]): Judged {
   const severity = ({ verdict }: Judged) => severities.indexOf(verdict);
-  return parts.reduce((worst, part) => (severity(part) < severity(worst) ? part : worst), well);
+  return parts.reduce((worst, part) => (severity(part) < severity(worst) ? part : worst), okVerdict);
 }
 
 const broken: readonly Verdict[] = ["malformed", "bad-signature", "bad-digest"];

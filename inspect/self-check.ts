@@ -42,7 +42,7 @@ interface FoundHash {
   arch: string;
 }
 
-const nothing: SelfCheck = { cryptolib_post: null, file: null, note: null };
+const noSelfCheck: SelfCheck = { cryptolib_post: null, file: null, note: null };
 /** More candidates are not collected: the result is ambiguous anyway, and people read this list. */
 const maxWords = 8;
 
@@ -72,7 +72,8 @@ export function selfCheckFinder(pattern: string | undefined): SelfCheckFinder {
       const [first] = words;
       const post = onlyOneEach(words);
       if (first && post) return { cryptolib_post: post, file: first.file, note: null };
-      if (pattern === undefined) return words.length === 0 ? nothing : { ...nothing, note: several(words) };
+      if (pattern === undefined)
+        return words.length === 0 ? noSelfCheck : { ...noSelfCheck, note: several(words) };
       if (!isThere) throw malformed(`there is no ${pattern} inside, expected there the self-check hash`);
       throw malformed(
         words.length === 0

@@ -143,19 +143,19 @@ const chartSchema = object({
   chart: z
     .looseObject({ name: line, version: line }, expects("wrong-type", "the chart's Chart.yaml as an object"))
     .superRefine((chart, { addIssue }) => {
-      const fault = valueFault(chart, mostNesting);
+      const fault = valueFault(chart, maxNesting);
       if (fault) addIssue(unfit(`the chart's Chart.yaml as an object; this one ${fault}`));
     }),
 });
 
 /** Far more than the fields of Chart.yaml need, and less than a manifest may have. */
-const mostNesting = 16;
+const maxNesting = 16;
 
 /** A clause that says why a value cannot be repeated as JSON. */
 function valueFault(value: unknown, depth: number): string | undefined {
   if (typeof value === "string" && !value.isWellFormed()) return "has half of a surrogate pair";
   if (value === null || typeof value !== "object") return undefined;
-  if (depth === 0) return `is nested more than ${mostNesting} levels deep`;
+  if (depth === 0) return `is nested more than ${maxNesting} levels deep`;
   for (const [key, inner] of Object.entries(value)) {
     const fault = key === "__proto__" ? "has the key __proto__" : valueFault(key, 1);
     const found = fault ?? valueFault(inner, depth - 1);

@@ -19,7 +19,7 @@ interface Details {
 }
 
 /** A longer list of errors does not help. */
-const mostShown = 20;
+const maxShown = 20;
 
 /** Turns an error response into problems: the refusal, then each faulty part of the request. */
 export function refusalOf({ status, body }: ApiAnswer, credentials: CredentialsKind): RelcatError {
@@ -27,7 +27,7 @@ export function refusalOf({ status, body }: ApiAnswer, credentials: CredentialsK
   const code = codeOf(status);
   const detail = typeof details.detail === "string" ? details.detail : `The controller answered ${status}.`;
   const parts = partsOf(details);
-  const left = parts.length - mostShown;
+  const left = parts.length - maxShown;
   const more = left > 0 ? [`and ${count(left, "more", "more")}`] : [];
   const problem = (message: string, hint?: string): Problem => ({
     code,
@@ -37,7 +37,7 @@ export function refusalOf({ status, body }: ApiAnswer, credentials: CredentialsK
   });
   return new RelcatError([
     problem(asMessage(detail), hintOf(status, details, credentials)),
-    ...[...parts.slice(0, mostShown), ...more].map((part) => problem(part)),
+    ...[...parts.slice(0, maxShown), ...more].map((part) => problem(part)),
   ]);
 }
 

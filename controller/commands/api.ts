@@ -28,8 +28,8 @@ export interface Place {
 /** Time-out in milliseconds; lists of large fleets take a while. */
 const timeoutMilliseconds = 120_000;
 /** Longest Retry-After in seconds that is obeyed; beyond it, the user decides. */
-const longestWait = 90;
-const mostWaits = 2;
+const maxWaitSeconds = 90;
+const maxWaits = 2;
 
 /** Uses the available credentials: an API key from the environment, or the session of `relcat login`. */
 export function connect(place: Place, host: Host, prefer: "key" | "session" = "key"): Connection {
@@ -143,7 +143,7 @@ class Http implements Connection {
       this.#last = response.headers;
       this.#warn(response.headers);
       const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
-      const mayWait = response.status === 429 && seconds <= longestWait && waits < mostWaits;
+      const mayWait = response.status === 429 && seconds <= maxWaitSeconds && waits < maxWaits;
       if (!mayWait) return this.#refuseRedirect(response);
       await response.body?.cancel();
       say(this.#host, `The controller limits requests: continuing in ${count(seconds, "second")}…`);

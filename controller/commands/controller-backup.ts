@@ -29,7 +29,7 @@ export async function backUpController(
   const controller = await open(database, host);
   await controller.database.close();
   const pepper = withPepper ? Buffer.from(controller.pepper).toString("hex") : undefined;
-  await explained(file, () => backUp({ database, file, pepper }));
+  await translateErrors(file, () => backUp({ database, file, pepper }));
   answer<"controller-backup">(
     host,
     { file, pepper: pepper === undefined ? null : pepperFile(file) },
@@ -60,7 +60,7 @@ export async function restoreController(
     );
   }
   const log = (message: string) => say(host, message);
-  await explained(file, () => restore({ file, database, pepper, settings, clock: Date.now, log }));
+  await translateErrors(file, () => restore({ file, database, pepper, settings, clock: Date.now, log }));
   answer<"controller-restore">(
     host,
     { database, file },
@@ -80,7 +80,7 @@ function refusePostgres(database: string, line: string): void {
 }
 
 export async function migrateController({ database }: { database: string }, host: Host): Promise<number> {
-  const steps = await explained(database, () =>
+  const steps = await translateErrors(database, () =>
     migrateDatabase({ database, log: (message) => say(host, message) }),
   );
   answer<"controller-migrate">(host, { steps }, () =>
@@ -89,7 +89,7 @@ export async function migrateController({ database }: { database: string }, host
   return exitStatus.done;
 }
 
-async function explained<T>(database: string, work: () => T | Promise<T>): Promise<T> {
+async function translateErrors<T>(database: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

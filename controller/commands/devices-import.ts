@@ -90,7 +90,7 @@ function readLine(text: string): ExportLine | undefined {
     return undefined;
   }
   if (typeof value !== "object" || value === null) return undefined;
-  const fits = (member: string) => value[member] === null || typeof value[member] === "string";
+  const isTextOrNull = (member: string) => value[member] === null || typeof value[member] === "string";
   if (
     typeof value.serial === "string" &&
     ["accepted", "rejected", "retain"].includes(String(value.enforce_state))
@@ -100,7 +100,7 @@ function readLine(text: string): ExportLine | undefined {
     typeof value.id === "string" &&
     typeof value.public_key === "string" &&
     ["pending", "accepted", "rejected"].includes(String(value.state)) &&
-    ["name", "serial", "assigned_to_user"].every(fits);
+    ["name", "serial", "assigned_to_user"].every(isTextOrNull);
   return isDevice ? (value as unknown as Device) : undefined;
 }
 

@@ -20,7 +20,7 @@ export async function readDevices(
 }
 
 /** With more selectors, the whole list is downloaded instead. */
-const mostAsked = 20;
+const maxAsked = 20;
 
 /**
  * Finds each selected device once: a selector is an id, a serial number or a name.
@@ -55,7 +55,7 @@ function isMeant({ id, serial, name }: Device, selector: string): boolean {
 const canBeSought = (selector: string) => /^[\x20-\x7e]{1,255}$/.test(selector);
 
 async function candidatesFor(api: Api, selectors: readonly string[]): Promise<Device[]> {
-  if (selectors.length > mostAsked || !selectors.every(canBeSought)) return readDevices(api);
+  if (selectors.length > maxAsked || !selectors.every(canBeSought)) return readDevices(api);
   const found = new Map<string, Device>();
   for (const q of selectors)
     for (const device of await readDevices(api, { q: q.trim() || q })) found.set(device.id, device);

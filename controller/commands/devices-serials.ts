@@ -87,10 +87,10 @@ const rejectedLine = (stay: readonly string[]): string[] =>
   stay.length === 0
     ? []
     : [
-        `${stay.length} rejected, left out: ${listed(stay, mostRejectedNamed)}; --include-rejected includes them`,
+        `${stay.length} rejected, left out: ${listed(stay, maxRejectedNamed)}; --include-rejected includes them`,
       ];
 
-const mostRejectedNamed = 3;
+const maxRejectedNamed = 3;
 
 function preapprovedText(amount: number, isTrial: boolean): string {
   const are = isTrial ? "would be" : amount === 1 ? "is" : "are";
@@ -140,7 +140,7 @@ async function preapprove(
   }
 }
 
-const mostNamed = 20;
+const maxNamed = 20;
 
 function linesOf({
   unknown,
@@ -149,7 +149,7 @@ function linesOf({
 }: Pick<Matched, "unknown" | "ambiguous" | "placeholders">): string[] {
   const line = (serials: readonly Listed[], what: string) => {
     const named = serials.map(({ serial, line }) => `${serial} (line ${line})`);
-    return serials.length === 0 ? [] : [`${serials.length} ${what}: ${listed(named, mostNamed)}`];
+    return serials.length === 0 ? [] : [`${serials.length} ${what}: ${listed(named, maxNamed)}`];
   };
   return [
     ...line(unknown, "unknown"),

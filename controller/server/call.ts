@@ -110,16 +110,17 @@ export function writeAs<T>(
 export type ControllerApp = (request: ServerRequest, caller: Caller) => Promise<ServerAnswer>;
 
 /** Headers of every answer, built once. */
-const always: Headers = {
+const localHeaders: Headers = {
   ...allHeaders({}, undefined),
   "Cache-Control": caching.none,
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
   "Cross-Origin-Resource-Policy": "same-origin",
   "X-Frame-Options": "DENY",
 };
-const alwaysRemote: Headers = { ...always, "Strict-Transport-Security": "max-age=31536000" };
+const remoteHeaders: Headers = { ...localHeaders, "Strict-Transport-Security": "max-age=31536000" };
 
-export const securityHeaders = ({ remote }: Caller): Headers => (isLoopback(remote) ? always : alwaysRemote);
+export const securityHeaders = ({ remote }: Caller): Headers =>
+  isLoopback(remote) ? localHeaders : remoteHeaders;
 
 export const isLoopback = (address: string): boolean =>
   address === "127.0.0.1" || address === "::1" || /^127(\.\d{1,3}){3}$/.test(address);

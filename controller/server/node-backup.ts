@@ -108,8 +108,8 @@ function refuseExisting(file: string): void {
 }
 
 function refuseOtherPepper(database: string, pepper: string): void {
-  const beside = pepperBeside(database);
-  if (beside === undefined || beside === pepper) return;
+  const ownPepper = pepperBeside(database);
+  if (ownPepper === undefined || ownPepper === pepper) return;
   throw new FileExists(`${pepperFile(database)} contains a different pepper`);
 }
 

@@ -46,9 +46,9 @@ export async function readBodyAs(
   request: ServerRequest,
 ): Promise<{ body: unknown; ignored: string[] }> {
   if (!body) return { body: undefined, ignored: [] };
-  const nothing = () => ({ body: body.schema.parse({}), ignored: [] });
+  const emptyBody = () => ({ body: body.schema.parse({}), ignored: [] });
   if (saysNoBody(request)) {
-    if (body.optional) return nothing();
+    if (body.optional) return emptyBody();
     throw new Refused("invalid", "The request has no body.");
   }
   requireJson(request);
@@ -58,7 +58,7 @@ export async function readBodyAs(
       headers: { Connection: "close" },
     });
   if (bytes === "cut-off") throw new Refused("bad-request", "The body ended before its length.");
-  if (bytes.length === 0 && body.optional) return nothing();
+  if (bytes.length === 0 && body.optional) return emptyBody();
   const sent = jsonOf(bytes);
   const result = body.schema.safeParse(sent);
   if (result.success) return { body: result.data, ignored: [...new Set(droppedOf(sent, result.data))] };
@@ -67,13 +67,13 @@ export async function readBodyAs(
 }
 
 /** Paths of members that the schema dropped; items of one list share a path. */
-function* droppedOf(sent: unknown, taken: unknown, path = ""): Generator<string> {
-  if (Array.isArray(sent) && Array.isArray(taken)) {
-    for (const [index, item] of sent.entries()) yield* droppedOf(item, taken[index], path);
-  } else if (isObject(sent) && isObject(taken)) {
+function* droppedOf(sent: unknown, accepted: unknown, path = ""): Generator<string> {
+  if (Array.isArray(sent) && Array.isArray(accepted)) {
+    for (const [index, item] of sent.entries()) yield* droppedOf(item, accepted[index], path);
+  } else if (isObject(sent) && isObject(accepted)) {
     for (const [name, value] of Object.entries(sent)) {
       const place = path === "" ? name : `${path}.${name}`;
-      if (Object.hasOwn(taken, name)) yield* droppedOf(value, taken[name], place);
+      if (Object.hasOwn(accepted, name)) yield* droppedOf(value, accepted[name], place);
       else yield place;
     }
   }

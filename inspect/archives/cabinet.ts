@@ -32,7 +32,7 @@ interface Folder {
 
 export const cabinetMagic = Buffer.from("MSCF");
 
-const largestBlock = 1 << 15;
+const maxBlockBytes = 1 << 15;
 const headerFlags = { isContinued: 1, continues: 2, hasReserve: 4 };
 const compressions = ["none", "MSZIP", "Quantum", "LZX"];
 
@@ -119,7 +119,7 @@ function* blocksOf(
     const sum = head.readUInt32LE(0);
     if (sum !== 0 && sum !== checksum(head.subarray(4), checksum(packed, 0)))
       throw new Fault("bad-digest", `${source.name} has a block at its byte ${at} whose checksum is wrong`);
-    if (unpacked === 0 || unpacked > largestBlock)
+    if (unpacked === 0 || unpacked > maxBlockBytes)
       throw malformed(`${source.name} has a block of ${unpacked} bytes`);
     before = compression === 0 ? packed : inflated(packed, before, unpacked, source.name);
     if (before.length !== unpacked)
@@ -133,7 +133,11 @@ function* blocksOf(
 function inflated(packed: Buffer, dictionary: Uint8Array, size: number, name: string): Uint8Array {
   if (packed.toString("latin1", 0, 2) !== "CK") throw malformed(`${name} has a block that is not MSZIP`);
   try {
-    return inflateRawSync(packed.subarray(2), { dictionary, maxOutputLength: size, chunkSize: largestBlock });
+    return inflateRawSync(packed.subarray(2), {
+      dictionary,
+      maxOutputLength: size,
+      chunkSize: maxBlockBytes,
+    });
   } catch (error) {
     throw malformed(`${name} has a block that cannot be unpacked: ${(error as Error).message}`);
   }

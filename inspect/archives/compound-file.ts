@@ -25,14 +25,14 @@ interface Table {
 const maxStreamBytes = 1 << 25;
 
 /**
- * @param taken sectors in use outside any chain: those of the tables
+ * @param usedSectors sectors in use outside any chain: those of the tables
  * @throws Fault malformed
  */
-function sectors(source: ByteSource, table: Table, taken: readonly number[] = []): Sectors {
+function sectors(source: ByteSource, table: Table, usedSectors: readonly number[] = []): Sectors {
   const { name, count, size, place } = table;
   const next = numbersIn(wholeOf(source, table.runs, `the table of ${name}s`));
-  const isTaken = new Uint8Array(count);
-  for (const sector of taken) isTaken[sector] = 1;
+  const isUsed = new Uint8Array(count);
+  for (const sector of usedSectors) isUsed[sector] = 1;
   const beyond = next.subarray(count);
   if (next.length < count || beyond.some((mark) => mark !== marks.free && mark !== marks.end))
     throw malformed(
@@ -45,8 +45,8 @@ function sectors(source: ByteSource, table: Table, taken: readonly number[] = []
       let length = 0;
       for (let at = first; at !== marks.end; at = next[at] ?? marks.free) {
         if (at >= count) throw malformed(`${what} leads to the ${name} ${at}, and there are ${count}`);
-        if (isTaken[at]) throw malformed(`${what} leads to the ${name} ${at}, which is in use already`);
-        isTaken[at] = 1;
+        if (isUsed[at]) throw malformed(`${what} leads to the ${name} ${at}, which is in use already`);
+        isUsed[at] = 1;
         extend(runs, place(at), size);
         length++;
       }
@@ -55,7 +55,7 @@ function sectors(source: ByteSource, table: Table, taken: readonly number[] = []
     free() {
       const runs: Run[] = [];
       for (let sector = 0; sector < count; sector++) {
-        if (isTaken[sector]) continue;
+        if (isUsed[sector]) continue;
         if (next[sector] !== marks.free)
           throw malformed(`the ${name} ${sector} is in use, and belongs to nothing`);
         extend(runs, place(sector), size);

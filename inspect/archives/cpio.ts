@@ -13,7 +13,7 @@ interface Header extends CpioEntry {
 }
 
 const end = "TRAILER!!!";
-const longestName = 4096;
+const maxNameBytes = 4096;
 
 type Listed = (index: number) => CpioEntry | undefined;
 
@@ -59,8 +59,8 @@ function* readHeader(listed: Listed | undefined): Generator<Wanted, Header, Uint
     ? [field(12, 18), field(59, 70), field(53, 59)]
     : [field(8, 16), field(48, 56), field(88, 96)];
   const fill = isOld ? () => 0 : (length: number) => -length & 3;
-  if (nameSize < 2 || nameSize > longestName)
-    throw malformed(`the cpio archive has a name of ${nameSize} bytes, expected 2 to ${longestName}`);
+  if (nameSize < 2 || nameSize > maxNameBytes)
+    throw malformed(`the cpio archive has a name of ${nameSize} bytes, expected 2 to ${maxNameBytes}`);
   const name = Buffer.from(yield { exactly: nameSize });
   if (name.indexOf(0) !== nameSize - 1)
     throw malformed("a name in the cpio archive does not end where it should");

@@ -9,13 +9,13 @@ import {
 } from "node:zlib";
 import { type ByteSource, release } from "../bytes/byte-source.ts";
 import { Fault } from "../verdict.ts";
-import { beyond, mostDictionary, needsMemory, short, stopped, type Take } from "./unpacking.ts";
+import { beyond, inMemoryLimits, maxDictionaryBytes, needsMemory, stopped, type Take } from "./unpacking.ts";
 import { unpackXz } from "./xz.ts";
 import { frameEnds } from "./zstd-walk.ts";
 
 /** Large enough that switching to zlib's threads costs little. */
 const chunkSize = 1 << 18;
-const windowLogMax = Math.log2(mostDictionary);
+const windowLogMax = Math.log2(maxDictionaryBytes);
 
 const zstdParams = { [constants.ZSTD_d_windowLogMax]: windowLogMax };
 
@@ -42,7 +42,7 @@ type DecompressSync = (bytes: Uint8Array, options: { info: true; maxOutputLength
 
 /** @returns false if the file was too long */
 async function unpackShort(source: ByteSource, decompress: DecompressSync, take: Take): Promise<boolean> {
-  if (source.size > short.packed) return false;
+  if (source.size > inMemoryLimits.packed) return false;
   const unpacked = unpackedSync(source, decompress);
   if (unpacked && unpacked.length > 0) await take(unpacked);
   return unpacked !== undefined;
@@ -51,7 +51,7 @@ async function unpackShort(source: ByteSource, decompress: DecompressSync, take:
 function unpackedSync(source: ByteSource, decompress: DecompressSync): Uint8Array | undefined {
   const packed = source.read(0, source.size);
   try {
-    const options = { info: true, maxOutputLength: short.unpacked } as const;
+    const options = { info: true, maxOutputLength: inMemoryLimits.unpacked } as const;
     // Node's types lack the result of the `info` option.
     const { buffer, engine } = decompress(packed, options) as Unpacked;
     if (engine.bytesWritten !== source.size) throw followed(source);

@@ -1,5 +1,5 @@
 import type { ByteSource } from "../bytes/byte-source.ts";
-import { mostBytes, utf8 } from "../bytes/small-file.ts";
+import { maxSmallFileBytes, utf8 } from "../bytes/small-file.ts";
 import { malformed } from "../verdict.ts";
 import { type Compression, decompress } from "./decompress.ts";
 import { type OnEntry, type TarEntry, tarReader } from "./tar.ts";
@@ -75,8 +75,8 @@ export interface SmallText {
 
 /** @param what name for messages @throws Fault malformed, if it is not a short regular file */
 export function smallText({ path, type, size }: TarEntry, what = path): SmallText {
-  if (type !== "file" || size > mostBytes)
-    throw malformed(`${path} has ${size} bytes, expected a file of ${mostBytes} at most`);
+  if (type !== "file" || size > maxSmallFileBytes)
+    throw malformed(`${path} has ${size} bytes, expected a file of ${maxSmallFileBytes} at most`);
   const chunks: Buffer[] = [];
   const bytes = () => Buffer.concat(chunks);
   return {

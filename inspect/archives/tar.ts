@@ -120,7 +120,7 @@ function pathGuard(): (header: Header) => TarEntry {
 }
 
 /** Enough for 300,000 ordinary paths. */
-const mostMemory = 1 << 25;
+const maxMemoryBytes = 1 << 25;
 /** The usual path limit of operating systems. */
 const maxPathCharacters = 4096;
 
@@ -132,7 +132,7 @@ export function pathSet(): { has(path: string): boolean; add(path: string): void
     has: (path) => paths.has(path),
     add(path) {
       memory += path.length + 64;
-      if (memory > mostMemory)
+      if (memory > maxMemoryBytes)
         throw new Fault("refuse", `the tar archive has over ${paths.size} paths to remember`);
       paths.add(path);
     },
@@ -194,7 +194,7 @@ function* readParts(header: Header, room: { holes: number }): Generator<Wanted, 
 }
 
 /** More parts than a 1 TiB file has if every other 4 MiB is a hole. */
-const mostParts = 1 << 17;
+const maxParts = 1 << 17;
 
 interface Place {
   from: number;
@@ -206,8 +206,8 @@ function* readMap(first: Buffer): Generator<Wanted, Place[], Uint8Array> {
   for (let more = first[482]; more; ) {
     const block = Buffer.from(yield { exactly: blockSize });
     places.push(...placesIn(block.subarray(0, 504)));
-    if (places.length > mostParts)
-      throw new Fault("refuse", `the tar archive has a file of over ${mostParts} parts`);
+    if (places.length > maxParts)
+      throw new Fault("refuse", `the tar archive has a file of over ${maxParts} parts`);
     more = block[504];
   }
   return places;
@@ -284,9 +284,9 @@ function namesOf(records: ReadonlyMap<string, string>): Names {
 
 export type OnEntry = (entry: TarEntry) => ((chunk: Uint8Array) => void) | undefined;
 
-const mostEntries = 1 << 20;
+const maxEntries = 1 << 20;
 /** Longer than any path or attribute in a preceding header. */
-const mostNames = 1 << 20;
+const maxNameBytes = 1 << 20;
 const zeros = new Uint8Array(1 << 16);
 
 /**
@@ -306,7 +306,7 @@ function* entries(entry: OnEntry, room: { holes: number }): Steps {
   let names: Names = {};
   let count = 0;
   for (let header = readHeader(yield { exactly: blockSize }); header; ) {
-    if (++count > mostEntries) throw new Fault("refuse", `the tar archive has over ${mostEntries} entries`);
+    if (++count > maxEntries) throw new Fault("refuse", `the tar archive has over ${maxEntries} entries`);
     if ("xgLK".includes(header.kind)) names = readNames(header.kind, yield* attributes(header), names);
     else {
       const named = { ...header, ...names };
@@ -329,8 +329,8 @@ const fill = (size: number): number => -size & (blockSize - 1);
 const sum = (parts: readonly Part[]): number => parts.reduce((total, { size }) => total + size, 0);
 
 function* attributes({ size }: Header): Generator<Wanted, Uint8Array, Uint8Array> {
-  if (size === 0 || size > mostNames)
-    throw malformed(`the tar archive has attributes of ${size} bytes, expected 1 to ${mostNames}`);
+  if (size === 0 || size > maxNameBytes)
+    throw malformed(`the tar archive has attributes of ${size} bytes, expected 1 to ${maxNameBytes}`);
   return (yield { exactly: size + fill(size) }).subarray(0, size);
 }
 

@@ -4,10 +4,10 @@ import { Fault } from "../verdict.ts";
 export type Take = (chunk: Uint8Array) => void | Promise<void>;
 
 /** Largest dictionary or window that may be allocated; `xz -9` uses this size. */
-export const mostDictionary = 64 * 1024 * 1024;
+export const maxDictionaryBytes = 64 * 1024 * 1024;
 
 /** Short files are unpacked in one call: a stream costs many times more memory and thread switches. */
-export const short = { packed: 1 << 18, unpacked: 1 << 20 } as const;
+export const inMemoryLimits = { packed: 1 << 18, unpacked: 1 << 20 } as const;
 
 /** Thrown when the consumer stops reading, to distinguish that from an error of the source. */
 export const stopped = new Error("reading was stopped");
@@ -18,5 +18,5 @@ export const beyond = (name: string, limit: number) =>
 export const needsMemory = (name: string) =>
   new Fault(
     "refuse",
-    `${name} needs a dictionary of more than ${mostDictionary} bytes to unpack; pack it with a smaller one`,
+    `${name} needs a dictionary of more than ${maxDictionaryBytes} bytes to unpack; pack it with a smaller one`,
   );

@@ -59,7 +59,7 @@ const algorithms = new Map<number, Digest>([
   [4, digests.sha512],
 ]);
 /** Enough for a table of thousands of files. */
-const longestTable = 1 << 22;
+const maxTableBytes = 1 << 22;
 
 const what = "the table of contents";
 
@@ -75,8 +75,8 @@ export async function openXar(source: ByteSource): Promise<Xar> {
   )
     throw malformed(`${source.name} has no header of xar, version 1, with a checksum of its table`);
   const [packed, unpacked] = [8, 16].map((at) => Number(header.readBigUInt64BE(at))) as [number, number];
-  if (packed > longestTable || unpacked > longestTable)
-    throw malformed(`${what} has ${Math.max(packed, unpacked)} bytes, expected ${longestTable} at most`);
+  if (packed > maxTableBytes || unpacked > maxTableBytes)
+    throw malformed(`${what} has ${Math.max(packed, unpacked)} bytes, expected ${maxTableBytes} at most`);
   const table = Buffer.from(source.read(headerSize, packed));
   // The readers of macOS ignore prefixes, and use parts of a text that CDATA or a comment splits.
   const xml = await readXml(utf8(inflated(table, unpacked), what), ["xar"], what, { isPlain: true });

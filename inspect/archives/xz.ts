@@ -3,7 +3,7 @@ import { failure } from "../../shared/errors.ts";
 import { type ByteSource, bytesSource, release } from "../bytes/byte-source.ts";
 import { type FramingCursor, framingCursor } from "../bytes/framing.ts";
 import { Fault } from "../verdict.ts";
-import { beyond, mostDictionary, needsMemory, short, stopped, type Take } from "./unpacking.ts";
+import { beyond, inMemoryLimits, maxDictionaryBytes, needsMemory, stopped, type Take } from "./unpacking.ts";
 
 /** Only one input piece and one output chunk are in flight, so larger pieces only cost memory. */
 const pieceSize = 16 * 1024;
@@ -18,7 +18,7 @@ export async function unpackXz(source: ByteSource, take: Take, limit: number): P
   const declared = walkXz(source);
   if (declared > limit) throw beyond(source.name, limit);
   const { xz } = await decoder();
-  const isShort = source.size <= short.packed && declared <= short.unpacked;
+  const isShort = source.size <= inMemoryLimits.packed && declared <= inMemoryLimits.unpacked;
   const size = await (isShort ? unpackShort : unpackStream)(xz, source, take);
   if (size !== declared) throw damaged(source, `${size} bytes came out, expected ${declared}`);
 }
@@ -191,7 +191,7 @@ function readFilter(fields: FramingCursor, isLast: boolean): void {
   const [bits = 41, ...more] = properties;
   fields.expect(bits <= 40 && more.length === 0, "a block header has no proper dictionary size");
   const dictionary = (2 | (bits & 1)) * 2 ** ((bits >> 1) + 11);
-  if (dictionary > mostDictionary) throw needsMemory(fields.name);
+  if (dictionary > maxDictionaryBytes) throw needsMemory(fields.name);
 }
 
 /**
@@ -219,7 +219,7 @@ const checkSizes = new Map([
 ]);
 
 /** A compressor does not create more blocks: each would hold only a few bytes. */
-const mostBlocks = 1 << 20;
+const maxBlocks = 1 << 20;
 
 function walkStream(cursor: FramingCursor): number {
   const flags = streamHeader(cursor);
@@ -235,8 +235,8 @@ function walkStream(cursor: FramingCursor): number {
   while (cursor.peek() !== 0) {
     const uncompressed = walkBlock(cursor, checkSize, sizes);
     total += uncompressed;
-    if (sizes.length > 2 * mostBlocks)
-      throw new Fault("refuse", `${cursor.name} has over ${mostBlocks} blocks`);
+    if (sizes.length > 2 * maxBlocks)
+      throw new Fault("refuse", `${cursor.name} has over ${maxBlocks} blocks`);
   }
   const indexSize = walkIndex(cursor, sizes);
   streamFooter(cursor, flags, indexSize);

@@ -11,7 +11,7 @@ const magic = 0xfd2fb528;
 const skippable = 0x184d2a50;
 
 /** A compressor does not create more frames. */
-const mostFrames = 1 << 20;
+const maxFrames = 1 << 20;
 
 /**
  * Finds the end of each Zstandard frame (RFC 8878, section 3.1) without decompressing.
@@ -27,7 +27,7 @@ export function frameEnds(
   do {
     walkFrame(cursor);
     ends.push(cursor.at);
-    if (ends.length > mostFrames) throw new Fault("refuse", `${source.name} has over ${mostFrames} frames`);
+    if (ends.length > maxFrames) throw new Fault("refuse", `${source.name} has over ${maxFrames} frames`);
   } while (cursor.at < source.size && ends.length < most);
   return ends;
 }

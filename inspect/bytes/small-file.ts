@@ -2,12 +2,12 @@ import { malformed } from "../verdict.ts";
 import type { ByteSource } from "./byte-source.ts";
 
 /** Larger than any signature, checksum list or package description that is read whole. */
-export const mostBytes = 1 << 20;
+export const maxSmallFileBytes = 1 << 20;
 
 /** Reads a file that should be small. @throws Fault malformed, if it is larger than the limit */
 export function readSmall(source: ByteSource): Uint8Array {
-  if (source.size > mostBytes)
-    throw malformed(`${source.name} has ${source.size} bytes, expected ${mostBytes} at most`);
+  if (source.size > maxSmallFileBytes)
+    throw malformed(`${source.name} has ${source.size} bytes, expected ${maxSmallFileBytes} at most`);
   return Uint8Array.from(source.read(0, source.size));
 }
 

@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import { Fault } from "../verdict.ts";
 import type { Disk } from "./disks/disk.ts";
 import { type Fields, fieldsOf } from "./disks/fields.ts";
-import { NotKept } from "./disks/passing.ts";
+import { OutsideWindow } from "./disks/head-and-tail.ts";
 
 /** Firmware types that find a boot loader on the disk. */
 export type Boot = "bios" | "efi" | "both" | "unknown";
@@ -14,14 +14,14 @@ const mbrProtective = 0xee;
 const mbrEfiSystem = 0xef;
 
 /** The usual size is 16 KiB; larger tables are not read. */
-const mostTable = 1 << 16;
+const maxTableBytes = 1 << 16;
 
 /** Reads the partition table: MBR, or GPT behind a protective MBR (UEFI 2.10, section 5). */
 export function bootOf(disk: Pick<Disk, "read" | "virtualSize">): { boot: Boot; notes: string[] } {
   try {
     return bootFrom(disk);
   } catch (error) {
-    if (error instanceof NotKept)
+    if (error instanceof OutsideWindow)
       return { boot: "unknown", notes: ["its partition table was not kept while it was read"] };
     if (!(error instanceof Fault)) throw error;
     return { boot: "unknown", notes: [`its partition table could not be read: ${error.message}`] };
@@ -65,7 +65,7 @@ function gptTypes(
   if (header.text(0, 8) !== "EFI PART" || !isHeaderSound(header)) return undefined;
   const [from, count, width] = [header.u64(72) * sector, header.u32(80), header.u32(84)];
   const size = count * width;
-  if (width < 128 || size > mostTable || from + size > virtualSize) return undefined;
+  if (width < 128 || size > maxTableBytes || from + size > virtualSize) return undefined;
   const table = fieldsOf(read(from, size), "little", "its GPT");
   if (crc32(table.bytes) !== header.u32(88)) return undefined;
   return Array.from({ length: count }, (_, index) => ({

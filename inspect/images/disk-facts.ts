@@ -4,7 +4,7 @@ import { type Boot, bootOf } from "./boot.ts";
 import type { ImageFindings } from "./content.ts";
 import type { Bytes } from "./disks/fields.ts";
 import { type DiskFormat, formatOf, raw } from "./disks/formats.ts";
-import { passing } from "./disks/passing.ts";
+import { headAndTail } from "./disks/head-and-tail.ts";
 
 export type DiskFacts = {
   format: string;
@@ -48,7 +48,7 @@ export function passingDisk(
   otherwise?: DiskFormat,
 ): (chunk: Uint8Array) => void {
   // Released at the end: the consumer's closure would otherwise keep the buffered beginning in memory.
-  let passed: ReturnType<typeof passing> | undefined = passing(entry.path);
+  let passed: ReturnType<typeof headAndTail> | undefined = headAndTail(entry.path);
   let left = entry.size;
   return (chunk) => {
     passed?.write(chunk);
@@ -62,7 +62,7 @@ export function passingDisk(
 }
 
 /** More disks than a virtual machine has. */
-export const mostDisks = 255;
+export const maxDisks = 255;
 
 /** Images with several disks report the total size, and the first known boot type. */
 export function recordDisks(disks: readonly (DiskFacts & { name: string })[], findings: ImageFindings): void {

@@ -7,7 +7,7 @@ import { withSelfCheck } from "../self-check.ts";
 import { Fault, type Verdict } from "../verdict.ts";
 import type { Content, ImageFindings, OpenContent } from "./content.ts";
 import { recordDisk } from "./disk-facts.ts";
-import { passing } from "./disks/passing.ts";
+import { headAndTail } from "./disks/head-and-tail.ts";
 import { tarContent } from "./tar-content.ts";
 import { vmaContent } from "./vma.ts";
 
@@ -48,7 +48,7 @@ function contentOf(head: Buffer, name: string): OpenContent | undefined {
 }
 
 const diskContent: OpenContent = (findings, _options, { name }) => {
-  const passed = passing(name);
+  const passed = headAndTail(name);
   return {
     write: passed.write,
     end() {

@@ -8,7 +8,7 @@ import { readCertificate, subjectOf } from "../signatures/x509.ts";
 import { chainOf, usages } from "../signatures/x509-chain.ts";
 import { Fault, malformed, type Verdict } from "../verdict.ts";
 import type { ImageFindings, OpenTar, TarContents } from "./content.ts";
-import { type DiskFacts, mostDisks, passingDisk, recordDisks } from "./disk-facts.ts";
+import { type DiskFacts, maxDisks, passingDisk, recordDisks } from "./disk-facts.ts";
 
 /** A virtual machine in one file: description, manifest, signature and disks (DMTF DSP0243). */
 export const ovaTar: OpenTar = (findings, options): TarContents => {
@@ -19,7 +19,7 @@ export const ovaTar: OpenTar = (findings, options): TarContents => {
       if (entry.type !== "file" || entry.path.includes("/"))
         throw malformed(`the OVA has ${entry.path}, expected files only, without folders`);
       if (files.some(({ path }) => path === entry.path)) throw malformed(`the OVA has ${entry.path} twice`);
-      if (files.length > mostDisks) throw new Fault("refuse", `the OVA has over ${mostDisks} files`);
+      if (files.length > maxDisks) throw new Fault("refuse", `the OVA has over ${maxDisks} files`);
       const { file, take } = passingFile(entry, findings, manifestOf(files));
       files.push(file);
       return take;
@@ -183,7 +183,9 @@ function refuseOrder(files: readonly OvaFile[], { files: wanted }: Envelope): vo
     const expected = wanted[index];
     if (expected?.path !== path)
       throw malformed(
-        `the OVA has ${path}, expected ${expected?.path ?? "nothing that its description does not name"}`,
+        expected
+          ? `the OVA has ${path}, expected ${expected.path}`
+          : `the OVA contains ${path}, which its description does not list`,
       );
     if (expected.size !== undefined && expected.size !== size)
       throw malformed(`${path} has ${size} bytes, the OVA's description says ${expected.size}`);

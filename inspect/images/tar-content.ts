@@ -39,7 +39,7 @@ const images: readonly (readonly [RegExp, OpenTar])[] = [
 ];
 
 /** Real files do not compress by a factor of 1,000; empty disks do. */
-const mostRatio = 1000;
+const maxRatio = 1000;
 const alwaysAllowed = 2 ** 20;
 
 export const tarContent: OpenContent = (findings, options, source) => {
@@ -47,7 +47,7 @@ export const tarContent: OpenContent = (findings, options, source) => {
   let open: OpenTar | undefined;
   let contents: TarContents | undefined;
   let passed = 0;
-  const most = alwaysAllowed + mostRatio * source.size;
+  const most = alwaysAllowed + maxRatio * source.size;
 
   const tar = tarReader((entry) => {
     if (entry.path === "." && entry.type === "directory") return undefined;

@@ -38,7 +38,7 @@ function* steps(disks: VmaDisk[]): Steps {
   const size = start.readUInt32BE(56);
   if (start.readUInt32BE(4) !== 1)
     throw new Fault("unsupported-format", "the VMA archive is of another version than 1");
-  if (size <= headerStart || size > mostHeader)
+  if (size <= headerStart || size > maxHeaderBytes)
     throw malformed(`the VMA archive has a header of ${size} bytes`);
   const rest = yield { exactly: size - headerStart };
   const header = fieldsOf(Buffer.concat([start, rest]), "big", "the VMA archive");
@@ -93,7 +93,7 @@ interface VmaDisk {
 
 /** Size of everything before the texts: 256 names of configurations, their contents, and disks. */
 const headerStart = 12_288;
-const mostHeader = 1 << 20;
+const maxHeaderBytes = 1 << 20;
 const firstSize = 65_536;
 const deviceTable = 4096;
 const deviceSize = 32;
@@ -121,6 +121,6 @@ function textAt({ bytes, u32 }: Fields, pointer: number): string {
   const end = Math.min(u32(48) + u32(52), bytes.length);
   const length = at + 2 <= end ? bytes.readUInt16LE(at) : 0;
   if (pointer === 0 || length < 2 || at + 2 + length > end || bytes[at + 1 + length] !== 0)
-    throw malformed("the VMA archive has a name outside its texts");
+    throw malformed("a name in the VMA archive points outside its string table");
   return bytes.toString("utf8", at + 2, at + 1 + length);
 }

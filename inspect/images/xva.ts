@@ -4,7 +4,7 @@ import type { TarEntry } from "../archives/tar.ts";
 import { readXml } from "../bytes/xml.ts";
 import { Fault, malformed, type Verdict } from "../verdict.ts";
 import type { ImageFindings, OpenTar } from "./content.ts";
-import { type DiskFacts, mostDisks, passingDisk, recordDisks } from "./disk-facts.ts";
+import { type DiskFacts, maxDisks, passingDisk, recordDisks } from "./disk-facts.ts";
 import { raw } from "./disks/formats.ts";
 
 const chunkSize = 2 ** 20;
@@ -54,7 +54,7 @@ export const xvaTar: OpenTar = (findings) => {
 function diskOf(disks: Map<string, XvaDisk>, name: string): XvaDisk {
   const disk = disks.get(name) ?? { index: -1, size: 0, sum: "", start: undefined };
   disks.set(name, disk);
-  if (disks.size > mostDisks) throw new Fault("refuse", `the XVA has over ${mostDisks} disks`);
+  if (disks.size > maxDisks) throw new Fault("refuse", `the XVA has over ${maxDisks} disks`);
   return disk;
 }
 

@@ -45,7 +45,7 @@ export const contentTypes = {
   timestampInfo: "1.2.840.113549.1.9.16.1.4",
 } as const;
 
-const mostCertificates = 32;
+const maxCertificates = 32;
 
 /** @throws Fault malformed; unsupported-format, for valid features that this reader does not support */
 export function readSignedData(bytes: Uint8Array, what: string): SignedData {
@@ -54,8 +54,8 @@ export function readSignedData(bytes: Uint8Array, what: string): SignedData {
 
 /** Like `readSignedData`, for an element that is already parsed. */
 export function signedDataOf(found: Asn1, what: string): SignedData {
-  const [type, wrapped, ...beside] = sequenceOf(found, what);
-  if (oidOf(type, what) !== contentTypes.signedData || beside.length > 0)
+  const [type, wrapped, ...extra] = sequenceOf(found, what);
+  if (oidOf(type, what) !== contentTypes.signedData || extra.length > 0)
     throw malformed(`${what} is not SignedData`);
   const [inner, ...more] = expectTag(wrapped, context(0), what).inside;
   if (more.length > 0) throw malformed(`${what} holds more than one SignedData`);
@@ -68,7 +68,7 @@ export function signedDataOf(found: Asn1, what: string): SignedData {
   if (!info || others.length > 0)
     throw new Fault("unsupported-format", `${what} has ${signers.length} signers, expected one`);
   const lists = { certificates: certificateSet?.inside ?? [], revocations };
-  if (lists.certificates.length > mostCertificates)
+  if (lists.certificates.length > maxCertificates)
     throw new Fault(
       "unsupported-format",
       `${what} holds ${lists.certificates.length} certificates, expected a few`,

@@ -50,7 +50,10 @@ export function chainOf(signer: Certificate, wanted: Wanted): readonly Certifica
   }
   throw (
     worst ??
-    new Fault("untrusted-key", `no allowed certificate is, or issued, the one of ${commonNameOf(signer)}`)
+    new Fault(
+      "untrusted-key",
+      `the certificate of ${commonNameOf(signer)} is neither allowed nor issued by an allowed CA`,
+    )
   );
 }
 

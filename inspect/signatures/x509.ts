@@ -49,7 +49,7 @@ export function certificateIn(found: Asn1): Certificate {
   const extensions = readExtensions(fields.find(({ tag }) => tag === context(3)));
   const usage = extensions.get(extensionIds.keyUsage)?.content;
   const isAllowed = (bit: number) => usage === undefined || ((usage[1] ?? 0) & (0x80 >> bit)) !== 0;
-  const [isCa, longest] = sequenceOrNone(extensions.get(extensionIds.basicConstraints));
+  const [isCa, maxPathLength] = sequenceOrNone(extensions.get(extensionIds.basicConstraints));
   const usages = extensions.get(extensionIds.extendedKeyUsage);
   let made: Parsed | undefined;
   return {
@@ -68,7 +68,7 @@ export function certificateIn(found: Asn1): Certificate {
     usages: usages && sequenceOf(usages, what).map((oid) => oidOf(oid, what)),
     maySign: isAllowed(0),
     mayIssue: isCa?.tag === tags.boolean && isCa.content[0] === 0xff && isAllowed(5),
-    pathLength: longest ? integerOf(longest, what) : Number.POSITIVE_INFINITY,
+    pathLength: maxPathLength ? integerOf(maxPathLength, what) : Number.POSITIVE_INFINITY,
     subjectKeyId: extensions.get(extensionIds.subjectKeyId)?.content,
     signatureAlgorithm: oidOf(sequenceOf(algorithm, what)[0], what),
     unknown: extensions.unknown,
@@ -85,7 +85,7 @@ interface Parsed {
  * with it.
  */
 const recent = new Map<string, Parsed>();
-const mostRecent = 64;
+const maxRecent = 64;
 
 function parsed(der: Uint8Array): Parsed {
   const bytes = Buffer.from(der).toString("latin1");
@@ -93,7 +93,7 @@ function parsed(der: Uint8Array): Parsed {
   if (known) return known;
   const made = parse(der);
   const [oldest] = recent.keys();
-  if (recent.size === mostRecent && oldest !== undefined) recent.delete(oldest);
+  if (recent.size === maxRecent && oldest !== undefined) recent.delete(oldest);
   recent.set(bytes, made);
   return made;
 }

@@ -85,7 +85,7 @@ async function inspectFile(
 ): Promise<Omit<InspectedFile, "file">> {
   const { file, beside, close } = openWithNeighbours(path);
   try {
-    const inspection = await inspectArtifact(watched(file, onBytes), { ...options, beside });
+    const inspection = await inspectArtifact(watched(file, onBytes), { ...options, openSibling: beside });
     return await withMetadata(file, inspection);
   } finally {
     close();

@@ -16,7 +16,7 @@ export async function inspectPackage(
   const isSigned = inspection.key_id !== null;
   if (kind === "image" || inspection.verdict !== "ok" || isSigned) return inspection;
   const name = `${source.name}.asc`;
-  const signature = options.beside?.(name);
+  const signature = options.openSibling?.(name);
   if (!signature)
     return {
       ...inspection,
@@ -25,6 +25,11 @@ export async function inspectPackage(
     };
   // Reuses the open source, because the file on disk may have been replaced meanwhile.
   const beside = (wanted: string) => (wanted === source.name ? source : undefined);
-  const { verdict, reason, key_id, signature: by } = await inspectArtifact(signature, { ...options, beside });
+  const {
+    verdict,
+    reason,
+    key_id,
+    signature: by,
+  } = await inspectArtifact(signature, { ...options, openSibling: beside });
   return { ...inspection, verdict, reason, key_id, signature: by };
 }

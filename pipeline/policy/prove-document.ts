@@ -1,4 +1,4 @@
-import { mostBytes, readSmall } from "../../inspect/bytes/small-file.ts";
+import { maxSmallFileBytes, readSmall } from "../../inspect/bytes/small-file.ts";
 import type { ArtifactDocument } from "../../shared/package-metadata.ts";
 import type { FileSource } from "../system/file-source.ts";
 
@@ -17,7 +17,8 @@ export async function documentFault(
   const found = await source.sha256();
   if (found !== stated.sha256) return `has the SHA-256 ${found}, expected ${stated.sha256}`;
   if (stated.format !== "helm-prov") return undefined;
-  if (source.size > mostBytes) return `has ${source.size} bytes, expected at most ${mostBytes}`;
+  if (source.size > maxSmallFileBytes)
+    return `has ${source.size} bytes, expected at most ${maxSmallFileBytes}`;
   return signsDigest(readSmall(source), sha256)
     ? undefined
     : `does not contain the SHA-256 of its chart, ${sha256}`;

@@ -1,4 +1,4 @@
-import { fitsPackageType } from "../../inspect/images/fits.ts";
+import { fitsPackageType } from "../../inspect/images/platform-requirements.ts";
 import type { Inspection } from "../../inspect/inspection.ts";
 import type { Verdict } from "../../inspect/verdict.ts";
 import type { Place, Problem } from "../../shared/errors.ts";

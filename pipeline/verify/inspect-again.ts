@@ -210,7 +210,7 @@ async function inspectAt(
       if (!source) lacking.add(name);
       return source;
     };
-    return await inspectPackage(opened.file, kind, { ...options, beside });
+    return await inspectPackage(opened.file, kind, { ...options, openSibling: beside });
   } finally {
     opened.close();
   }

@@ -5,7 +5,7 @@ import { browsableRecord } from "../../pipeline/site/pages/browsable-json.ts";
 import { bytesOf, type PackageList } from "./site.ts";
 
 /** Records per page; JSON answers are never paginated. */
-const mostRecords = 500;
+const maxRecords = 500;
 
 /**
  * The browsable page of a query: the prebuilt list page with the request and the answer replaced.
@@ -19,7 +19,7 @@ export function answeredPage(
   query: ListQuery,
 ): string {
   const positions = select(list.index, query);
-  const shown = positions.slice(0, mostRecords);
+  const shown = positions.slice(0, maxRecords);
   const records: { id: number; version: string }[] = JSON.parse(
     new TextDecoder().decode(bytesOf(list, shown)),
   );
@@ -44,7 +44,7 @@ function asJson(search: string): string {
 }
 
 function introOf(count: number): string {
-  if (count > mostRecords) return `The first ${mostRecords} of ${count} records; the JSON has all of them.`;
+  if (count > maxRecords) return `The first ${maxRecords} of ${count} records; the JSON has all of them.`;
   return count === 1 ? "1 record." : `${count} records.`;
 }
 

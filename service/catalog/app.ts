@@ -121,7 +121,7 @@ function withSlash(request: CatalogRequest, site: CatalogSite): ServerAnswer {
   return redirect(isRead ? 301 : 308, `${pathname.startsWith(site.base) ? pathname : site.base}/${search}`);
 }
 
-const mostNamed = 20;
+const maxNamed = 20;
 
 const marked = (given: ServerAnswer, site: CatalogSite): ServerAnswer => ({
   ...given,
@@ -131,6 +131,6 @@ const marked = (given: ServerAnswer, site: CatalogSite): ServerAnswer => ({
 /** Names provisional releases; omitted if everything is provisional. */
 function provisionalHeaders({ build: { provisional } }: CatalogSite): Headers {
   if (provisional.length === 0) return {};
-  const more = provisional.length > mostNamed ? [`and ${provisional.length - mostNamed} more`] : [];
-  return { "X-Relcat-Provisional": [...provisional.slice(-mostNamed), ...more].join(", ") };
+  const more = provisional.length > maxNamed ? [`and ${provisional.length - maxNamed} more`] : [];
+  return { "X-Relcat-Provisional": [...provisional.slice(-maxNamed), ...more].join(", ") };
 }

@@ -13,7 +13,7 @@ import { unknownParameters } from "./list-packages.ts";
 import { urlOf } from "./read-package.ts";
 import { type CatalogSite, type PackageList, places } from "./site.ts";
 
-const mostCandidates = 50;
+const maxCandidates = 50;
 
 /**
  * `GET /api/v1/package/latest/`: redirects to the matching file of the highest version. Unknown parameters
@@ -65,7 +65,7 @@ function ambiguous(
   return {
     detail: `${positions.length} packages match; tell them apart by one of: ${parameters.join(", ")}.`,
     parameters,
-    candidates: positions.slice(0, mostCandidates).map((position, at) => ({
+    candidates: positions.slice(0, maxCandidates).map((position, at) => ({
       ...Object.fromEntries(shown.map((field) => [field, index.value(field, position)])),
       ...(architectures && { arch: architectures[at] }),
     })),

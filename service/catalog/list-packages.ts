@@ -52,11 +52,11 @@ async function selectedJson(
 }
 
 /** A short query is part of the ETag unchanged, so that it needs no hash and cannot collide. */
-const longestKey = 200;
+const maxKeyLength = 200;
 
 async function tagOf(list: PackageList, query: ListQuery): Promise<string> {
   const key = canonicalQuery(query);
-  return `"${list.digest.slice(0, 16)}-${key.length <= longestKey ? key : await fingerprint(key)}"`;
+  return `"${list.digest.slice(0, 16)}-${key.length <= maxKeyLength ? key : await fingerprint(key)}"`;
 }
 
 const streamOf = (pieces: Iterator<Uint8Array>): ReadableStream<Uint8Array> =>

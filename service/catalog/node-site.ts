@@ -53,8 +53,8 @@ export async function openFolderSite(folder: string): Promise<FolderSite> {
   };
 }
 
-const mostRecentBytes = 8 * 1024 * 1024;
-const largestRecent = 256 * 1024;
+const maxRecentBytes = 8 * 1024 * 1024;
+const maxRecentFileBytes = 256 * 1024;
 
 /** Cache of a build's files: permanent entries, and small files requested recently. */
 class FileMemory {
@@ -93,9 +93,9 @@ class FileMemory {
 
   /** Clears the whole cache instead of tracking usage; frequent files return quickly. */
   #keep(name: string, size: number): void {
-    if (size > largestRecent) return void this.#recent.delete(name);
+    if (size > maxRecentFileBytes) return void this.#recent.delete(name);
     this.#recentBytes += size + 1024;
-    if (this.#recentBytes <= mostRecentBytes) return;
+    if (this.#recentBytes <= maxRecentBytes) return;
     this.#recent.clear();
     this.#recentBytes = 0;
   }

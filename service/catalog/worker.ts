@@ -12,7 +12,7 @@ interface Assets {
 }
 
 /** Size in bytes; reading a larger list exceeds an edge's time limit. */
-const largestList = 5_000_000;
+const maxListBytes = 5_000_000;
 
 /** Cached, because a deployment's files never change. */
 const sites = new WeakMap<Assets, Promise<CatalogSite>>();
@@ -88,7 +88,7 @@ async function readAsset(assets: Assets, path: string): Promise<Uint8Array<Array
 
 async function readWhole(site: CatalogSite): Promise<PackageList | undefined> {
   const known = site.files[places.list];
-  if (!known || known.size > largestList) return undefined;
+  if (!known || known.size > maxListBytes) return undefined;
   const bytes = await site.read(places.list);
   return bytes && readPackageList(bytes, known.sha256);
 }
@@ -106,7 +106,7 @@ async function readPart(site: CatalogSite, query: URLSearchParams): Promise<Pack
   const known = Object.hasOwn(site.files, facet) ? site.files[facet] : undefined;
   // Facet files exist only with a host configuration; without them, the contents of a type are unknown.
   if (!known)
-    return Object.keys(site.files).some((path) => path.startsWith("facets/type/")) ? nothing : undefined;
+    return Object.keys(site.files).some((path) => path.startsWith("facets/type/")) ? emptyList : undefined;
   const bytes = await site.read(facet);
   return bytes && readPackageList(bytes, known.sha256);
 }
@@ -118,11 +118,11 @@ async function readRows(
 ): Promise<PackageList | undefined> {
   const known = Object.hasOwn(site.files, path) ? site.files[path] : undefined;
   const bytes = known && (await site.read(path));
-  if (!bytes) return nothing;
+  if (!bytes) return emptyList;
   return listOf(rowsOf(JSON.parse(new TextDecoder().decode(bytes))), known.sha256);
 }
 
 const listOf = (rows: readonly Row[], digest: string): PackageList =>
   readPackageList(new TextEncoder().encode(JSON.stringify(rows)), digest);
 
-const nothing = listOf([], "0".repeat(64));
+const emptyList = listOf([], "0".repeat(64));

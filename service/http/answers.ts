@@ -2,7 +2,7 @@ import { cacheControl } from "../../pipeline/documents/file-headers.ts";
 import type { ServerAnswer } from "./request.ts";
 
 /** Headers of every answer: no content sniffing, and no referrer for other sites. */
-const always = { "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin" };
+const securityHeaders = { "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin" };
 
 export {
   contentPolicies,
@@ -21,7 +21,7 @@ export function answer(status: number, headers: Headers, body: string | Uint8Arr
 
 /** @param length of the body; undefined: no body */
 export const allHeaders = (headers: Headers, length: number | undefined): Headers => ({
-  ...always,
+  ...securityHeaders,
   ...(length !== undefined && { "Content-Length": String(length) }),
   ...headers,
 });

@@ -1,4 +1,4 @@
-const longestHeader = 1024;
+const maxHeaderLength = 1024;
 
 /** Escapes and shortens names from a request for use in a header. */
 export function namedInHeader(names: readonly string[]): string {
@@ -7,7 +7,7 @@ export function namedInHeader(names: readonly string[]): string {
   for (const name of names) {
     const encoded = encodeURIComponent(name.slice(0, 64).toWellFormed());
     length += encoded.length + 2;
-    if (length > longestHeader) break;
+    if (length > maxHeaderLength) break;
     shown.push(encoded);
   }
   return shown.join(", ");

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { type AddressInfo, BlockList, isIPv6, type Socket } from "node:net";
-import { longestTarget } from "./path.ts";
+import { maxTargetLength } from "./path.ts";
 
 // An ES import of node:http also loads its client with fetch: 16 MB that a server does not need.
 const { createServer } = process.getBuiltinModule("node:http");
@@ -123,10 +123,10 @@ export function sendAnswer(
     outgoing.end();
   };
   const timer = setTimeout(end, lingering.time);
-  let taken = 0;
+  let received = 0;
   incoming.on("data", (chunk: Uint8Array) => {
-    taken += chunk.length;
-    if (taken > lingering.bytes) incoming.pause();
+    received += chunk.length;
+    if (received > lingering.bytes) incoming.pause();
   });
   incoming.once("end", end).once("error", end).once("close", end);
   outgoing.once("close", end);
@@ -137,7 +137,7 @@ function refuseClient(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable || answered.has(socket)) return void socket.destroy();
   const text =
     error.code === "HPE_HEADER_OVERFLOW"
-      ? `The request line and headers have more than ${headerBytes} bytes, a path more than ${longestTarget}.`
+      ? `The request line and headers have more than ${headerBytes} bytes, a path more than ${maxTargetLength}.`
       : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
         ? "The request took too long."
         : "Bad request.";

@@ -1,5 +1,5 @@
 /** Longest accepted request target, in bytes. */
-export const longestTarget = 8192;
+export const maxTargetLength = 8192;
 
 /**
  * Decoded path of a request below `base`; "bad" for malformed paths (encoded slashes, dot segments, empty
@@ -8,7 +8,7 @@ export const longestTarget = 8192;
  */
 export function readPath(target: string, base: string): string | "bad" | undefined {
   const raw = target.split("?", 1)[0] ?? "";
-  if (target.length > longestTarget || !raw.startsWith("/")) return "bad";
+  if (target.length > maxTargetLength || !raw.startsWith("/")) return "bad";
   if (/%(?:2f|5c|00)|\\/i.test(raw) || raw.includes("//")) return "bad";
   let path: string;
   try {

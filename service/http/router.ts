@@ -14,7 +14,7 @@ interface Open<Route> {
   after: string;
 }
 
-const nothing = Object.freeze({});
+const noParams = Object.freeze({});
 
 /** A route without a parameter takes precedence; otherwise the first match. */
 export function routerOf<Route extends { path: string }>(routes: readonly Route[]): Router<Route> {
@@ -25,7 +25,7 @@ export function routerOf<Route extends { path: string }>(routes: readonly Route[
     const [, before = "", name = "", after = ""] = /^([^:]*):(\w+)([^:]*)$/.exec(path) ?? [];
     if (name !== "") open.push({ route, before, name, after });
     else if (path.includes(":")) throw new Error(`${path} has more than one parameter`);
-    else fixed.set(path, { route, params: nothing });
+    else fixed.set(path, { route, params: noParams });
   }
   return (given) => {
     const path = withoutSlash(given);

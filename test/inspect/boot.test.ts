@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { bootOf } from "../../inspect/images/boot.ts";
-import { NotKept } from "../../inspect/images/disks/passing.ts";
+import { OutsideWindow } from "../../inspect/images/disks/head-and-tail.ts";
 import { gptDisk, mbrDisk, partitionTypes } from "../support/images.ts";
 
 const { esp, biosBoot, linux } = partitionTypes;
@@ -43,7 +43,7 @@ test.each<[string, (disk: Buffer) => unknown]>([
 
 test("a stream whose partition table was not kept is reported", () => {
   const passed = () => {
-    throw new NotKept();
+    throw new OutsideWindow();
   };
   expect(bootOf({ virtualSize: 4096, read: passed })).toEqual({
     boot: "unknown",

@@ -114,7 +114,7 @@ test("an allowed leaf without its CA allows its signatures, but not its timestam
   expect(leaf.verdict).toBe("ok");
   expect(leaf.signature?.display).toBe("Authenticode, RSA/SHA256, Example Release AG");
   expect(leaf.notes[0]).toBe(
-    "its signature has a timestamp that does not count: no allowed certificate is, or issued, the one of Example Timestamp Authority",
+    "its signature has a timestamp that does not count: the certificate of Example Timestamp Authority is neither allowed nor issued by an allowed CA",
   );
   const both = await inspectArtifact(
     read,

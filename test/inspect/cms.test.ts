@@ -93,7 +93,7 @@ describe("a signature is invalid if", () => {
     [
       "its key is not allowed",
       () => made({ signer: stranger }),
-      "untrusted-key: no allowed certificate is, or issued, the one of Signer",
+      "untrusted-key: the certificate of Signer is neither allowed nor issued by an allowed CA",
     ],
     [
       "it is with SHA-1",
@@ -258,7 +258,7 @@ describe("a timestamp", () => {
     [
       "is by a clock that is not allowed",
       timestamp(identity("Clock", { usages: [timeStamping] }), before),
-      "no allowed certificate is, or issued, the one of Clock",
+      "the certificate of Clock is neither allowed nor issued by an allowed CA",
     ],
     [
       "is by a certificate for another purpose",

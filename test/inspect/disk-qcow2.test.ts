@@ -65,7 +65,7 @@ describe("qcow2", () => {
     [
       "a first table beyond the end",
       u64(40, 2n ** 40n),
-      "malformed: disk ends at byte 28672, expected there its first table of 8 bytes from 1099511627776 on",
+      "malformed: disk ends at byte 28672, before its first table (8 bytes from 1099511627776 on)",
     ],
     [
       "a first table anywhere",
@@ -110,7 +110,7 @@ describe("qcow2", () => {
     [
       "a cluster beyond the end",
       (copy) => copy.writeUInt32BE(0x7ffff000, l2(copy) + 4),
-      "malformed: disk ends at byte 28672, expected there a cluster of 4096 bytes from 2147479552 on",
+      "malformed: disk ends at byte 28672, before a cluster (4096 bytes from 2147479552 on)",
     ],
     [
       "a compressed cluster beyond the end",

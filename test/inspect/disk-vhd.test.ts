@@ -100,12 +100,12 @@ describe("vhd", () => {
         [
           "a table beyond the end",
           header((copy) => copy.writeBigUInt64BE(1n << 30n, 16)),
-          "malformed: disk ends at byte 2099712, expected there its table of 4 bytes from 1073741824 on",
+          "malformed: disk ends at byte 2099712, before its table (4 bytes from 1073741824 on)",
         ],
         [
           "2^32 blocks",
           header((copy) => copy.writeUInt32BE(2 ** 32 - 1, 28)),
-          "malformed: disk ends at byte 2099712, expected there its table of 17179869180 bytes from 1536 on",
+          "malformed: disk ends at byte 2099712, before its table (17179869180 bytes from 1536 on)",
         ],
         [
           "a block over the table",
@@ -115,7 +115,7 @@ describe("vhd", () => {
         [
           "a block beyond the end",
           (copy) => copy.writeUInt32BE(5, 1536),
-          "malformed: disk ends at byte 2099712, expected there a block of 2097664 bytes from 2560 on",
+          "malformed: disk ends at byte 2099712, before a block (2097664 bytes from 2560 on)",
         ],
       ],
     );
@@ -160,7 +160,7 @@ describe("vdi", () => {
       [
         "a block beyond the end",
         u32(344, 4096),
-        "malformed: disk ends at byte 1045504, expected there a block of 1048576 bytes from 0 on",
+        "malformed: disk ends at byte 1045504, before a block (1048576 bytes from 0 on)",
       ],
     ],
   );

@@ -151,7 +151,7 @@ describe("vhdx", () => {
       [
         "a block beyond the end",
         (copy) => copy.writeBigUInt64LE((1n << 40n) | 6n, table(copy)),
-        "malformed: disk ends at byte 9437184, expected there a block of 1048576 bytes from 1099511627776 on",
+        "malformed: disk ends at byte 9437184, before a block (1048576 bytes from 1099511627776 on)",
       ],
     ],
   );

@@ -93,7 +93,7 @@ describe("vmdk", () => {
       [
         "a directory beyond the end",
         (copy) => copy.writeUInt32LE(2 ** 31, 56),
-        "malformed: disk ends at byte 131072, expected there its grain directory of 4 bytes from 1099511627776 on",
+        "malformed: disk ends at byte 131072, before its grain directory (4 bytes from 1099511627776 on)",
       ],
       [
         "a table over the directory",

@@ -113,6 +113,6 @@ test("the signed OVA has a signer, which is untrusted without the CA", async () 
   expect((await inspect(file)).facts.signed_by).toBe("CN=Example OVA Signing,O=Example Release AG,C=CH");
   expect(await inspect(file, { trusted: { openpgp: [], x509: [] } })).toMatchObject({
     verdict: "untrusted-key",
-    reason: "no allowed certificate is, or issued, the one of Example OVA Signing",
+    reason: "the certificate of Example OVA Signing is neither allowed nor issued by an allowed CA",
   });
 });

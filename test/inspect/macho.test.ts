@@ -84,7 +84,7 @@ describe("a program has an invalid signature", () => {
     [
       "by a stranger",
       made({ signer: stranger }),
-      "untrusted-key: arm64: no allowed certificate is, or issued, the one of Stranger",
+      "untrusted-key: arm64: the certificate of Stranger is neither allowed nor issued by an allowed CA",
     ],
     [
       "when a page was changed",
@@ -119,7 +119,7 @@ describe("a program has an invalid signature", () => {
     [
       "over content of its own",
       made({ signing: { inside: integer(1) } }),
-      "malformed: arm64: agent has a code signature over something of its own",
+      "malformed: arm64: agent has a code signature that contains its own content; expected a detached signature",
     ],
     [
       "when not all of it is hashed",

@@ -81,7 +81,7 @@ describe("a signature", () => {
       "by a stranger is not trusted",
       { signer: identity("Stranger") },
       "untrusted-key",
-      "no allowed certificate is, or issued, the one of Stranger",
+      "the certificate of Stranger is neither allowed nor issued by an allowed CA",
     ],
     [
       "with an early end is malformed",

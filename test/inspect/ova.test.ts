@@ -102,7 +102,7 @@ test.each<[string, readonly TarEntry[], string]>([
   [
     "a file that is not described",
     [ovf, d1, { name: "x", content: "x" }],
-    "malformed: the OVA has x, expected nothing that its description does not name",
+    "malformed: the OVA contains x, which its description does not list",
   ],
   ["a file that is missing", [ovf], "malformed: the OVA has no d1.vmdk, which its description names"],
   [
@@ -246,7 +246,7 @@ describe("the signature of an OVA", () => {
       "by a key that is not allowed",
       mf,
       signedBy(identity("Other")),
-      "untrusted-key: no allowed certificate is, or issued, the one of Other",
+      "untrusted-key: the certificate of Other is neither allowed nor issued by an allowed CA",
     ],
     [
       "without a certificate",

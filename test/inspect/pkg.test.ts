@@ -93,12 +93,12 @@ describe("an installer has an invalid signature", () => {
     [
       "by a stranger",
       made({ rsa: stranger, cms: stranger }),
-      "untrusted-key: no allowed certificate is, or issued, the one of Stranger",
+      "untrusted-key: the certificate of Stranger is neither allowed nor issued by an allowed CA",
     ],
     [
       "by a stranger, with RSA alone",
       made({ rsa: stranger, cms: undefined }),
-      "untrusted-key: no allowed certificate is, or issued, the one of Stranger",
+      "untrusted-key: the certificate of Stranger is neither allowed nor issued by an allowed CA",
     ],
     [
       "by two",
@@ -123,7 +123,7 @@ describe("an installer has an invalid signature", () => {
     [
       "over content of its own",
       made({ signing: { inside: Buffer.from([5, 0]) } }),
-      "malformed: its installer signature is over something of its own",
+      "malformed: its installer signature contains its own content; expected a detached signature",
     ],
     [
       "with MD5",

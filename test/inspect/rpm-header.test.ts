@@ -38,12 +38,12 @@ describe("a header is malformed", () => {
     [
       "with a value before the beginning",
       rpmHeader(63, named, ([, first]) => first?.splice(2, 1, -4)),
-      "inside of another",
+      "overlaps the value before it",
     ],
     [
       "with values that overlap",
       rpmHeader(63, named, ([, , second]) => second?.splice(2, 1, 0)),
-      "inside of another",
+      "overlaps the value before it",
     ],
     [
       "with more values than fit",
@@ -64,7 +64,7 @@ describe("a header is malformed", () => {
     [
       "with an integer that is not aligned",
       rpmHeader(63, [...named, integers(1003, 1)], (index) => index.at(-1)?.splice(2, 1, 21)),
-      "inside of another",
+      "overlaps the value before it",
     ],
     ["without its region", rpmHeader(61, named), "does not begin and end with tag 63"],
     [

@@ -77,7 +77,7 @@ test.each<[string, Buffer, string]>([
   [
     "a name outside its texts",
     withHeader((header) => header.writeUInt32BE(5000, 4096 + 32)),
-    "malformed: the VMA archive has a name outside its texts",
+    "malformed: a name in the VMA archive points outside its string table",
   ],
   [
     "no disks",

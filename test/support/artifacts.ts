@@ -55,7 +55,7 @@ export const optionsWith = (
   keys,
   now,
   limit: 256 << 20,
-  beside: (name) => (beside[name] ? bytesSource(beside[name], name) : undefined),
+  openSibling: (name) => (beside[name] ? bytesSource(beside[name], name) : undefined),
 });
 
 /** Inspects it with the other files of its folder. */
@@ -64,7 +64,7 @@ export function optionsFor(file: string, keys: Keys): InspectOptions {
     const path = join(dirname(pathOf(file)), name);
     return existsSync(path) ? bytesSource(readFileSync(path), name) : undefined;
   };
-  return { ...optionsWith(keys), beside };
+  return { ...optionsWith(keys), openSibling: beside };
 }
 
 export const inspectBytes = (

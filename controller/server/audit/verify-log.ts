@@ -31,7 +31,7 @@ export async function verifyLog(
 }
 
 const batch = 1000;
-const nothing: Head = { seq: 0, hash: "" };
+const emptyHead: Head = { seq: 0, hash: "" };
 
 async function walk(
   read: Kysely<Schema>,
@@ -42,9 +42,9 @@ async function walk(
   const { isSigned, ...end } = await readHead(read, pepper);
   if (!isSigned) {
     const why = "the record of the log's end was changed, or the pepper is a different one";
-    return { broken: { seq: end.seq, why }, head: nothing };
+    return { broken: { seq: end.seq, why }, head: emptyHead };
   }
-  let last = nothing;
+  let last = emptyHead;
   let rows = await rowsAfter(read);
   while (rows.length > 0) {
     for (const row of rows) {

@@ -49,7 +49,7 @@ async function identifyPair(
   return { principal: { kind: "token", ...own, scopes: rights, user } };
 }
 
-const nothing = "0".repeat(64);
+const zeroDigest = "0".repeat(64);
 const never = Number.POSITIVE_INFINITY;
 
 /** Expiry of the secret with this digest, in milliseconds since 1970; 0: not a secret of this key. */
@@ -57,8 +57,8 @@ function endOfSecret(
   row: Pick<KeyRow, "digest" | "previous_digest" | "previous_until"> | undefined,
   digest: string,
 ): number {
-  const isCurrent = isSameDigest(row?.digest ?? nothing, digest);
-  const isPrevious = isSameDigest(row?.previous_digest ?? nothing, digest);
+  const isCurrent = isSameDigest(row?.digest ?? zeroDigest, digest);
+  const isPrevious = isSameDigest(row?.previous_digest ?? zeroDigest, digest);
   if (isCurrent) return never;
   return isPrevious ? Date.parse(row?.previous_until ?? "") || 0 : 0;
 }

@@ -6,7 +6,7 @@ export type Credentials =
 
 const uuid = "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}";
 const idForm = new RegExp(`^${uuid}$`);
-const longestHeader = 512;
+const maxHeaderLength = 512;
 
 export const sessionCookie = "relcat-session";
 
@@ -20,7 +20,7 @@ export function readCredentials(authorization: string | null, cookie: string | n
 }
 
 function readBasic(header: string): Credentials | undefined {
-  if (header.length > longestHeader) return undefined;
+  if (header.length > maxHeaderLength) return undefined;
   const [, encoded = ""] = /^basic ([A-Za-z0-9+/]+={0,2})$/i.exec(header) ?? [];
   const decoded = Buffer.from(encoded, "base64");
   if (encoded === "" || decoded.toString("base64") !== encoded) return undefined;

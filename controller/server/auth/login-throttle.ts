@@ -12,7 +12,7 @@ const window = 300_000;
  */
 const maxFailures = { pair: 5, address: 50 };
 /** Audit rows per minute for failures; further failures are counted, not recorded. */
-const mostRecorded = 60;
+const maxRecorded = 60;
 const minute = 60_000;
 
 /** Stored as digests, because people type passwords into the name field by mistake. */
@@ -68,9 +68,9 @@ export async function recordFailure(
   now: number,
 ): Promise<void> {
   const count = await controller.counters.add("recorded failures", minute, now);
-  if (count > mostRecorded) return;
+  if (count > maxRecorded) return;
   const actor: Actor = { kind: "nobody", id: null, name: null, ...caller };
-  const more = count === mostRecorded ? { more: "further failures in this minute are not recorded" } : {};
+  const more = count === maxRecorded ? { more: "further failures in this minute are not recorded" } : {};
   await writeAs(controller, actor, now, async ({ record }) => {
     record({
       code: "auth.failed",

@@ -28,7 +28,7 @@ export async function listAuthDecisions({ controller: { database } }: Call): Pro
 }
 
 /** Maximum number of rejected serial numbers named in a message. */
-const mostNamed = 3;
+const maxNamed = 3;
 
 /**
  * `POST device/auth_decisions`: all or nothing, except that rejected serial numbers are left out of a list of
@@ -57,7 +57,7 @@ export async function setAuthDecisions(call: Call<Request>): Promise<Answer> {
     }
     return results;
   });
-  const left_out = { rejected: leftOut.length, serials: leftOut.slice(0, mostNamed) };
+  const left_out = { rejected: leftOut.length, serials: leftOut.slice(0, maxNamed) };
   return {
     status: 200,
     body: { auth_decisions: rows.map(decisionOf), ...(leftOut.length > 0 && { left_out }) },

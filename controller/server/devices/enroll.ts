@@ -154,7 +154,7 @@ async function admit(call: Call<Request>, writing: Writing): Promise<Answer | "f
   const decision = key === null ? undefined : await readDecision(writing, key);
   const { state, why } = await firstState(writing, key, decision, settings.mostAccepted);
   if (state === "pending" && (await countOf(transaction, "pending")) >= settings.mostPending) return "full";
-  if (state === "rejected" && (await countRejected(transaction, key)) >= mostRejected)
+  if (state === "rejected" && (await countRejected(transaction, key)) >= maxRejected)
     throw new Refused("forbidden", "The serial number is rejected, and already has many keys.");
   const now = at(call.now);
   const device: Omit<DeviceRow, "ordinal"> = {
@@ -203,7 +203,7 @@ async function firstState(
   { transaction }: Writing,
   key: string | null,
   decision: SerialRow | undefined,
-  mostAccepted: number | undefined,
+  maxAccepted: number | undefined,
 ): Promise<{ state: DeviceState; why?: string }> {
   if (!decision) return { state: "pending" };
   if (decision.enforce_state === "rejected") {
@@ -218,8 +218,8 @@ async function firstState(
   if (state === "pending") return { state };
   if (
     state === "accepted" &&
-    mostAccepted !== undefined &&
-    (await countOf(transaction, "accepted")) >= mostAccepted
+    maxAccepted !== undefined &&
+    (await countOf(transaction, "accepted")) >= maxAccepted
   ) {
     return { state: "pending", why: "decided in advance, but no more devices can be accepted" };
   }
@@ -239,7 +239,7 @@ async function stateBefore(
 }
 
 /** Maximum number of recorded keys of one rejected machine. */
-const mostRejected = 20;
+const maxRejected = 20;
 
 async function countRejected(transaction: Writing["transaction"], key: string | null): Promise<number> {
   const devices = transaction
@@ -247,7 +247,7 @@ async function countRejected(transaction: Writing["transaction"], key: string | 
     .select("id")
     .where("serial_key", "=", key)
     .where("state", "=", "rejected");
-  return (await devices.limit(mostRejected).execute()).length;
+  return (await devices.limit(maxRejected).execute()).length;
 }
 
 async function countOf(transaction: Writing["transaction"], state: DeviceState): Promise<number> {

@@ -13,7 +13,7 @@ export interface Counters {
 export const windowStart = (window: number, now: number): number => Math.floor(now / window) * window;
 
 /** Random names must not exhaust memory. */
-const mostCounters = 20_000;
+const maxCounters = 20_000;
 
 export function localCounters(): Counters {
   const counts = new Map<string, { ends: number; count: number }>();
@@ -28,7 +28,7 @@ export function localCounters(): Counters {
       const name = `${window} ${key}`;
       const count = countOf(name, now) + by;
       counts.delete(name);
-      if (counts.size >= mostCounters) makeRoom(counts, now);
+      if (counts.size >= maxCounters) makeRoom(counts, now);
       counts.set(name, { ends: windowStart(window, now) + window, count });
       return count;
     },
@@ -39,7 +39,7 @@ export function localCounters(): Counters {
 function makeRoom(counts: Map<string, { ends: number }>, now: number): void {
   for (const [key, { ends }] of counts) if (ends <= now) counts.delete(key);
   for (const key of counts.keys()) {
-    if (counts.size < mostCounters * 0.9) return;
+    if (counts.size < maxCounters * 0.9) return;
     counts.delete(key);
   }
 }

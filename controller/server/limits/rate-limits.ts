@@ -12,7 +12,7 @@ export interface Allowance {
 }
 
 /** Quota that this process has reserved but not used. */
-interface Taken {
+interface Usage {
   start: number;
   left: number;
   spent: number;
@@ -23,12 +23,12 @@ interface Taken {
 }
 
 /** Random addresses must not exhaust memory; evicted keys continue in the counters. */
-const mostKeys = 20_000;
+const maxKeys = 20_000;
 
 /** Enforces limits per minute; several processes together never exceed a limit. */
 export class RateLimits {
   readonly #counters: Counters;
-  readonly #taken = new Map<string, Taken>();
+  readonly #usages = new Map<string, Usage>();
 
   constructor(counters: Counters) {
     this.#counters = counters;
@@ -39,41 +39,41 @@ export class RateLimits {
     const start = windowStart(minute, now);
     const reset = Math.ceil((start + minute - now) / 1000);
     if (limit === 0) return { allowed: true, limit, remaining: 0, reset };
-    const taken = this.#takenOf(key, start);
-    while (taken.left === 0 && !taken.isExhausted) {
-      taken.more ??= this.#take(taken, key, limit, now).finally(() => {
-        taken.more = undefined;
+    const usage = this.#usageOf(key, start);
+    while (usage.left === 0 && !usage.isExhausted) {
+      usage.more ??= this.#reserve(usage, key, limit, now).finally(() => {
+        usage.more = undefined;
       });
-      await taken.more;
+      await usage.more;
     }
-    if (taken.left === 0) return { allowed: false, limit, remaining: 0, reset };
-    taken.left--;
-    return { allowed: true, limit, remaining: Math.max(0, limit - ++taken.spent), reset };
+    if (usage.left === 0) return { allowed: false, limit, remaining: 0, reset };
+    usage.left--;
+    return { allowed: true, limit, remaining: Math.max(0, limit - ++usage.spent), reset };
   }
 
   /** Ordered by last use, so that eviction does not hit busy keys first. */
-  #takenOf(key: string, start: number): Taken {
-    const known = this.#taken.get(key);
-    const taken =
+  #usageOf(key: string, start: number): Usage {
+    const known = this.#usages.get(key);
+    const usage =
       known?.start === start ? known : { start, left: 0, spent: 0, isExhausted: false, more: undefined };
-    this.#taken.delete(key);
-    if (this.#taken.size >= mostKeys) this.#makeRoom();
-    this.#taken.set(key, taken);
-    return taken;
+    this.#usages.delete(key);
+    if (this.#usages.size >= maxKeys) this.#makeRoom();
+    this.#usages.set(key, usage);
+    return usage;
   }
 
   #makeRoom(): void {
-    for (const oldest of this.#taken.keys()) {
-      if (this.#taken.size < mostKeys * 0.9) return;
-      this.#taken.delete(oldest);
+    for (const oldest of this.#usages.keys()) {
+      if (this.#usages.size < maxKeys * 0.9) return;
+      this.#usages.delete(oldest);
     }
   }
 
-  async #take(taken: Taken, key: string, limit: number, now: number): Promise<void> {
+  async #reserve(usage: Usage, key: string, limit: number, now: number): Promise<void> {
     const portion = this.#counters.portion(limit);
     const before = (await this.#counters.add(key, minute, now, portion)) - portion;
-    taken.left += Math.max(0, Math.min(portion, limit - before));
-    taken.isExhausted = before + portion >= limit;
-    taken.spent = Math.max(taken.spent, Math.min(limit, before));
+    usage.left += Math.max(0, Math.min(portion, limit - before));
+    usage.isExhausted = before + portion >= limit;
+    usage.spent = Math.max(usage.spent, Math.min(limit, before));
   }
 }

@@ -1,6 +1,6 @@
 import type { ServerAnswer } from "../../../service/http/request.ts";
 import { Refused } from "../problems.ts";
-import { Failed } from "./ask.ts";
+import { ApiError } from "./ask.ts";
 import { fieldOf } from "./form.ts";
 import { type Refusal, refusalOf } from "./refusal.ts";
 import { personOf } from "./user-fields.ts";
@@ -41,5 +41,5 @@ export async function changeAccount(visit: SignedIn): Promise<ServerAnswer> {
 }
 
 /** The session was valid before the change, so this status is about the current password. */
-const isWrongPassword = (error: unknown): boolean => error instanceof Failed && error.status === 401;
+const isWrongPassword = (error: unknown): boolean => error instanceof ApiError && error.status === 401;
 const wrongPassword: Refusal = { status: 403, detail: "The current password is wrong.", errors: [] };

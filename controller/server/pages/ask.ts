@@ -25,8 +25,8 @@ interface Answered<Body> {
 }
 
 /** Error response of the API (RFC 9457). */
-export class Failed extends Error {
-  override readonly name = "Failed";
+export class ApiError extends Error {
+  override readonly name = "ApiError";
   readonly status: number;
   readonly title: string;
   readonly errors: readonly { pointer: string; detail: string }[];
@@ -46,7 +46,7 @@ export class Failed extends Error {
   }
 }
 type Problem = { status: number; title: string; detail: string } & Partial<
-  Pick<Failed, "errors" | "results">
+  Pick<ApiError, "errors" | "results">
 >;
 
 const addresses = new Map(
@@ -55,7 +55,7 @@ const addresses = new Map(
   ),
 );
 
-export function askerOf(
+export function apiClient(
   api: ControllerApp,
   visit: Pick<ServerRequest, "origin" | "header">,
   caller: Caller,
@@ -84,7 +84,7 @@ export function askerOf(
 
 async function read<Body>({ status, headers, body: text }: ServerAnswer): Promise<Answered<Body>> {
   const body = text === undefined || text === "" ? undefined : JSON.parse(String(text));
-  if (status >= 400) throw new Failed(body, headers["Retry-After"] ?? null);
+  if (status >= 400) throw new ApiError(body, headers["Retry-After"] ?? null);
   return { body, headers };
 }
 

@@ -10,13 +10,13 @@ import { momentOf } from "./words.ts";
 export type AuditEntry = z.infer<typeof auditSchema>["audit_log"][number];
 
 /** Rows of history on the page of a device or user. */
-const longestHistory = "200";
+const maxHistoryRows = "200";
 
 /** History of a device or user, for those who may read the log. */
 export async function historyOf(visit: SignedIn, id: string) {
   if (!may(visit.me, "listAudit")) return { isForbiddenHistory: true, history: [] };
   const { body } = await visit.ask<{ audit_log: AuditEntry[] }>("listAudit", {
-    query: { target: id, limit: longestHistory },
+    query: { target: id, limit: maxHistoryRows },
   });
   return { isForbiddenHistory: false, history: await auditRows(visit, body.audit_log) };
 }

@@ -2,23 +2,23 @@ import type { ServerRequest } from "../../../service/http/request.ts";
 import { Refused } from "../problems.ts";
 
 /** A thousand devices with their versions need about 56 KB. */
-const mostBytes = 256 * 1024;
-const mostFields = 2100;
+const maxFormBytes = 256 * 1024;
+const maxFields = 2100;
 
 /** Reads a form of limited size. @throws Refused for anything else */
 export async function readForm(request: ServerRequest): Promise<URLSearchParams> {
   const type = request.header("content-type") ?? "";
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type))
     throw new Refused("unsupported-media-type", "Forms are sent as application/x-www-form-urlencoded.");
-  const bytes = await request.read(mostBytes);
+  const bytes = await request.read(maxFormBytes);
   if (bytes === "too-large")
-    throw new Refused("too-large", `Forms have at most ${mostBytes} bytes.`, {
+    throw new Refused("too-large", `Forms have at most ${maxFormBytes} bytes.`, {
       headers: { Connection: "close" },
     });
   if (bytes === "cut-off") throw new Refused("bad-request", "The form ended before its length.");
   const text = new TextDecoder().decode(bytes);
-  if (text.split("&", mostFields + 1).length > mostFields)
-    throw new Refused("too-large", `Forms have at most ${mostFields} fields.`);
+  if (text.split("&", maxFields + 1).length > maxFields)
+    throw new Refused("too-large", `Forms have at most ${maxFields} fields.`);
   return new URLSearchParams(text);
 }
 

@@ -1,4 +1,4 @@
-import { Failed } from "./ask.ts";
+import { ApiError } from "./ask.ts";
 
 /** A refused change, shown above the form that asked for it. */
 export interface Refusal {
@@ -19,7 +19,7 @@ const labels: Record<string, string> = {
 
 /** @throws the error if it is not an answer about the values of a form */
 export function refusalOf(error: unknown): Refusal {
-  if (!(error instanceof Failed) || !shown.includes(error.status)) throw error;
+  if (!(error instanceof ApiError) || !shown.includes(error.status)) throw error;
   const { status, message, errors } = error;
   const listed = errors.map(({ pointer, detail }) =>
     labels[pointer] === undefined ? detail : `${labels[pointer]}: ${detail}`,

@@ -1,6 +1,6 @@
 import type { ServerAnswer } from "../../../service/http/request.ts";
 import { sessionCookie } from "../auth/credentials.ts";
-import { Failed, type Me } from "./ask.ts";
+import { ApiError, type Me } from "./ask.ts";
 import { fieldOf } from "./form.ts";
 import { firstPageOf, page, redirectTo, type SignedIn, type Visit } from "./visit.ts";
 
@@ -34,7 +34,7 @@ export async function signIn(visit: Visit): Promise<ServerAnswer> {
     const cookie = headers["Set-Cookie"] ?? "";
     return redirectTo(visit, to, undefined, { "Set-Cookie": cookie });
   } catch (error) {
-    if (!(error instanceof Failed) || ![400, 401].includes(error.status)) throw error;
+    if (!(error instanceof ApiError) || ![400, 401].includes(error.status)) throw error;
     // Not 401, which needs a challenge and makes browsers open their own password dialog.
     const detail = "The name or the password is wrong.";
     return signInPage(visit, to, { detail, name, status: 403 });

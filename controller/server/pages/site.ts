@@ -8,7 +8,7 @@ import { type ControllerApp, securityHeaders } from "../call.ts";
 import type { Controller } from "../controller.ts";
 import { Refused } from "../problems.ts";
 import { accountPage, changeAccount } from "./account-page.ts";
-import { askerOf, Failed } from "./ask.ts";
+import { ApiError, apiClient } from "./ask.ts";
 import { auditPage } from "./audit-page.ts";
 import { changeDevice, devicePage } from "./device-page.ts";
 import { decideDevices } from "./device-states.ts";
@@ -107,7 +107,7 @@ function visitOf(controller: Controller, api: ControllerApp, request: ServerRequ
     url: new URL(request.target, request.origin),
     params: {},
     form: new URLSearchParams(),
-    ask: askerOf(api, request, caller, requestId),
+    ask: apiClient(api, request, caller, requestId),
     hasSession: readCredentials(null, request.header("cookie")).kind !== "none",
     me: undefined,
     now: controller.clock(),
@@ -138,7 +138,7 @@ async function answerRoute<For extends Visit>(
     if (method === "POST") visitor.form = await readForm(request);
     return await handler(visitor);
   } catch (error) {
-    if (error instanceof Failed && error.status === 401) return endedSession(visit);
+    if (error instanceof ApiError && error.status === 401) return endedSession(visit);
     throw error;
   }
 }
@@ -155,7 +155,7 @@ function failedPage(visit: Visit, error: unknown): ServerAnswer {
       { status, more: error.headers },
     );
   }
-  if (!(error instanceof Failed)) {
+  if (!(error instanceof ApiError)) {
     controller.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
     return failedPage(visit, new Refused("internal", "The server's log has the details."));
   }

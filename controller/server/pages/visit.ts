@@ -46,7 +46,7 @@ const pageHeaders = {
 };
 
 /** Browser tabs and bookmarks show no more. */
-const longestTitle = 50;
+const maxTitleLength = 50;
 
 /** Renders a page. @param model values of its template, in addition to those of the layout */
 export function page(
@@ -57,7 +57,7 @@ export function page(
   { status = 200, more = {} }: { status?: number; more?: Record<string, string> } = {},
 ): ServerAnswer {
   const layout = {
-    title: title.length > longestTitle ? `${title.slice(0, longestTitle)}…` : title,
+    title: title.length > maxTitleLength ? `${title.slice(0, maxTitleLength)}…` : title,
     product: productOf(controller),
     ...assetPaths(),
     nav: me ? navigationOf(me, url.pathname) : [],

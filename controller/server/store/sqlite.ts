@@ -164,7 +164,7 @@ class OneConnection implements Driver {
   async destroy() {}
 }
 
-const mostStatements = 200;
+const maxStatements = 200;
 
 class Connection implements DatabaseConnection {
   readonly #database: DatabaseSync;
@@ -194,7 +194,7 @@ class Connection implements DatabaseConnection {
   #prepare(sql: string) {
     const known = this.#statements.get(sql);
     if (known) return known;
-    if (this.#statements.size >= mostStatements) this.#statements.clear();
+    if (this.#statements.size >= maxStatements) this.#statements.clear();
     const statement = this.#database.prepare(sql);
     const prepared = { statement, hasRows: statement.columns().length > 0 };
     // Otherwise `run` throws after it has inserted a row with a number from 2^53 on.

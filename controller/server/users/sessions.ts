@@ -17,7 +17,7 @@ import { comparable, endSessions, readUserRow, requireNamed, requireUnique } fro
 /** Session lifetime in milliseconds. */
 const sessionLife = 12 * 3_600_000;
 /** Further logins are rejected instead of queued: each hash needs a core for tens of milliseconds. */
-const mostWaiting = 32;
+const maxWaiting = 32;
 
 /** `POST user/login` */
 export async function login(call: Call<z.infer<typeof loginRequestSchema>>): Promise<Answer> {
@@ -42,7 +42,7 @@ async function requirePassword(
   const { controller, caller, now, requestId: request } = call;
   const attempt = [controller, `login ${name}`, caller.remote, now] as const;
   requireNoWait(await throttleOf(...attempt));
-  if (waitingForHash() > mostWaiting)
+  if (waitingForHash() > maxWaiting)
     throw new Refused("busy", "Too many users are signing in at the same time.", {
       headers: { "Retry-After": "2" },
     });

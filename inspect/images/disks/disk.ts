@@ -8,22 +8,22 @@ export interface Disk {
   virtualSize: number;
   /**
    * Reads guest bytes; holes read as zeros.
-   * @throws Fault malformed; NotKept
+   * @throws Fault malformed; OutsideWindow
    */
   read(from: number, length: number): Uint8Array;
   notes: readonly string[];
 }
 
 /** 16 TiB, larger than any published virtual disk. */
-const mostVirtual = 2 ** 44;
+const maxVirtualBytes = 2 ** 44;
 
 /** @throws Fault malformed, for a size of 0; refuse, for an absurd size */
 export function refuseSize(name: string, virtualSize: number): void {
   if (virtualSize === 0) throw malformed(`${name} has a disk of 0 bytes`);
-  if (virtualSize > mostVirtual)
+  if (virtualSize > maxVirtualBytes)
     throw new Fault(
       "refuse",
-      `${name} declares a disk of ${virtualSize} bytes, expected ${mostVirtual} at most`,
+      `${name} declares a disk of ${virtualSize} bytes, expected ${maxVirtualBytes} at most`,
     );
 }
 

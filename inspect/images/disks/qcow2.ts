@@ -2,10 +2,10 @@ import { inflateRawSync, zstdDecompressSync } from "node:zlib";
 import { frameEnds } from "../../archives/zstd-walk.ts";
 import { bytesSource } from "../../bytes/byte-source.ts";
 import { Fault, malformed } from "../../verdict.ts";
-import { type Claims, claimsOf } from "./claims.ts";
+import { type AllocatedRanges, allocatedRanges } from "./allocated-ranges.ts";
 import { blockReader, type Disk, refuseSize } from "./disk.ts";
 import { type Bytes, type Fields, readFields, tableEntries } from "./fields.ts";
-import { whereKept } from "./passing.ts";
+import { insideWindow } from "./head-and-tail.ts";
 
 /**
  * QEMU's copy-on-write images, versions 2 and 3 (docs/interop/qcow2.txt). @throws Fault malformed, refuse,
@@ -21,7 +21,7 @@ export function readQcow2(source: Bytes): Disk {
   const layout = layoutOf(source, header, version, features);
   refuseSize(source.name, layout.virtualSize);
   readExtensions(source, version === 2 ? 72 : header.u32(100), layout.clusterSize);
-  const notes = whereKept(() => checkTables(source, layout));
+  const notes = insideWindow(() => checkTables(source, layout));
   if (header.u32(60) > 0)
     notes.push(`it holds ${header.u32(60)} snapshots, with the contents of the disk at that time`);
   return {
@@ -112,24 +112,24 @@ interface Layout {
   entrySize: 8 | 16;
 }
 
-const mostL1 = 2 ** 22;
-const mostRefcounts = 2 ** 23;
+const maxL1Entries = 2 ** 22;
+const maxRefcountBytes = 2 ** 23;
 
 /**
  * Requires that tables and data clusters are inside the file and do not overlap. @throws Fault malformed;
- * NotKept
+ * OutsideWindow
  */
 function checkTables(source: Bytes, layout: Layout): void {
   const { l1, refcounts, clusterSize } = layout;
   const needed = Math.ceil(layout.virtualSize / (clusterSize * entriesOf(layout)));
-  if (l1.count < needed || l1.count > mostL1)
+  if (l1.count < needed || l1.count > maxL1Entries)
     throw malformed(`${source.name} has a table of ${l1.count} entries for its disk, expected ${needed}`);
-  if (refcounts.clusters === 0 || refcounts.clusters * clusterSize > mostRefcounts)
+  if (refcounts.clusters === 0 || refcounts.clusters * clusterSize > maxRefcountBytes)
     throw malformed(`${source.name} has no proper table of reference counts`);
-  const claims = claimsOf(source, clusterSize, clusterSize - 1);
-  claims.claim(0, clusterSize, "its header");
-  claims.claim(l1.from, l1.count * 8, "its first table");
-  claims.claim(refcounts.from, refcounts.clusters * clusterSize, "its reference counts");
+  const ranges = allocatedRanges(source, clusterSize, clusterSize - 1);
+  ranges.add(0, clusterSize, "its header");
+  ranges.add(l1.from, l1.count * 8, "its first table");
+  ranges.add(refcounts.from, refcounts.clusters * clusterSize, "its reference counts");
   for (const { fields, at } of tableEntries(
     source,
     refcounts.from,
@@ -137,12 +137,12 @@ function checkTables(source: Bytes, layout: Layout): void {
     8,
     "big",
   ))
-    if (fields.u64(at) !== 0) claims.claim(fields.u64(at), clusterSize, "reference counts");
+    if (fields.u64(at) !== 0) ranges.add(fields.u64(at), clusterSize, "reference counts");
   for (const { fields, at } of tableEntries(source, l1.from, l1.count, 8, "big")) {
     const table = placeIn(fields, at, source.name);
     if (table === 0) continue;
-    claims.claim(table, clusterSize, "a table");
-    checkClusters(source, layout, table, claims);
+    ranges.add(table, clusterSize, "a table");
+    checkClusters(source, layout, table, ranges);
   }
 }
 
@@ -157,7 +157,7 @@ function placeIn(fields: Fields, at: number, name: string): number {
 
 const isCompressed = (fields: Fields, at: number): boolean => (fields.u8(at) & 0x40) !== 0;
 
-function checkClusters(source: Bytes, layout: Layout, table: number, claims: Claims): void {
+function checkClusters(source: Bytes, layout: Layout, table: number, ranges: AllocatedRanges): void {
   const { clusterSize, entrySize } = layout;
   for (const { fields, at } of tableEntries(source, table, entriesOf(layout), entrySize, "big")) {
     if (isCompressed(fields, at)) {
@@ -166,7 +166,7 @@ function checkClusters(source: Bytes, layout: Layout, table: number, claims: Cla
       continue;
     }
     const place = placeIn(fields, at, source.name);
-    if (place !== 0) claims.claim(place, clusterSize, "a cluster");
+    if (place !== 0) ranges.add(place, clusterSize, "a cluster");
   }
 }
 

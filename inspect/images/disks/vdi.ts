@@ -1,8 +1,8 @@
 import { Fault, malformed } from "../../verdict.ts";
-import { claimsOf } from "./claims.ts";
+import { allocatedRanges } from "./allocated-ranges.ts";
 import { blockReader, type Disk, refuseSize } from "./disk.ts";
 import { type Bytes, readFields, tableEntries } from "./fields.ts";
-import { whereKept } from "./passing.ts";
+import { insideWindow } from "./head-and-tail.ts";
 
 const types: Readonly<Record<number, string>> = { 1: "dynamic", 2: "fixed" };
 /** Special values of the block map: unallocated, and zero. */
@@ -30,15 +30,15 @@ export function readVdi(source: Bytes): Disk {
   const isPower = blockSize >= 4096 && Number.isInteger(Math.log2(blockSize));
   if (!isPower || extra !== 0 || header.u32(360) !== 512 || blocks !== Math.ceil(virtualSize / blockSize))
     throw malformed(`${name} has ${blocks} blocks of ${blockSize} bytes for its disk of ${virtualSize}`);
-  const notes = whereKept(() => {
+  const notes = insideWindow(() => {
     if (map + blocks * 4 > data) throw malformed(`${name} has a block map that reaches into its data`);
     if (data > source.size) throw malformed(`${name} has data that begin at byte ${data}, after its end`);
-    const claims = claimsOf({ name, size: source.size - data }, blockSize);
+    const ranges = allocatedRanges({ name, size: source.size - data }, blockSize);
     for (const { fields, at } of tableEntries(source, map, blocks, 4, "little")) {
       const block = fields.u32(at);
       if (block >= firstHole) continue;
       if (block >= allocated) throw malformed(`${name} uses block ${block} of ${allocated}`);
-      claims.claim(block * blockSize, blockSize, "a block");
+      ranges.add(block * blockSize, blockSize, "a block");
     }
   });
   const read = blockReader(blockSize, (block, from, length) => {

@@ -1,8 +1,8 @@
 import { Fault, malformed } from "../../verdict.ts";
-import { claimsOf } from "./claims.ts";
+import { allocatedRanges } from "./allocated-ranges.ts";
 import { blockReader, type Disk, refuseSize } from "./disk.ts";
 import { type Bytes, type Fields, readFields, tableEntries } from "./fields.ts";
-import { whereKept } from "./passing.ts";
+import { insideWindow } from "./head-and-tail.ts";
 
 const footerSize = 512;
 const sector = 512;
@@ -70,13 +70,13 @@ function dynamicDisk(source: Bytes, footer: Fields): Content {
   if (blockSize < 4096 || !Number.isInteger(Math.log2(blockSize)) || entries < needed)
     throw malformed(`${source.name} has ${entries} blocks of ${blockSize} bytes for its disk`);
   const bitmap = Math.ceil(blockSize / sector / 8 / sector) * sector;
-  const notes = whereKept(() => {
-    const claims = claimsOf({ name: source.name, size: source.size - footerSize }, sector);
-    claims.claim(0, footerSize, "its first footer");
-    claims.claim(place, 1024, "its header");
-    claims.claim(table, entries * 4, "its table");
+  const notes = insideWindow(() => {
+    const ranges = allocatedRanges({ name: source.name, size: source.size - footerSize }, sector);
+    ranges.add(0, footerSize, "its first footer");
+    ranges.add(place, 1024, "its header");
+    ranges.add(table, entries * 4, "its table");
     for (const { fields, at } of tableEntries(source, table, entries, 4, "big"))
-      if (fields.u32(at) !== unused) claims.claim(fields.u32(at) * sector, bitmap + blockSize, "a block");
+      if (fields.u32(at) !== unused) ranges.add(fields.u32(at) * sector, bitmap + blockSize, "a block");
   });
   return {
     notes,

@@ -1,13 +1,13 @@
 import { Fault, malformed } from "../../verdict.ts";
-import { claimsOf } from "./claims.ts";
+import { allocatedRanges } from "./allocated-ranges.ts";
 import { blockReader, type Disk, refuseSize } from "./disk.ts";
 import { type Bytes, type Fields, fieldsOf, readFields, tableEntries } from "./fields.ts";
-import { whereKept } from "./passing.ts";
+import { insideWindow } from "./head-and-tail.ts";
 
 interface VhdxLayout extends VhdxMetadata {
   table: Region;
   /** Regions that hold anything but blocks. */
-  taken: readonly Region[];
+  usedRegions: readonly Region[];
 }
 
 const kibibyte = 1024;
@@ -31,11 +31,11 @@ function readLayout(source: Bytes): { layout: VhdxLayout; notes: string[] } {
   const regions = regionsOf(source);
   const [table, metadata] = [regions.get(tableId), regions.get(metadataId)];
   if (!table || !metadata) throw malformed(`${source.name} has no region of blocks, or none of metadata`);
-  const taken = [{ from: 0, length: 1024 * kibibyte }, log, table, metadata].filter(
+  const usedRegions = [{ from: 0, length: 1024 * kibibyte }, log, table, metadata].filter(
     ({ length }) => length > 0,
   );
   const notes = found.length < headers.length ? ["one of its two headers is damaged"] : [];
-  return { layout: { ...readMetadata(source, metadata), table, taken }, notes };
+  return { layout: { ...readMetadata(source, metadata), table, usedRegions: usedRegions }, notes };
 }
 
 /** A structure with signature and, in bytes 4 to 7, a checksum; undefined if either is wrong. */
@@ -47,12 +47,12 @@ function checkedAt(source: Bytes, at: number, length: number, signature: string)
   return fields.text(0, 4) === signature && crc32c(bytes) === sum ? fields : undefined;
 }
 
-const mostRegions = 2047;
+const maxRegions = 2047;
 
 function regionsOf(source: Bytes): Map<string, Region> {
   const table = regionTables.map((at) => checkedAt(source, at, 64 * kibibyte, "regi")).find((found) => found);
   const count = table?.u32(8) ?? 0;
-  if (!table || count > mostRegions)
+  if (!table || count > maxRegions)
     throw malformed(`${source.name} has no region table with a correct checksum`);
   const regions = new Map<string, Region>();
   for (let at = 16; at < 16 + count * 32; at += 32) {
@@ -81,7 +81,7 @@ export function readVhdx(source: Bytes): Disk {
     variant: layout.isFixed ? "fixed" : "dynamic",
     virtualSize: layout.virtualSize,
     read: guestReader(source, layout),
-    notes: [...notes, ...whereKept(() => checkBlocks(source, layout))],
+    notes: [...notes, ...insideWindow(() => checkBlocks(source, layout))],
   };
 }
 
@@ -95,15 +95,15 @@ function checkBlocks(source: Bytes, layout: VhdxLayout): void {
   const entries = entryOf(Math.ceil(virtualSize / blockSize) - 1, layout) + 1;
   if (entries * 8 > table.length)
     throw malformed(`${source.name} has a table that is too short for its disk`);
-  const claims = claimsOf(source, mebibyte);
-  for (const { from, length } of layout.taken) claims.claim(from, length, "a region");
+  const ranges = allocatedRanges(source, mebibyte);
+  for (const { from, length } of layout.usedRegions) ranges.add(from, length, "a region");
   for (const { fields, at, index } of tableEntries(source, table.from, entries, 8, "little")) {
     const isBitmap = (index + 1) % (perBitmap(layout) + 1) === 0;
     const state = fields.u8(at) & 7;
     if (state === partial)
       throw new Fault("refuse", `${source.name} has blocks that a parent disk completes`);
     if (state !== full) continue;
-    claims.claim(placeOf(fields.bytes, at), isBitmap ? mebibyte : blockSize, "a block");
+    ranges.add(placeOf(fields.bytes, at), isBitmap ? mebibyte : blockSize, "a block");
   }
 }
 
@@ -139,7 +139,7 @@ const physicalSector = "CDA348C7-445D-4471-9CC9-E9885251C556";
 const parentLocator = "A8D35F2D-B30B-454D-ABF7-D3D84834AB0C";
 const known = [fileParameters, diskSize, diskId, logicalSector, physicalSector, parentLocator];
 
-const mostItems = 1023;
+const maxItems = 1023;
 
 /** @throws Fault malformed; refuse, for a parent; unsupported-format, for an unknown required item */
 export function readMetadata(source: Bytes, region: Region): VhdxMetadata {
@@ -168,7 +168,7 @@ function itemsOf(source: Bytes, region: Region): Map<string, Region> {
   const size = 64 * 1024;
   const table = readFields(source, region.from, size, "little");
   const count = table.u16(10);
-  if (table.text(0, 8) !== "metadata" || count > mostItems)
+  if (table.text(0, 8) !== "metadata" || count > maxItems)
     throw malformed(`${source.name} has no table of metadata`);
   const items = new Map<string, Region>();
   for (let at = 32; at < 32 + count * 32; at += 32) {

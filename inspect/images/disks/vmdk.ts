@@ -1,13 +1,13 @@
 import { inflateSync } from "node:zlib";
 import { Fault, malformed } from "../../verdict.ts";
-import { claimsOf } from "./claims.ts";
+import { allocatedRanges } from "./allocated-ranges.ts";
 import { blockReader, type Disk, refuseSize } from "./disk.ts";
 import { type Bytes, type Fields, readFields, tableEntries } from "./fields.ts";
-import { whereKept } from "./passing.ts";
+import { insideWindow } from "./head-and-tail.ts";
 
 /** Start of a descriptor, either in its own file or before a disk. */
 export const descriptorStart = "# Disk DescriptorFile";
-const longestDescriptor = 1 << 20;
+const maxDescriptorBytes = 1 << 20;
 
 /**
  * VMware's single-file sparse disks: monolithicSparse and streamOptimized (Virtual Disk Format 5.0).
@@ -22,7 +22,7 @@ export function readVmdk(source: Bytes): Disk {
   if (header.u8(72) !== 0) throw new Fault("refuse", `${source.name} was not closed by what wrote it`);
   const grains = grainsOf(source, header);
   refuseSize(source.name, grains.virtualSize);
-  const notes = whereKept(() => checkGrains(source, grains));
+  const notes = insideWindow(() => checkGrains(source, grains));
   return {
     variant,
     virtualSize: grains.virtualSize,
@@ -33,7 +33,7 @@ export function readVmdk(source: Bytes): Disk {
 
 /** A descriptor alone is never complete; its content gives a more precise reason. */
 function standingAlone(source: Bytes): Fault {
-  refuseExtents(descriptorText(source, 0, Math.min(source.size, longestDescriptor)), source.name);
+  refuseExtents(descriptorText(source, 0, Math.min(source.size, maxDescriptorBytes)), source.name);
   return malformed(`${source.name} is a description only, of a disk that should be in the same file`);
 }
 
@@ -49,7 +49,7 @@ function headerAt(source: Bytes, from: number): Fields {
 
 function embeddedDescriptor(source: Bytes, header: Fields): string {
   const [from, size] = [header.u64(28) * sector, header.u64(36) * sector];
-  if (size > longestDescriptor) throw malformed(`${source.name} has a description of ${size} bytes`);
+  if (size > maxDescriptorBytes) throw malformed(`${source.name} has a description of ${size} bytes`);
   return descriptorText(source, from, size);
 }
 
@@ -92,16 +92,16 @@ function grainsOf(source: Bytes, header: Fields): Grains {
 function checkGrains(source: Bytes, grains: Grains): void {
   const { grainSize, perTable, virtualSize, isCompressed } = grains;
   const tables = Math.ceil(virtualSize / (grainSize * perTable));
-  const claims = claimsOf(source, sector);
-  claims.claim(grains.directory, tables * 4, "its grain directory");
+  const ranges = allocatedRanges(source, sector);
+  ranges.add(grains.directory, tables * 4, "its grain directory");
   for (const { fields, at } of tableEntries(source, grains.directory, tables, 4, "little")) {
     const table = fields.u32(at) * sector;
     if (table === 0) continue;
-    claims.claim(table, perTable * 4, "a grain table");
+    ranges.add(table, perTable * 4, "a grain table");
     for (const entry of tableEntries(source, table, perTable, 4, "little")) {
       const place = entry.fields.u32(entry.at);
       // Entry 1 reads as zeros. The length of a compressed grain is only in the grain itself.
-      if (place > 1) claims.claim(place * sector, isCompressed ? 1 : grainSize, "a grain");
+      if (place > 1) ranges.add(place * sector, isCompressed ? 1 : grainSize, "a grain");
     }
   }
 }

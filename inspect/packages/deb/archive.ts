@@ -13,7 +13,7 @@ export interface Member {
 const magic = "!<arch>\n";
 const headerSize = 60;
 /** Far more than any package has: three members, one signature for each role, and those that dpkg ignores. */
-const mostMembers = 1024;
+const maxMembers = 1024;
 
 /** deb-old(5): no ar archive, but a version, the size of the control archive, and both tar archives. */
 export const isOldDeb = (head: Uint8Array): boolean => /^0\.93\d*\n\d/.test(latin1(head));
@@ -31,7 +31,7 @@ export function readArchive(source: ByteSource): Member[] {
   for (let at = magic.length; at < source.size; ) {
     const member = memberAt(source, at);
     members.push(member);
-    if (members.length > mostMembers) throw new Fault("refuse", `it has over ${mostMembers} members`);
+    if (members.length > maxMembers) throw new Fault("refuse", `it has over ${maxMembers} members`);
     at = member.at + member.size;
     if (at % 2 === 0) continue;
     if (latin1(source.read(at, 1)) !== "\n")

@@ -21,11 +21,11 @@ function compressionOfMember(name: string, stem: string): Compression | undefine
 }
 
 /** Far more than scripts and lists next to the control file need. */
-const mostControlBytes = 64 << 20;
+const maxControlBytes = 64 << 20;
 
 /** The control file (deb-control(5)) without its final line feeds. @throws Fault; whatever decompress throws */
 export async function controlText(packed: PackedTar): Promise<string> {
-  const text = await textInTar(packed, mostControlBytes, /^control$/, "the control file");
+  const text = await textInTar(packed, maxControlBytes, /^control$/, "the control file");
   let end = text.length;
   while (text[end - 1] === "\n") end--;
   return text.slice(0, end);

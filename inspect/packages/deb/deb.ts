@@ -53,13 +53,13 @@ export const inspectDeb: Reader = async (source, options) => {
   return isRead ? withSelfCheck(inspection, finder) : inspection;
 };
 
-const mostNotes = 3;
+const maxNotes = 3;
 
 function notesOf(ignored: readonly Member[]): string[] {
   const notes = ignored.map(({ name }) => `Its member ${name} is not checked, because dpkg ignores it.`);
-  if (notes.length <= mostNotes) return notes;
-  const more = `${notes.length - mostNotes} more members are not checked, because dpkg ignores them.`;
-  return [...notes.slice(0, mostNotes), more];
+  if (notes.length <= maxNotes) return notes;
+  const more = `${notes.length - maxNotes} more members are not checked, because dpkg ignores them.`;
+  return [...notes.slice(0, maxNotes), more];
 }
 
 const origin = "_gpgorigin";

@@ -14,7 +14,7 @@ export const inspectProvenance: Reader = (source, options) => {
   const found: Found = {};
   return settled("helm-prov", found, async (): Promise<Verdict> => {
     const signed = await signedProvenance(source, options, found);
-    const chart = options.beside?.(signed.file);
+    const chart = options.openSibling?.(signed.file);
     if (!chart)
       throw new Fault(
         "refuse",
@@ -29,7 +29,7 @@ export const inspectProvenance: Reader = (source, options) => {
 export const inspectChart: Reader = (source, options) => {
   const found: Found = {};
   return settled("helm", found, async (): Promise<Verdict> => {
-    const provenance = options.beside?.(`${source.name}.prov`);
+    const provenance = options.openSibling?.(`${source.name}.prov`);
     if (!provenance) {
       found.facts = { ...(await chartInside(source, options)) };
       throw new Fault("unsigned", `${source.name}.prov is not next to it, expected its signature there`);

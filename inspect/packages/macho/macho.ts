@@ -21,9 +21,9 @@ const magics = {
   bigEndian64: 0xfeedfacf,
 };
 const codeSignatureCommand = 0x1d;
-const mostSlices = 16;
+const maxSlices = 16;
 /** More than the load commands of any program. */
-const longestCommands = 1 << 24;
+const maxCommandBytes = 1 << 24;
 
 /** The low byte of the subtype is the variant; the high byte holds capability flags. */
 const archs = new Map([
@@ -42,7 +42,7 @@ export function isMachO(head: Uint8Array): boolean {
   if (head.length < 8) return false;
   const bytes = Buffer.from(head.subarray(0, 8));
   const magic = bytes.readUInt32BE(0);
-  if (magic === magics.fat || magic === magics.fat64) return bytes.readUInt32BE(4) <= mostSlices;
+  if (magic === magics.fat || magic === magics.fat64) return bytes.readUInt32BE(4) <= maxSlices;
   return Object.values(magics).includes(magic);
 }
 
@@ -52,8 +52,8 @@ export function slicesOf(source: ByteSource): Slice[] {
   const magic = head.readUInt32BE(0);
   if (magic !== magics.fat && magic !== magics.fat64) return [thinSlice(source, 0, source)];
   const count = head.readUInt32BE(4);
-  if (count === 0 || count > mostSlices)
-    throw malformed(`${source.name} has ${count} architectures, expected 1 to ${mostSlices}`);
+  if (count === 0 || count > maxSlices)
+    throw malformed(`${source.name} has ${count} architectures, expected 1 to ${maxSlices}`);
   const size = magic === magics.fat ? 20 : 32;
   const table = Buffer.from(source.read(8, count * size));
   const slices = Array.from({ length: count }, (_, index) =>
@@ -98,7 +98,7 @@ function thinSlice(content: ByteSource, from: number, { name }: ByteSource): Sli
     throw malformed(`${name} has no Mach-O header at byte ${from}`);
   const arch = archOf(head.readUInt32LE(4), head.readUInt32LE(8) & 0xffffff);
   const [count, size] = [head.readUInt32LE(16), head.readUInt32LE(20)];
-  if (size > longestCommands) throw malformed(`${name} has load commands of ${size} bytes`);
+  if (size > maxCommandBytes) throw malformed(`${name} has load commands of ${size} bytes`);
   const commands = Buffer.from(content.read(magic === magics.thin64 ? 32 : 28, size));
   return { arch, from, content, signature: signatureIn(commands, count, name) };
 }

@@ -22,14 +22,14 @@ interface Blob {
 export const slots = { codeDirectory: 0, alternates: 0x1000, lastAlternate: 0x1005, cms: 0x10000 } as const;
 
 const magics = { superBlob: 0xfade0cc0, codeDirectory: 0xfade0c02, wrapper: 0xfade0b01 };
-const mostBlobs = 32;
+const maxBlobs = 32;
 
 export function blobsOf(signature: Buffer, name: string): Blob[] {
   const [magic, length, count] =
     signature.length < 12 ? [] : [0, 4, 8].map((at) => signature.readUInt32BE(at));
   if (magic !== magics.superBlob || length === undefined || count === undefined || length > signature.length)
     throw malformed(`${name} has no code signature where it says`);
-  if (count > mostBlobs || 12 + 8 * count > length)
+  if (count > maxBlobs || 12 + 8 * count > length)
     throw malformed(`${name} has a code signature of ${count} parts`);
   const blobs = Array.from({ length: count }, (_, index) => {
     const [slot, from] = [signature.readUInt32BE(12 + 8 * index), signature.readUInt32BE(16 + 8 * index)];
@@ -108,7 +108,7 @@ const scheme = "Apple code signature";
 const otherDirectories = "1.2.840.113635.100.9.2";
 
 /** More than a signature with the page hashes of a 4 GiB program. */
-const longestSignature = 1 << 26;
+const maxSignatureBytes = 1 << 26;
 
 export function inspectSlice(slice: Slice, options: InspectOptions): SliceSignature {
   const found: SliceSignature = { arch: slice.arch, verdict: "ok", reason: "", notes: [], uncovered: [] };
@@ -124,7 +124,7 @@ export function inspectSlice(slice: Slice, options: InspectOptions): SliceSignat
 function verify({ content, signature, from }: Slice, options: InspectOptions, found: SliceSignature): void {
   const { name } = content;
   if (!signature) throw new Fault("unsigned", `${name} has no code signature`);
-  if (signature.size > longestSignature)
+  if (signature.size > maxSignatureBytes)
     throw malformed(`${name} has a code signature of ${signature.size} bytes`);
   const bytes = Buffer.from(content.read(signature.from, signature.size));
   const blobs = blobsOf(bytes, name);
@@ -193,7 +193,9 @@ const nobodys = ({ isAdhoc }: CodeDirectory, name: string): Fault =>
 
 function refuseOtherContent({ contentType, content }: SignedData, name: string): void {
   if (contentType !== contentTypes.data || content)
-    throw malformed(`${name} has a code signature over something of its own`);
+    throw malformed(
+      `${name} has a code signature that contains its own content; expected a detached signature`,
+    );
 }
 
 /**

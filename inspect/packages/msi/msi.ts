@@ -139,7 +139,7 @@ const reasons: Record<Field, string> = {
 const what = "its signature";
 
 /** More than any signature with timestamps. */
-const longestSignature = 1 << 22;
+const maxSignatureBytes = 1 << 22;
 
 /** Inspects the signature of a Windows installer, and the executables in its cabinets. */
 export async function inspectMsi(source: ByteSource, options: InspectOptions): Promise<Inspection> {
@@ -217,7 +217,7 @@ async function verdictOf(root: Storage, options: InspectOptions, found: Found): 
 const openNames = "names and sizes of the streams inside are not signed: there is no MsiDigitalSignatureEx";
 
 function bytesOf({ entry, content }: Stream): Buffer {
-  if (content.size > longestSignature)
+  if (content.size > maxSignatureBytes)
     throw malformed(`${JSON.stringify(entry.name)} has ${content.size} bytes`);
   return Buffer.from(content.read(0, content.size));
 }

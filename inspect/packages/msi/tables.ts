@@ -160,13 +160,13 @@ export interface InstallerSummary {
 const ids = { template: 7, wordCount: 15 };
 const types = { integer: 3, text: 30 };
 /** Larger than any summary; the texts are short. */
-const mostBytes = 1 << 16;
+const maxTextBytes = 1 << 16;
 const sectionAt = 44;
 
 /** Reads the first property set (MS-OLEPS 2.21). @throws Fault malformed */
 export function installerSummary({ streams }: Storage): InstallerSummary {
   const content = streams.find(({ entry }) => entry.name === summaryName)?.content;
-  if (!content || content.size > mostBytes) throw malformed("it has no summary information, or too much");
+  if (!content || content.size > maxTextBytes) throw malformed("it has no summary information, or too much");
   const bytes = Buffer.from(content.read(0, content.size));
   const number = (at: number) => {
     if (at + 4 <= bytes.length) return bytes.readUInt32LE(at);

@@ -14,7 +14,7 @@ import { type PeLayout, peLayout } from "./layout.ts";
 const what = "its Authenticode signature";
 
 /** More than any signature with timestamps and page hashes. */
-const longestSignature = 1 << 24;
+const maxSignatureBytes = 1 << 24;
 
 /** Inspects a standalone executable or library of Windows. */
 export async function inspectPe(source: ByteSource, options: InspectOptions): Promise<Inspection> {
@@ -61,7 +61,7 @@ async function verdictOf(source: ByteSource, options: InspectOptions, found: Fou
 /** Reads the PKCS #7 from the only entry of the certificate table. @throws Fault unsigned, malformed */
 function certificateOf(source: ByteSource, { certificates: { from, size } }: PeLayout): Asn1 {
   if (size === 0) throw new Fault("unsigned", `${source.name} has no Authenticode signature`);
-  if (size < 8 || size > longestSignature) throw malformed(`${what} has ${size} bytes`);
+  if (size < 8 || size > maxSignatureBytes) throw malformed(`${what} has ${size} bytes`);
   const table = Buffer.from(source.read(from, size));
   const [length, revision, type] = [table.readUInt32LE(0), table.readUInt16LE(4), table.readUInt16LE(6)];
   const found = readPaddedAsn1(table.subarray(8), what);
@@ -79,7 +79,7 @@ function certificateOf(source: ByteSource, { certificates: { from, size } }: PeL
 }
 
 const step = 1 << 18;
-const longestPage = 1 << 20;
+const maxPageBytes = 1 << 20;
 
 /** Authenticode hash: the whole file except its checksum, the signature and the signature's location. */
 function peDigest(source: ByteSource, layout: PeLayout, digest: string): Buffer {
@@ -116,7 +116,7 @@ function checkPages(
 ): void {
   const size = createHash(digest).digest().length;
   const { pageSize, headerSize, sections } = layout;
-  if (pageSize < 512 || pageSize > longestPage)
+  if (pageSize < 512 || pageSize > maxPageBytes)
     throw malformed(`${source.name} has pages of ${pageSize} bytes`);
   const expected = entriesOf(table, size, what);
   const check = (from: number, length: number) => {

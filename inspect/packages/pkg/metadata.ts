@@ -3,7 +3,7 @@ import type { PkgMetadata } from "../../../shared/package-metadata.ts";
 import { architectureNamed } from "../../architecture.ts";
 import { openXar, type Xar } from "../../archives/xar.ts";
 import { type ByteSource, partOf } from "../../bytes/byte-source.ts";
-import { mostBytes, readSmall, utf8 } from "../../bytes/small-file.ts";
+import { maxSmallFileBytes, readSmall, utf8 } from "../../bytes/small-file.ts";
 import { readXml, type XmlElement } from "../../bytes/xml.ts";
 import type { Fact } from "../../inspection.ts";
 import { malformed } from "../../verdict.ts";
@@ -75,7 +75,7 @@ function textOf({ heap }: Xar, { path, parts: [content] }: Xar["files"][number])
   const bytes = readSmall(partOf(heap, content.offset, content.size, path));
   if (content.encoding !== "application/x-gzip") return utf8(bytes, path);
   try {
-    return utf8(inflateSync(bytes, { maxOutputLength: mostBytes }), path);
+    return utf8(inflateSync(bytes, { maxOutputLength: maxSmallFileBytes }), path);
   } catch (error) {
     throw malformed(`${path} cannot be unpacked: ${(error as Error).message}`);
   }

@@ -234,7 +234,7 @@ function verifyCms(
   const bytes = Buffer.from(heap.read(signature.offset, signature.size));
   const found = readPaddedAsn1(bytes, what);
   const signed = signedDataOf(found, what);
-  if (signed.content) throw malformed(`${what} is over something of its own`);
+  if (signed.content) throw malformed(`${what} contains its own content; expected a detached signature`);
   if (Buffer.compare(signed.signer.certificate.der, signer.der) !== 0)
     throw malformed(`${what} has two signers, expected one`);
   const trusted = verifyTrusted(signed, hash, bytes, { usage: usages.installerSigning, what, options });

@@ -88,12 +88,12 @@ interface OpenPgpText {
 }
 
 /** More than any package has. */
-const mostSignatures = 64;
+const maxSignatures = 64;
 
 function openPgpTexts(signatures: RpmHeader): OpenPgpText[] {
   const value = signatures.tags.get(signatureTags.openpgp);
-  if (value && value.count > mostSignatures)
-    throw new Fault("refuse", `it has ${value.count} signatures, expected ${mostSignatures} at most`);
+  if (value && value.count > maxSignatures)
+    throw new Fault("refuse", `it has ${value.count} signatures, expected ${maxSignatures} at most`);
   let base = value?.at ?? 0;
   return textsOf(signatures, signatureTags.openpgp).map((text, index) => {
     const what = `signature ${signatureTags.openpgp}, number ${index + 1},`;

@@ -130,7 +130,7 @@ function entriesOf(
     if (tags.has(tag) && !kind.isBare) throw malformed(`${what} is there twice`);
     const isAligned = offset % (sizes.get(type) ?? 1) === 0;
     if (offset < end || !isAligned)
-      throw malformed(`${what} begins at byte ${offset} of the values, inside of another`);
+      throw malformed(`${what} overlaps the value before it, at byte ${offset}`);
     const gap = store.subarray(end, offset);
     if (kind.isBare && (gap.length >= (sizes.get(type) ?? 1) || !areZeros(gap)))
       throw malformed(`the ${kind.name} has bytes that belong to no tag`);

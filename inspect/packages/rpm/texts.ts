@@ -3,7 +3,7 @@ import { Fault } from "../../verdict.ts";
 import { type RpmHeader, textsOf } from "./header.ts";
 
 /** More files than any package has. */
-const mostTexts = 1_000_000;
+const maxTexts = 1_000_000;
 
 /** Control characters and symbols of ISO 8859-1, which other encodings use for quotation marks and letters. */
 const symbols = /[\u0080-\u00bf]/g;
@@ -15,8 +15,8 @@ const symbols = /[\u0080-\u00bf]/g;
  */
 export function decodedTextsOf(header: RpmHeader, tag: number): string[] {
   const value = header.tags.get(tag);
-  if (value && value.count > mostTexts)
-    throw new Fault("refuse", `tag ${tag} has ${value.count} texts, expected ${mostTexts} at most`);
+  if (value && value.count > maxTexts)
+    throw new Fault("refuse", `tag ${tag} has ${value.count} texts, expected ${maxTexts} at most`);
   const texts = textsOf(header, tag);
   if (!value || isUtf8(value.bytes)) return texts;
   const inLatin1 = value.bytes.subarray(0, -1).toString("latin1").split("\0");

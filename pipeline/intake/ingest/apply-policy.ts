@@ -26,7 +26,7 @@ export async function policyInspector(
     const [policy, kind] = [config.policies.get(type), config.packageTypes.get(type)?.kind];
     if (!policy || !kind) return undefined;
     const { selfCheck } = policy;
-    const inspection = await inspectPackage(file, kind, { keys, now, beside, selfCheck });
+    const inspection = await inspectPackage(file, kind, { keys, now, openSibling: beside, selfCheck });
     const at = (claim?: Claim) => {
       if (!finished || !claim) return whole();
       return claim === "release" ? finished.release() : finished.place([claim]);

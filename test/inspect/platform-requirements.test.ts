@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fitsPackageType } from "../../inspect/images/fits.ts";
+import { fitsPackageType } from "../../inspect/images/platform-requirements.ts";
 import { type Fact, inspection } from "../../inspect/inspection.ts";
 import { defaultPackageTypes } from "../../shared/package-types.ts";
 import { bytesOf } from "../support/artifacts.ts";

@@ -2,14 +2,14 @@ import { malformed } from "../../verdict.ts";
 import type { Bytes } from "./fields.ts";
 
 /** Thrown on access to streamed bytes that were not kept. */
-export class NotKept extends Error {}
+export class OutsideWindow extends Error {}
 
 /** Headers, tables and a guest's first sectors are at the beginning; footers are at the end. */
 const headSize = 1 << 24;
 const tailSize = 1 << 12;
 
 /** Keeps the beginning and end of streamed content, such as decompressed data. */
-export function passing(name: string): { write(chunk: Uint8Array): void; end(): Bytes } {
+export function headAndTail(name: string): { write(chunk: Uint8Array): void; end(): Bytes } {
   const memory = new ArrayBuffer(0, { maxByteLength: headSize });
   const head = new Uint8Array(memory);
   const tail = new Uint8Array(tailSize);
@@ -22,7 +22,7 @@ export function passing(name: string): { write(chunk: Uint8Array): void; end(): 
     if (from + length <= headSize) return head.slice(from, from + length);
     const inTail = from - (size - tailSize);
     if (inTail >= 0) return tail.slice(inTail, inTail + length);
-    throw new NotKept(`${name}: bytes from ${from} on passed by`);
+    throw new OutsideWindow(`${name}: bytes from ${from} on passed by`);
   }
 
   return {
@@ -45,12 +45,12 @@ export function passing(name: string): { write(chunk: Uint8Array): void; end(): 
  * Checks tables as far as they were kept.
  * @returns notes about the parts that were not checked
  */
-export function whereKept(check: () => void): string[] {
+export function insideWindow(check: () => void): string[] {
   try {
     check();
     return [];
   } catch (error) {
-    if (!(error instanceof NotKept)) throw error;
+    if (!(error instanceof OutsideWindow)) throw error;
     return [
       `its tables are beyond the first ${headSize} bytes of the compressed data, and were not all checked`,
     ];

@@ -1,33 +1,35 @@
 import { malformed } from "../../verdict.ts";
 
 /** Tracks used ranges of a file, so that no two parts of an image overlap or lie outside it. */
-export interface Claims {
-  claim(from: number, length: number, what: string): void;
+export interface AllocatedRanges {
+  add(from: number, length: number, what: string): void;
 }
 
 /** A larger map would need too much memory; then only the bounds are checked. */
-const mostUnits = 2 ** 28;
+const maxUnits = 2 ** 28;
 
 /**
  * @param unit alignment in bytes
  * @param slack bytes by which the last range may exceed the end
  */
-export function claimsOf({ name, size }: { name: string; size: number }, unit: number, slack = 0): Claims {
+export function allocatedRanges(
+  { name, size }: { name: string; size: number },
+  unit: number,
+  slack = 0,
+): AllocatedRanges {
   const units = Math.ceil(size / unit);
-  const taken = units <= mostUnits ? new Uint8Array(Math.ceil(units / 8)) : undefined;
+  const used = units <= maxUnits ? new Uint8Array(Math.ceil(units / 8)) : undefined;
   return {
-    claim(from, length, what) {
+    add(from, length, what) {
       if (from % unit !== 0)
         throw malformed(`${name} has ${what} at byte ${from}, expected a multiple of ${unit}`);
       if (from + length > size + slack)
-        throw malformed(
-          `${name} ends at byte ${size}, expected there ${what} of ${length} bytes from ${from} on`,
-        );
-      if (taken) take(taken, from / unit, Math.min(units, Math.ceil((from + length) / unit)), what);
+        throw malformed(`${name} ends at byte ${size}, before ${what} (${length} bytes from ${from} on)`);
+      if (used) use(used, from / unit, Math.min(units, Math.ceil((from + length) / unit)), what);
     },
   };
 
-  function take(map: Uint8Array, first: number, end: number, what: string): void {
+  function use(map: Uint8Array, first: number, end: number, what: string): void {
     for (let index = first; index < end; index++) {
       const bit = 1 << (index & 7);
       const byte = map[index >> 3] ?? 0;

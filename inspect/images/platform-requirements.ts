@@ -2,7 +2,7 @@ import type { Inspection } from "../inspection.ts";
 import type { Boot } from "./boot.ts";
 
 /** Requirements of the platform that a package type is for. */
-interface Wants {
+interface Requirements {
   /** Accepted inspection types. */
   types: readonly string[];
   boot?: readonly Boot[];
@@ -17,7 +17,7 @@ const efi: readonly Boot[] = ["efi", "both"];
 /** An image without a partition table may boot from its first sector. */
 const bios: readonly Boot[] = ["bios", "both", "unknown"];
 
-const wants: Readonly<Record<string, Wants>> = {
+const requirements: Readonly<Record<string, Requirements>> = {
   xz: { types: ["tar"], also: compressedWith("xz") },
   qcow: { types: ["qcow2"], boot: bios },
   "qcow-efi": { types: ["qcow2"], boot: efi },
@@ -42,7 +42,7 @@ const wants: Readonly<Record<string, Wants>> = {
  * @returns warnings, one sentence each
  */
 export function fitsPackageType(inspection: Inspection, packageType: string): string[] {
-  const wanted = Object.hasOwn(wants, packageType) ? wants[packageType] : undefined;
+  const wanted = Object.hasOwn(requirements, packageType) ? requirements[packageType] : undefined;
   if (!wanted) return [];
   const { types, boot, also } = wanted;
   if (!types.includes(inspection.type))
