@@ -125,8 +125,7 @@ interface Scope {
   allocate: Allocate;
   releases: readonly ReleaseFiles[];
   openVersions: string[];
-  /** Problems with the names and places of files. */
-  problems: readonly Problem[];
+  misplaced: readonly Problem[];
 }
 
 function scopeOf({ released, versions }: Selection, project: Project): Scope {
@@ -141,7 +140,7 @@ function scopeOf({ released, versions }: Selection, project: Project): Scope {
     allocate,
     releases: released ? chosen : project.releases,
     openVersions: project.releases.map(({ version }) => version).filter((version) => !counts(version)),
-    problems: isWhole ? project.problems.places : placesOf(chosen, project),
+    misplaced: isWhole ? project.misplaced : misplacedIn(chosen, project),
   };
 }
 
@@ -151,8 +150,7 @@ function reviewer(
   scope: Scope,
 ): Pick<OpenCatalog, "nextId" | "identify" | "isSound" | "finish"> {
   const { config, ledger, exceptions, isConsequence } = project;
-  const unusable = project.problems;
-  const problems = [scope.problems, unusable.config, unusable.ledger, unusable.exceptions].flat();
+  const problems = [...scope.misplaced, ...project.problems];
   const findings: Finding[] = [];
   const missing: Problem[] = [];
   const ids = idAssignment(ledger, scope.allocate);
@@ -182,7 +180,7 @@ function reviewer(
       const noteProblems = scope.isWhole ? await checkNextNotes(project) : [];
       const assigned = ids.finish();
       // With an invalid ledger, every record could appear as missing or new.
-      const idProblems = unusable.ledger.length === 0 ? assigned.problems : [];
+      const idProblems = project.isLedgerSound ? assigned.problems : [];
       const all = [problems, excepted, noteProblems, idProblems, missing, feeds.finish()].flat();
       return { ids: assigned, problems: all.filter((problem) => !isConsequence(problem)) };
     },
@@ -192,10 +190,8 @@ function reviewer(
 const hasErrors = (problems: readonly Problem[]) => problems.some(({ severity }) => severity === "error");
 
 /** A stray file in an open release, or next to the releases, must not block releases that are cut. */
-const placesOf = (releases: readonly ReleaseFiles[], { folder, problems }: Project): Problem[] =>
-  problems.places.filter(({ at }) =>
-    releases.some(({ version }) => at?.file.startsWith(`${folder}/${version}/`)),
-  );
+const misplacedIn = (releases: readonly ReleaseFiles[], { folder, misplaced }: Project): Problem[] =>
+  misplaced.filter(({ at }) => releases.some(({ version }) => at?.file.startsWith(`${folder}/${version}/`)));
 
 async function checkNextNotes({ folder, next, files, config }: Project): Promise<Problem[]> {
   const reads = await readDocuments(folder, next, noteSchema, files);

@@ -10,7 +10,7 @@ import {
 } from "../documents/feeds/keys.ts";
 import type { RpmSigner } from "../documents/feeds/settings.ts";
 import { isRelativePath } from "../documents/relative-path.ts";
-import type { AuthoredFiles } from "./authored-files.ts";
+import { type AuthoredFiles, filesIn } from "./authored-files.ts";
 import type { Located } from "./document.ts";
 import { readBytes } from "./parse.ts";
 
@@ -21,14 +21,13 @@ import { readBytes } from "./parse.ts";
  */
 export function readFeedKeys(
   folder: string,
-  files: AuthoredFiles,
   present: readonly string[] = [],
-): { keys: FeedKey[]; problems: Problem[] } {
-  const { keys, problems } = readListed(folder, files);
-  if (problems.length > 0) return { keys, problems };
+): { value: FeedKey[]; problems: Problem[] } {
+  const { keys, problems } = readListed(folder, filesIn(folder));
+  if (problems.length > 0) return { value: keys, problems };
   const listed = new Set(keys.map(({ fingerprint }) => fingerprint));
   const stray = present.filter((fingerprint) => !listed.has(fingerprint));
-  return { keys, problems: stray.map((fingerprint) => strayProblem(folder, fingerprint)) };
+  return { value: keys, problems: stray.map((fingerprint) => strayProblem(folder, fingerprint)) };
 }
 
 function readListed(folder: string, files: AuthoredFiles): { keys: FeedKey[]; problems: Problem[] } {
@@ -93,7 +92,7 @@ export async function readRpmSigners(
   { signers, feeds }: Pick<Settings, "signers" | "feeds">,
   files: AuthoredFiles,
   place: Located<unknown>["place"],
-): Promise<{ rpmSigners: RpmSigner[]; problems: Problem[] }> {
+): Promise<{ value: RpmSigner[]; problems: Problem[] }> {
   const rpmSigners: RpmSigner[] = [];
   const problems: Problem[] = [];
   for (const [index, { file }] of (feeds.yum ? signers : []).entries()) {
@@ -101,7 +100,7 @@ export async function readRpmSigners(
     if (Array.isArray(read)) rpmSigners.push(...read);
     else problems.push({ code: "feed-signer", ...read, at: place(["signers", index, "file"]) });
   }
-  return { rpmSigners, problems };
+  return { value: rpmSigners, problems };
 }
 
 type Fault = Pick<Problem, "severity" | "message" | "hint">;

@@ -57,9 +57,9 @@ export async function loadSettings(folder: string, given: string | undefined): P
     );
   // The file name's ending decides the format, so a query is removed.
   const { config, problems } = readSettings(folder, bytes, isUrl ? file.replace(/[?#].*$/, "") : file);
-  const { keys, problems: keyProblems } = readFeedKeys(folder, filesIn(folder));
-  throwErrors([...problems, ...keyProblems]);
-  return { ...config, feedKeys: keys };
+  const keys = readFeedKeys(folder);
+  throwErrors([...problems, ...keys.problems]);
+  return { ...config, feedKeys: keys.value };
 }
 
 /** Settings with their problems and the locations of their entries. */

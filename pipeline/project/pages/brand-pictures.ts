@@ -15,7 +15,7 @@ export async function readBrandPictures(
   brand: BrandSettings,
   files: AuthoredFiles,
   place: Located<unknown>["place"],
-): Promise<{ brand: Brand; problems: Problem[] }> {
+): Promise<{ value: Brand; problems: Problem[] }> {
   const problems: Problem[] = [];
   const report = (message: string, hint: string, at: Place) =>
     problems.push({ code: "config-brand", severity: "error", message, hint, at });
@@ -33,7 +33,7 @@ export async function readBrandPictures(
     else for (const { message, hint, at } of picture.flaws) report(message, hint, at);
     return undefined;
   };
-  return { brand: { ...brand, logo: await read("logo"), favicon: await read("favicon") }, problems };
+  return { value: { ...brand, logo: await read("logo"), favicon: await read("favicon") }, problems };
 }
 
 /** @returns the picture, the flaws of a drawing, or what is wrong with the file */

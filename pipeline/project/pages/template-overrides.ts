@@ -21,7 +21,7 @@ export async function readTemplateOverrides(
   folder: string,
   names: readonly string[],
   files: AuthoredFiles,
-): Promise<{ templates: TemplateOverride[]; problems: Problem[] }> {
+): Promise<{ value: TemplateOverride[]; problems: Problem[] }> {
   const templates: TemplateOverride[] = [];
   const problems: Problem[] = [];
   for (const name of names) {
@@ -38,7 +38,7 @@ export async function readTemplateOverrides(
     }
     templates.push({ name, file, text });
   }
-  return { templates: problems.length > 0 ? [] : templates, problems };
+  return { value: problems.length > 0 ? [] : templates, problems };
 }
 
 const problemIn = (file: string, { message, hint, line, column }: Fault): Problem => ({
