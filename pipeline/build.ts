@@ -54,7 +54,7 @@ export async function buildSite(request: BuildRequest, journal: Journal): Promis
     const leftOut = site.leftOut(releases);
     throwErrors(requiredButLeftOut(leftOut, catalog));
     // An earlier commit was compared with today's ledger already.
-    if (!earlier) await request.proveLedger?.(ledger);
+    if (!earlier) await request.proveLedger?.(ledger, config.ledgerBase);
 
     for (const group of site.acrossReleases(releases)) {
       const kept = journal.group(group.name, group.key);

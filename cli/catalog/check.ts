@@ -35,8 +35,8 @@ export async function check(options: CheckOptions, host: Host): Promise<number> 
     throw new UsageError(`--json and --format ${format} request two formats`, "Give one of them.");
   const progress = showCountAtTerminal(host, () => performance.now(), "Checking", "releases");
   const catalog = await loadCatalog(host.releases, {}, undefined, progress.onProgress).finally(progress.end);
-  const base = ledgerBase ?? catalog.config.ledgerBase;
-  const guard = new LedgerGuard({ base: ledgerBase === "none" ? false : options.base }, host, base);
+  const revision = ledgerBase ?? catalog.config.ledgerBase;
+  const guard = new LedgerGuard({ base: ledgerBase === "none" ? false : options.base, revision }, host);
   const history = await historyProblems(catalog, ledgerBase, guard, host);
   const refused = artifacts === undefined ? [] : await artifactsIn(artifacts, catalog, host);
   const unproved = unprovedMetadata(await guard.changedMetadata(catalog), artifacts);

@@ -22,24 +22,24 @@ import { renderProblems } from "../terminal/render.ts";
 export interface LedgerGuardOptions {
   /** false: skip the comparison. */
   base?: boolean | undefined;
+  /** Git revision to compare with; default: ledger.base of catalog.yaml. */
+  revision?: string | undefined;
 }
 
 /** Compares the ledger with git's copy, or reports why that is impossible. */
 export class LedgerGuard {
   readonly #host: Host;
-  readonly #find: () => Promise<LedgerBase | undefined>;
+  readonly #options: LedgerGuardOptions;
   #base: Promise<LedgerBase | undefined> | undefined;
 
-  /** @param name git revision to compare with; default: ledger.base of catalog.yaml */
-  constructor({ base = true }: LedgerGuardOptions, host: Host, name?: string) {
+  constructor(options: LedgerGuardOptions, host: Host) {
     this.#host = host;
-    this.#find = async () =>
-      base ? findLedgerBase(host.releases, name ?? (await configuredBase(host))) : undefined;
+    this.#options = options;
   }
 
-  /** Problems for removed or changed lines. */
-  async lostLines(ledger: Ledger): Promise<Problem[]> {
-    const base = await this.#found();
+  /** Problems for removed or changed lines. @param ledgerBase of a configuration that is read already */
+  async lostLines(ledger: Ledger, ledgerBase?: string): Promise<Problem[]> {
+    const base = await this.#found(ledgerBase);
     return base ? lostLines(ledger, base) : [];
   }
 
@@ -50,9 +50,16 @@ export class LedgerGuard {
   }
 
   /** Cached, so that git is called once per command. */
-  #found(): Promise<LedgerBase | undefined> {
-    this.#base ??= this.#find();
+  #found(ledgerBase?: string): Promise<LedgerBase | undefined> {
+    this.#base ??= this.#find(ledgerBase);
     return this.#base;
+  }
+
+  async #find(ledgerBase?: string): Promise<LedgerBase | undefined> {
+    const { base = true, revision = ledgerBase } = this.#options;
+    const { releases } = this.#host;
+    if (!base) return undefined;
+    return findLedgerBase(releases, revision ?? (await loadSettings(releases, undefined)).ledgerBase);
   }
 
   /** @throws RelcatError ledger-rewritten if lines were removed or changed */
@@ -62,8 +69,8 @@ export class LedgerGuard {
    * For commands that release something: what they make permanent must agree with what is settled.
    * @throws RelcatError ledger-rewritten, metadata-changed
    */
-  readonly proveRelease = async (ledger: Ledger): Promise<void> =>
-    throwErrors([...(await this.lostLines(ledger)), ...(await this.unmergedMetadata())]);
+  readonly proveRelease = async (ledger: Ledger, ledgerBase?: string): Promise<void> =>
+    throwErrors([...(await this.lostLines(ledger, ledgerBase)), ...(await this.unmergedMetadata())]);
 
   async unmergedMetadata(): Promise<Problem[]> {
     const base = await this.#found();
@@ -108,6 +115,3 @@ export class LedgerGuard {
 /** A new project that has not been pushed anywhere. */
 const isNew = (base: LedgerBase | undefined): boolean =>
   base !== undefined && ["no-repository", "no-commit", "no-remote"].includes(base.found.kind);
-
-const configuredBase = async ({ releases }: Host): Promise<string> =>
-  (await loadSettings(releases, undefined)).ledgerBase;

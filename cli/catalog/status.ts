@@ -25,7 +25,7 @@ export async function status(
   host: Host,
 ): Promise<number> {
   const read = await loadCatalog(host.releases);
-  const guard = new LedgerGuard(options, host, read.config.ledgerBase);
+  const guard = new LedgerGuard({ ...options, revision: read.config.ledgerBase }, host);
   const changed = (await guard.changedMetadata(read)).map(({ problem }) => problem);
   const refused = [...(await guard.lostLines(read.ledger)), ...changed];
   const catalog = { ...read, problems: [...read.problems, ...refused] };

@@ -10,7 +10,7 @@ export async function uncutRelease(
   host: Host,
 ): Promise<number> {
   const base = options.ledgerBase ?? (await openSettings(host.releases)).config.ledgerBase;
-  const guard = new LedgerGuard({}, host, base);
+  const guard = new LedgerGuard({ revision: base }, host);
   const { events } = await uncut(host.releases, version, base, {
     ...surroundings(host),
     proveLedger: guard.prove,

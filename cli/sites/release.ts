@@ -47,6 +47,7 @@ export async function release(
   const { wait = 60_000, verifyAt = site } = options;
   const { releases, environment, pid } = host;
   const project = await openSettings(releases);
+  const revision = project.config.ledgerBase;
   const way = await releaseSteps(project, site, { environment, pid });
   const isSigned = way.unsigned === undefined;
   const now = passing(host);
@@ -68,7 +69,7 @@ export async function release(
       commit: way.isCommitted,
       requireCommitted,
     };
-    const { proveRelease: proveLedger } = new LedgerGuard({}, to);
+    const { proveRelease: proveLedger } = new LedgerGuard({ revision }, to);
     const request = { out, isSigned, isPushed: push === true, cut, environment, now, releaseHold };
     const passed = await preflight(project, site, request, { ...surroundings(to), proveLedger });
     const { checks } = passed;
@@ -84,7 +85,11 @@ export async function release(
   async function cut(to: Host): Promise<number> {
     const commit = way.isCommitted && { commit: true as const };
     const confirm = !dryRun && { confirm: confirmRelease(site, versions, options, to) };
-    const status = await cutReleases(versions, { ...options, ...commit, requireCommitted, ...confirm }, to);
+    const status = await cutReleases(
+      versions,
+      { ...options, ...commit, requireCommitted, ...confirm, revision },
+      to,
+    );
     if (push && !dryRun) await pushBranch(project, false);
     if (push) say(to, dryRun ? `Would push to ${way.base}.` : `${way.base} has the ledger.`);
     if (!way.settles) return status;
@@ -135,7 +140,7 @@ export async function release(
   const steps = [
     step("check", check),
     step("cut", cut),
-    step("build", (to) => buildSite({ released: true, site, out }, to), rehearseBuild),
+    step("build", (to) => buildSite({ released: true, site, out, revision }, to), rehearseBuild),
     step(
       "sign",
       (to) => signBuild({ site, out }, to, project),

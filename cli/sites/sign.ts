@@ -33,7 +33,7 @@ export async function signBuild(
     throw new UsageError("--live and --site both say where the site is live", "Give one of them.");
   const ledger = readLedgerNow(host.releases);
   const project = opened ?? (await openSettings(host.releases));
-  const guard = new LedgerGuard({ base }, host, project.config.ledgerBase);
+  const guard = new LedgerGuard({ base, revision: project.config.ledgerBase }, host);
   await guard.proveRelease(ledger);
   const live = site === undefined ? place : await metadataAtSite(project, site, host);
   const options = {

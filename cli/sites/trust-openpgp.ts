@@ -7,6 +7,8 @@ import {
   feedKeyEnds,
   loadSettings,
   type NewFeedKey,
+  openSettings,
+  type ProjectSettings,
   type RotationStep,
   rotateFeedKey,
 } from "../../pipeline/index.ts";
@@ -24,13 +26,14 @@ export async function initOpenPgp(
   host: Host,
 ): Promise<number> {
   requireSource(source, "relcat trust init ~/relcat-keys --openpgp");
-  const done = await beginFeedKeys(host.releases, source, timeOf(now, host));
+  const project = await openSettings(host.releases);
+  const done = await beginFeedKeys(project, source, timeOf(now, host));
   answerKey(done, host);
   say(
     host,
     "openpgp    signs apt and yum repositories, in CI. If it is lost or stolen, replace it: relcat trust rotate openpgp. It is not the online key.",
   );
-  sayNext(host, `commit ${host.releases}/trust, ${await exported(done.keys[0], host)}then ${signing}`);
+  sayNext(host, `commit ${host.releases}/trust, ${exported(done.keys[0], project)}then ${signing}`);
   return exitStatus.done;
 }
 
@@ -47,7 +50,7 @@ export async function rotateOpenPgp(
       "Give --step announce, and weeks later --step sign, then --step retire.",
     );
   if (step === "announce") requireSource(source, "relcat trust rotate openpgp --step announce --keys KEYS");
-  const done = await rotateFeedKey(host.releases, step, source, timeOf(now, host));
+  const done = await rotateFeedKey(await openSettings(host.releases), step, source, timeOf(now, host));
   answerKey(done, host);
   say(host, consequences[step]);
   sayNext(host, `commit ${host.releases}/trust, then ${nextSteps[step]}`);
@@ -95,8 +98,8 @@ function answerKey(done: FeedKeyDelivery, host: Host): void {
 }
 
 /** Puts the first key where `sign` looks for it, if catalog.yaml names a variable. */
-async function exported(key: string | undefined, { releases }: Host): Promise<string> {
-  const [spec] = (await loadSettings(releases, undefined)).trust.openpgp;
+function exported(key: string | undefined, { config }: ProjectSettings): string {
+  const [spec] = config.trust.openpgp;
   return key !== undefined && spec && "env" in spec ? `export ${spec.env}="$(cat ${shellWord(key)})", ` : "";
 }
 

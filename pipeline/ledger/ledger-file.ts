@@ -9,7 +9,7 @@ import { type Ledger, readLedgerPieces, restore } from "./ledger.ts";
 
 export interface LedgerSurroundings extends Surroundings {
   /** Refuses a ledger that lost lines, before anything is written. Undefined: no comparison with git. */
-  proveLedger?: ((ledger: Ledger) => Promise<void>) | undefined;
+  proveLedger?: ((ledger: Ledger, ledgerBase?: string) => Promise<void>) | undefined;
 }
 
 /** Loads the ledger of a releases folder; a missing one is empty. */

@@ -7,13 +7,12 @@ import {
   writtenFiles,
 } from "../documents/site-store.ts";
 import { ledgerMark } from "../ledger/ledger-mark.ts";
-import { announced } from "./announcements.ts";
 import { changesBetween, endsAfter, leavingFiles } from "./changes.ts";
 import { guards, passGuards, type SiteSituation } from "./guards.ts";
 import { type LiveSite, readLiveSite } from "./live-site.ts";
 import type { LocalBuild } from "./local-build.ts";
 import type { PublishOptions } from "./open-publishing.ts";
-import { runPending } from "./pending.ts";
+import { announced, runPending } from "./pending-hooks.ts";
 import type { SettledArtifacts } from "./settled-artifacts.ts";
 import { type Occasion, Turn } from "./turn.ts";
 

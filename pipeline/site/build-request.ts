@@ -19,7 +19,7 @@ export interface BuildRequest {
   /** Milliseconds since 1970. */
   clock: number;
   /** Throws if the ledger lost lines that git has. Undefined: no comparison with git. */
-  proveLedger: ((ledger: Ledger) => Promise<void>) | undefined;
+  proveLedger: ((ledger: Ledger, ledgerBase: string) => Promise<void>) | undefined;
   /** Returns the report of the command, which is stored for a later build that finds nothing changed. */
   report: ((built: BuiltSite) => Promise<unknown>) | undefined;
   onProgress?: ((progress: BuildProgress) => void) | undefined;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { failure } from "../../shared/errors.ts";
 import type { KeyedSettings } from "../documents/config.ts";
-import { openSettings } from "../project/settings.ts";
+import type { ProjectSettings } from "../project/settings.ts";
 import { refuseExposed } from "./exposed-keys.ts";
 import { readCertificate, requireCertificates } from "./feeds/certificates.ts";
 import {
@@ -37,11 +37,10 @@ export interface NewFeedKey {
  * @throws RelcatError trust-exists, key-exposed, feed-key, file-exists, file-access
  */
 export async function beginFeedKeys(
-  releases: string,
+  { folder: releases, config }: ProjectSettings,
   source: NewFeedKey,
   now: number,
 ): Promise<FeedKeyDelivery> {
-  const config = (await openSettings(releases)).config;
   if (config.feedKeys.length > 0) {
     throw failure(
       "trust-exists",
@@ -60,12 +59,11 @@ export async function beginFeedKeys(
  * @throws RelcatError trust-exists, trust-missing, key-exposed, feed-key, file-exists, file-access
  */
 export async function rotateFeedKey(
-  releases: string,
+  { folder: releases, config }: ProjectSettings,
   step: RotationStep,
   source: NewFeedKey,
   now: number,
 ): Promise<FeedKeyDelivery> {
-  const config = (await openSettings(releases)).config;
   const listed = config.feedKeys.map(({ fingerprint, state, since }) => ({ fingerprint, state, since }));
   const since = dateOf(now);
   if (step !== "announce") {
