@@ -63,9 +63,13 @@ export type { Entry } from "./ledger/ledger-records.ts";
 export { loadCatalog, type Selection } from "./ledger/load-catalog.ts";
 export { type RebasedLedger, rebaseLedger } from "./ledger/rebase-ledger.ts";
 export { decideReinstate, decideRetract, type RetractOptions, reinstate, retract } from "./ledger/retract.ts";
-export { type ChangedMetadata, changedMetadata, settledMetadata } from "./ledger/settled-metadata.ts";
+export {
+  type ChangedMetadata,
+  changedMetadata,
+  settledMetadata,
+  unmergedMetadata,
+} from "./ledger/settled-metadata.ts";
 export { decideUncut, uncut } from "./ledger/uncut.ts";
-export { unmergedMetadata } from "./ledger/unmerged-metadata.ts";
 export { type CutRequest, cut } from "./plan/cut.ts";
 export { type ListedRecord, listRecords } from "./plan/list-records.ts";
 export { type Decided, hasChanges, type PlanRequest, planCatalog } from "./plan/plan.ts";

@@ -1,15 +1,17 @@
+import { failure } from "../../shared/errors.ts";
+import type { LedgerEvent } from "../documents/ledger.ts";
 import type { Plan } from "../documents/plan.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import { type Cut, type CutOptions, refuseCut } from "../ledger/cut.ts";
+import { compareGrowth } from "../ledger/growth.ts";
+import { digest, type Ledger, readLedger } from "../ledger/ledger.ts";
 import { deliverLedger, type LedgerSurroundings, readLedgerNow } from "../ledger/ledger-file.ts";
 import { refuseUncommitted, uncommittedSources } from "../ledger/uncommitted.ts";
 import { exists, requireFolder } from "../system/files.ts";
 import { commit, git, movedAway, requireRepository, uncommitted } from "../system/git/git.ts";
 import { withWriteLock } from "../system/lock.ts";
-import { commitMessage } from "./commit-message.ts";
 import { type Decided, type PlanRequest, planCatalog } from "./plan.ts";
 import { throwRefused } from "./refused.ts";
-import { refuseOtherLedger, refuseStale } from "./stale.ts";
 
 /** Options of a cut. With a plan, the versions and the date come from the plan. */
 export interface CutRequest extends CutOptions {
@@ -134,3 +136,92 @@ async function commitCut(
       : await commit(folder, [...present, ":(exclude).relcat-*"], `${subject}\n\n${body}`, undone, moved);
   return { id, subject, left: await uncommitted(folder, "new") };
 }
+
+const maxSubject = 72;
+
+/**
+ * Message of a commit that names what happened to the ledger since the last commit. Private records are not named,
+ * because the subject is printed.
+ * @param before text of the committed ledger
+ * @param versions releases whose files are committed
+ */
+function commitMessage(before: string, ledger: Ledger, versions: readonly string[]) {
+  const { common } = compareGrowth(ledger, before);
+  const lost = readLedger({ file: ledger.file, text: before }).ledger.events.slice(common);
+  const undone = lost.flatMap((event) => (event.event === "add" ? [event.version] : []));
+  const changes = Object.groupBy(ledger.events.slice(common), (event) => headingOf(event, ledger));
+  const things = [
+    ...(undone.length > 0 ? [`Undo the cut of ${[...new Set(undone)].join(", ")}`] : []),
+    ...Object.entries(changes).map(([heading, events = []]) => describe(heading, events, ledger)),
+  ];
+  const [first = `Update ${versions.join(", ") || "releases"}`, ...others] = things;
+  const more = others.length === 0 ? "" : ` and ${others.length} more`;
+  // After a reason, "and 1 more" would read as a part of it.
+  const head = more ? first.replace(/(\(\d\d\.\d\d\.\d{3}\)): .*/s, "$1") : first;
+  const isShort = head.length + more.length <= maxSubject;
+  const subject = `${isShort ? head : `${head.slice(0, maxSubject - more.length - 1).toWellFormed()}…`}${more}`;
+  return {
+    subject,
+    body: isShort && others.length === 0 ? "" : things.map((thing) => `- ${thing}`).join("\n"),
+  };
+}
+
+/** Events with the same heading are one thing; the heading has a place for the names of the records. */
+function headingOf(event: LedgerEvent, { byId }: Ledger): string {
+  if (event.event === "reserve") return `Reserve the ids below ${event.next_id}`;
+  if (event.event === "add") return `Cut ${event.version}`;
+  const version = byId.get(event.id)?.add.version ?? "";
+  if (event.event === "revise") return `Revise NAME (${version})`;
+  if (event.event === "reinstate") return `Reinstate NAME (${version})`;
+  return `Withdraw NAME (${version}): ${event.reason}`;
+}
+
+function describe(heading: string, events: readonly LedgerEvent[], { byId }: Ledger): string {
+  const [first] = events;
+  const records = new Set(events.map((event) => ("id" in event ? event.id : undefined))).size;
+  const entry = first && "id" in first ? byId.get(first.id) : undefined;
+  const only = entry?.private ? "a private record" : entry?.add.name;
+  return heading.replace("NAME", () => (records > 1 ? `${records} records` : (only ?? "")));
+}
+
+/** True if the ledger already contains the plan's lines, so that a repeated job writes nothing. */
+const isWritten = ({ ledger }: Plan, text: string): boolean => digest(text) === ledger.after;
+
+/** @throws RelcatError plan-stale if the ledger changed since */
+function refuseOtherLedger(plan: Plan, text: string): void {
+  if (digest(text) === plan.ledger.before || isWritten(plan, text)) return;
+  throw stale(["the ledger has other lines"]);
+}
+
+/**
+ * Refuses a plan that would be different today.
+ * @param fresh a plan made now, for the same versions and date
+ * @throws RelcatError plan-stale, naming the differences
+ */
+function refuseStale(plan: Plan, fresh: Plan): void {
+  const reasons = differences(plan.content, fresh.content);
+  // Lines that are already written are not planned again.
+  const isSame =
+    fresh.ledger.before === plan.ledger.after ||
+    (fresh.ledger.after === plan.ledger.after && JSON.stringify(fresh.lines) === JSON.stringify(plan.lines));
+  if (reasons.length > 0) throw stale(reasons);
+  if (!isSame) throw stale(["this version of relcat would write other ledger lines"]);
+}
+
+function differences(before: Plan["content"], after: Plan["content"]): string[] {
+  const versions = [...new Set([...Object.keys(before.releases), ...Object.keys(after.releases)])].sort();
+  const changed = versions.filter((version) => before.releases[version] !== after.releases[version]);
+  return [
+    ...(before.configuration === after.configuration ? [] : ["catalog.yaml has changed"]),
+    ...(changed.length === 0
+      ? []
+      : [`${changed.join(", ")} ${changed.length === 1 ? "has" : "have"} other content`]),
+  ];
+}
+
+const stale = (reasons: readonly string[]) =>
+  failure(
+    "plan-stale",
+    `the plan no longer applies: ${reasons.join("; ")}`,
+    "Nothing was written. Make a new plan (relcat plan --out FILE), review it, and cut that one.",
+  );

@@ -1,5 +1,6 @@
 import { throwErrors } from "../../shared/errors.ts";
-import type { Plan } from "../documents/plan.ts";
+import type { Note } from "../documents/note.ts";
+import type { FieldChange, Plan, ReleaseChange } from "../documents/plan.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import { type Cut, decideCut, refuseUnknownVersions } from "../ledger/cut.ts";
 import { digest } from "../ledger/ledger.ts";
@@ -9,10 +10,9 @@ import { feedGapProblems, newFeedGaps } from "../site/feeds/feed-gaps.ts";
 import { readSchemas, readTemplates } from "../site/stores/templates.ts";
 import { afterCut, type CutReleases, hashDocuments } from "./after-cut.ts";
 import type { Baseline, DocumentHashes } from "./baseline.ts";
-import { compareFeeds } from "./compare-feeds.ts";
 import { compareRecords } from "./compare-records.ts";
-import { compareReleases } from "./compare-releases.ts";
 import { contentDigests, planDigest } from "./digest.ts";
+import { changedLeaves } from "./fields.ts";
 import { forbiddenChanges, isForbidden, refuseForeign } from "./forbidden.ts";
 import { problemRow } from "./problem-row.ts";
 import { type BaselineRequest, readBaseline } from "./read-baseline.ts";
@@ -28,7 +28,7 @@ import {
   renamedKeys,
   revisedRows,
 } from "./sections.ts";
-import { snapshotOf } from "./snapshot.ts";
+import { type FeedIndex, type ReleaseFacts, type Snapshot, snapshotOf } from "./snapshot.ts";
 
 export interface PlanRequest extends BaselineRequest {
   /** Folder with the artifacts to inspect again; default: the results recorded at ingest. */
@@ -135,4 +135,86 @@ export function hasChanges(plan: Plan): boolean {
     hidden.added + hidden.changed + hidden.removed > 0 ||
     (documents !== null && Object.values(documents).some((paths) => paths.length > 0))
   );
+}
+
+/** Indexes of package feeds that gain or lose packages. A list contains no information about feeds. */
+function compareFeeds(before: Snapshot, after: Snapshot): Plan["feeds"] {
+  if (!before.feeds || !after.feeds) return [];
+  const old = new Map(before.feeds.map((index) => [keyOf(index), index]));
+  const now = new Map(after.feeds.map((index) => [keyOf(index), index]));
+  return [...new Map([...old, ...now])]
+    .map(([key, { feed, index }]) => ({
+      feed,
+      index,
+      added: rowsOf(after, idsWithout(now.get(key), old.get(key))),
+      removed: rowsOf(before, idsWithout(old.get(key), now.get(key))),
+    }))
+    .filter(({ added, removed }) => added.length + removed.length > 0)
+    .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
+const keyOf = ({ feed, index }: Pick<FeedIndex, "feed" | "index">): string => `${feed} ${index}`;
+
+const idsWithout = (some: FeedIndex | undefined, others: FeedIndex | undefined): number[] =>
+  [...(some?.ids ?? [])].filter((id) => !others?.ids.has(id)).sort((a, b) => a - b);
+
+const rowsOf = ({ listed }: Snapshot, ids: readonly number[]) =>
+  ids.flatMap((id) => listed.get(id)?.row ?? []);
+
+/** Changes of dates, summaries and notes, which have no ledger lines. Ascending by version. */
+function compareReleases(before: Snapshot, after: Snapshot): ReleaseChange[] {
+  // A list contains no information about releases.
+  if (!before.releases || !after.releases) return [];
+  const versions = new Set([...before.releases.keys(), ...after.releases.keys()]);
+  return [...versions].sort().flatMap((version): ReleaseChange[] => {
+    const [old, now] = [before.releases?.get(version), after.releases?.get(version)];
+    const fields = changedFacts(old, now);
+    if (!now) return [{ version, change: "removed", date: null, fields: [] }];
+    if (!old) return [{ version, change: "added", date: now.date, fields }];
+    return fields.length > 0 ? [{ version, change: "changed", date: now.date, fields }] : [];
+  });
+}
+
+function changedFacts(old: ReleaseFacts | undefined, now: ReleaseFacts | undefined): FieldChange[] {
+  const simple = (facts: ReleaseFacts | undefined) =>
+    facts ? { date: facts.date, ...(facts.summary !== null && { summary: facts.summary }) } : undefined;
+  const facts = old && now ? changedLeaves(simple(old), simple(now)) : [];
+  return [...facts, ...changedNotes(old?.notes ?? [], now?.notes ?? [])];
+}
+
+/** Notes have no ids, so removed and added notes of the same component and kind are paired. */
+function changedNotes(before: readonly Note[], after: readonly Note[]): FieldChange[] {
+  const gone = bySection(without(before, after));
+  const come = bySection(without(after, before));
+  return [...new Set([...gone.keys(), ...come.keys()])].flatMap((field) => {
+    const [from = [], to = []] = [gone.get(field), come.get(field)];
+    return Array.from({ length: Math.max(from.length, to.length) }, (_, index) => ({
+      field,
+      ...(from[index] !== undefined && { from: from[index] }),
+      ...(to[index] !== undefined && { to: to[index] }),
+    }));
+  });
+}
+
+/** Notes missing from the other list; duplicates are counted. */
+function without(notes: readonly Note[], others: readonly Note[]): Note[] {
+  const left = new Map<string, number>();
+  for (const note of others) left.set(key(note), (left.get(key(note)) ?? 0) + 1);
+  return notes.filter((note) => {
+    const count = left.get(key(note)) ?? 0;
+    left.set(key(note), count - 1);
+    return count <= 0;
+  });
+}
+
+const key = (note: Note) => JSON.stringify(note);
+
+function bySection(notes: readonly Note[]): Map<string, string[]> {
+  const groups = Map.groupBy(notes, ({ component, kind }) => `notes.${component}.${kind}`);
+  return new Map([...groups].map(([section, group]) => [section, group.map(described)]));
+}
+
+function described({ text, refs, security }: Note): string {
+  const marks = [...(security ? ["security"] : []), ...refs];
+  return marks.length > 0 ? `${text} (${marks.join(", ")})` : text;
 }

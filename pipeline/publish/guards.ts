@@ -4,14 +4,13 @@ import type { HistoryEntry } from "../documents/site-state.ts";
 import type { StoredState } from "../documents/site-store.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { findLedgerBase, refuseUnpushed } from "../ledger/ledger-base.ts";
+import { unmergedMetadata } from "../ledger/settled-metadata.ts";
 import { refuseUncommitted, uncommittedSources } from "../ledger/uncommitted.ts";
-import { unmergedMetadata } from "../ledger/unmerged-metadata.ts";
 import type { ProjectSettings } from "../project/settings.ts";
 import { refuseStaleBuild } from "../trust/built-site.ts";
 import { requireClock } from "../trust/clock.ts";
 import type { SignedRoot } from "../trust/metadata.ts";
 import { requireRoot } from "../trust/stores/trust-folder.ts";
-import { requireCorrections } from "./corrections.ts";
 import { type LiveSite, liveSignatures } from "./live-site.ts";
 import type { LocalBuild } from "./local-build.ts";
 import type { Publishing, PublishOptions } from "./open-publishing.ts";
@@ -26,6 +25,7 @@ import {
   refuseTaken,
   refuseUnfitBuild,
   refuseUnsigned,
+  requireCorrections,
   requireSameOrigins,
   unsigned,
 } from "./refusals.ts";
@@ -35,9 +35,11 @@ import { type Occasion, taken } from "./turn.ts";
 
 /** A reason not to publish, for the situations to which it applies. */
 export interface Guard<Situation> {
-  name: string;
+  /** For a check before a release that has the same reason. */
+  name?: string;
   reason: string;
-  applies(situation: Situation): boolean;
+  /** undefined: always. */
+  applies?: (situation: Situation) => boolean;
   /** @param remarks receives what the report needs. @throws RelcatError if the guard refuses */
   check(situation: Situation, remarks: Remarks): unknown;
 }
@@ -83,7 +85,6 @@ export interface ChangeSituation extends SiteSituation {
   live: LiveSite;
 }
 
-const always = () => true;
 const isPublished = ({ site, occasion }: SiteSituation) => site.settles && occasion.action === "publish";
 const isSigned = ({ local }: SiteSituation) => local.signed !== null;
 
@@ -95,13 +96,10 @@ export const guards: {
 } = {
   build: [
     {
-      name: "address",
       reason: "readers must reach the site at the address that its documents name, and find only what is cut",
-      applies: always,
       check: ({ document, site }) => refuseUnfitBuild(document, site),
     },
     {
-      name: "sources",
       reason: "git must be able to tell which files are committed",
       applies: ({ local }) => local !== undefined,
       async check({ project, ledger, document }, remarks) {
@@ -110,7 +108,6 @@ export const guards: {
       },
     },
     {
-      name: "signatures",
       reason: "readers of a signed site check signatures",
       applies: ({ local, site, project }) =>
         local !== undefined && site.settles && project.config.trust.profile !== "none",
@@ -121,13 +118,11 @@ export const guards: {
       },
     },
     {
-      name: "current",
       reason: "withdrawals since the build would be missing",
       applies: ({ local, site }) => local !== undefined && site.settles,
       check: ({ document, ledger }) => refuseStaleBuild(document, ledger),
     },
     {
-      name: "pushed",
       reason: "ids are permanent, so other checkouts must have their ledger lines",
       applies: ({ local, earlier, site }) =>
         site.settles && (local !== undefined || earlier?.isBuiltHere === true),
@@ -136,7 +131,6 @@ export const guards: {
       },
     },
     {
-      name: "metadata",
       // sign compared a signed build; an older commit and a stated exception are not compared.
       reason: "metadata of cut artifacts changes only after a merge",
       applies: ({ local, site, options }) =>
@@ -147,7 +141,6 @@ export const guards: {
       },
     },
     {
-      name: "committed",
       reason: "anyone must be able to build the site again from git",
       applies: ({ local }) => local !== undefined,
       check({ project, document, site, options }, remarks) {
@@ -160,7 +153,6 @@ export const guards: {
       },
     },
     {
-      name: "withdrawn",
       reason: "an earlier build must not offer records that were withdrawn since",
       applies: ({ earlier }) => earlier !== undefined,
       check: ({ earlier, ledger }) => earlier && refuseRetracted(earlier.list, ledger, earlier.wayOut),
@@ -170,7 +162,6 @@ export const guards: {
     {
       name: "turn",
       reason: "two publishers must not work on the site at the same time",
-      applies: always,
       check({ stored, publisher, options }) {
         const isGone = (name: string, run: string) => hasDied({ name, run }, publisher);
         if (stored) refuseTaken(stored.state, { now: options.now(), isGone });
@@ -205,7 +196,6 @@ export const guards: {
       },
     },
     {
-      name: "choice",
       reason: "the build was chosen by a state that another publisher has replaced since",
       applies: ({ occasion }) => occasion.chosenBy !== undefined,
       check({ stored, occasion, site }) {
@@ -215,7 +205,6 @@ export const guards: {
   ],
   changes: [
     {
-      name: "origins",
       reason: "apt stops to update when Origin or Label change",
       applies: (situation) => isPublished(situation) && !situation.options.allowChangedOrigin,
       check: ({ store, live, local, site }) =>
@@ -232,7 +221,6 @@ export const guards: {
         }),
     },
     {
-      name: "signed",
       reason: "a signed site must stay signed, because its readers check signatures",
       applies: ({ local, stored }) => local.signed === null && Boolean(stored?.state.signed),
       check({ local, site }) {
@@ -240,7 +228,6 @@ export const guards: {
       },
     },
     {
-      name: "versions",
       reason: "clients remember the highest versions of metadata and reject lower ones",
       applies: isSigned,
       async check({ local, store, root, site }, remarks) {
@@ -252,7 +239,6 @@ export const guards: {
     {
       name: "artifacts",
       reason: "every artifact that becomes public must be uploaded, with the size and digest of its record",
-      applies: always,
       async check({ live, options, ...situation }, remarks) {
         const { artifactsKnown = false } = options;
         const named = await newArtifacts(situation, live.published ?? live.index, artifactsKnown);
@@ -267,8 +253,9 @@ export const guards: {
 
 /** The reason of a guard, for the checks before a release. */
 export function reasonOf(name: string): string {
-  const known = Object.values(guards).flat();
-  const guard = known.find((each) => each.name === name);
+  const guard = Object.values(guards)
+    .flat()
+    .find((each) => each.name === name);
   if (!guard) throw new TypeError(`there is no guard ${name}`);
   return guard.reason;
 }
@@ -279,7 +266,7 @@ export async function passGuards<Situation>(
   situation: Situation,
 ): Promise<Remarks> {
   const remarks: Remarks = { uncommitted: [], unverified: [] };
-  for (const { applies, check } of list) if (applies(situation)) await check(situation, remarks);
+  for (const { applies, check } of list) if (applies?.(situation) ?? true) await check(situation, remarks);
   return remarks;
 }
 

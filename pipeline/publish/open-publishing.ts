@@ -6,7 +6,7 @@ import { type ProjectSettings, siteNamed } from "../project/settings.ts";
 import { readBuild } from "../trust/built-site.ts";
 import type { MetadataSource } from "../trust/live-metadata.ts";
 import { holdOn } from "./refusals.ts";
-import type { SettlingSite } from "./settled-artifacts.ts";
+import type { SettlingSite } from "./require-artifacts.ts";
 import { metadataOf } from "./site-metadata.ts";
 import { type Publisher, thisPublisher } from "./stores/publishers.ts";
 import { openSite } from "./stores/site-store.ts";

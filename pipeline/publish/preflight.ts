@@ -18,13 +18,18 @@ import { datesOf, openFeedKeys } from "../trust/sign-site.ts";
 import { requireTrust, undelegatedYears } from "../trust/site-trust.ts";
 import { openSigner } from "../trust/stores/signer.ts";
 import { requireRoot } from "../trust/stores/trust-folder.ts";
-import { requireCorrections } from "./corrections.ts";
 import { reasonOf } from "./guards.ts";
-import { namedArtifact } from "./named-artifacts.ts";
 import { openPublishing, type PublishOptions } from "./open-publishing.ts";
-import { refuseHold, refuseOlderLedger, refuseOvertaken, refuseOwnMachine, refuseTaken } from "./refusals.ts";
+import {
+  refuseHold,
+  refuseOlderLedger,
+  refuseOvertaken,
+  refuseOwnMachine,
+  refuseTaken,
+  requireCorrections,
+} from "./refusals.ts";
 import { pushBranch } from "./release.ts";
-import { requireArtifacts } from "./require-artifacts.ts";
+import { namedArtifact, requireArtifacts } from "./require-artifacts.ts";
 import { hasDied, type Publisher } from "./stores/publishers.ts";
 
 /** A release as it was asked for. */

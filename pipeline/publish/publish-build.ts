@@ -13,7 +13,7 @@ import { type LiveSite, readLiveSite } from "./live-site.ts";
 import type { LocalBuild } from "./local-build.ts";
 import type { PublishOptions } from "./open-publishing.ts";
 import { announced, runPending } from "./pending-hooks.ts";
-import type { SettledArtifacts } from "./settled-artifacts.ts";
+import type { SettledArtifacts } from "./require-artifacts.ts";
 import { type Occasion, Turn } from "./turn.ts";
 
 /** A new, changed or removed file. */

@@ -6,8 +6,6 @@ import type { SiteSettings } from "../documents/sites.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { inParallel } from "../system/in-parallel.ts";
 import type { LocalBuild } from "./local-build.ts";
-import { type NamedArtifact, newlyNamed } from "./named-artifacts.ts";
-import { type SettledArtifacts, type SettlingSite, splitSettled } from "./settled-artifacts.ts";
 import { headArtifact } from "./stores/artifact-heads.ts";
 
 const parse = (bytes: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(bytes));
@@ -101,4 +99,122 @@ function problemOf(
     message: `${count} of ${version} cannot be downloaded as described: ${[...shown, ...more].join("; ")}`,
     hint: ["Nothing was published.", ...unread, way].join(" "),
   };
+}
+
+/** An artifact that the new list names. */
+export interface NamedArtifact {
+  id: number;
+  version: string;
+  file: string;
+  url: string;
+  /** null: unknown. */
+  size: number | null;
+  /** As in the record. */
+  checksum: string;
+  /** Lower-case hexadecimal; undefined: the record has another kind of checksum. */
+  sha256: string | undefined;
+}
+
+/** Artifacts in the new release documents that the live ones do not contain. */
+function newlyNamed(
+  documents: readonly { now: ReleaseDocument; before: ReleaseDocument | undefined }[],
+): NamedArtifact[] {
+  return documents.flatMap(({ now, before }) => {
+    const known = new Map((before?.packages ?? []).map((record) => [record.id, record.checksum]));
+    return now.packages.flatMap((record) => {
+      const artifact = now.artifacts[record.id];
+      const same = before?.artifacts[record.id];
+      const isKnown =
+        known.get(record.id) === record.checksum &&
+        same?.url === artifact?.url &&
+        same?.size === artifact?.size;
+      if (!artifact || isKnown) return [];
+      return [namedArtifact(now.version, record, artifact)];
+    });
+  });
+}
+
+export function namedArtifact(
+  version: string,
+  { id, checksum }: Pick<NamedArtifact, "id" | "checksum">,
+  { file, url, size }: Pick<NamedArtifact, "file" | "url" | "size">,
+): NamedArtifact {
+  const sha256 = /^[0-9a-f]{64}$/i.test(checksum) ? checksum.toLowerCase() : undefined;
+  return { id, version, file, url, size, checksum, sha256 };
+}
+
+/** A site with permanent content, for comparison by a staging site. */
+export interface SettlingSite {
+  name: string;
+  open(): Promise<SiteStore>;
+}
+
+/** Artifacts listed by settling sites, which a staging site need not have. */
+export interface SettledArtifacts {
+  artifacts: number;
+  /** Versions, ascending. */
+  releases: string[];
+  /** Sites that list them. */
+  sites: string[];
+}
+
+interface SplitArtifacts {
+  /** Artifacts in no release that is live at a settling site. */
+  unsettled: NamedArtifact[];
+  settled: SettledArtifacts;
+  /** Unreadable sites, each with the reason as one sentence. */
+  unread: string[];
+}
+
+const maxConcurrentReads = 8;
+
+/** Separates artifacts that a settling site lists with the same id and checksum. */
+async function splitSettled(
+  named: readonly NamedArtifact[],
+  sites: readonly SettlingSite[],
+): Promise<SplitArtifacts> {
+  const split: SplitArtifacts = {
+    unsettled: [...named],
+    settled: { artifacts: 0, releases: [], sites: [] },
+    unread: [],
+  };
+  for (const site of sites) {
+    if (split.unsettled.length === 0) break;
+    const listed = await listedAt(site, new Set(split.unsettled.map(({ version }) => version)));
+    if (typeof listed === "string") {
+      split.unread.push(`${site.name} could not be read: ${listed}.`);
+      continue;
+    }
+    const found = split.unsettled.filter((artifact) => listed.has(keyOf(artifact)));
+    if (found.length === 0) continue;
+    const { settled } = split;
+    settled.artifacts += found.length;
+    settled.releases = [...new Set([...settled.releases, ...found.map(({ version }) => version)])].sort();
+    settled.sites.push(site.name);
+    split.unsettled = split.unsettled.filter((artifact) => !found.includes(artifact));
+  }
+  return split;
+}
+
+const keyOf = ({ id, checksum }: { id: number; checksum: string }) => `${id} ${checksum}`;
+
+/** @returns keys of the listed artifacts, or the reason why the site cannot be read */
+async function listedAt(
+  site: SettlingSite,
+  versions: ReadonlySet<string>,
+): Promise<ReadonlySet<string> | string> {
+  try {
+    const store = await site.open();
+    const documents = await inParallel([...versions], maxConcurrentReads, (version) =>
+      store.read(`api/v1/release/${version}/index.json`),
+    );
+    const packages = documents.flatMap((bytes) =>
+      bytes ? (JSON.parse(new TextDecoder().decode(bytes)) as ReleaseDocument).packages : [],
+    );
+    return new Set(packages.map(keyOf));
+  } catch (error) {
+    if (error instanceof RelcatError) return error.problems[0]?.message ?? error.message;
+    if (error instanceof SyntaxError) return "a release document there is not JSON";
+    throw error;
+  }
 }

@@ -19,13 +19,18 @@ import { parsedAs } from "../trust/parsed-state.ts";
 import { signProved, signSite } from "../trust/sign-site.ts";
 import { listPath } from "../trust/site-files.ts";
 import { findRoot, requireRoot } from "../trust/stores/trust-folder.ts";
-import { type ListedRecord, listSchema } from "./confirm-records.ts";
 import { guards, passGuards } from "./guards.ts";
 import { readLocal } from "./local-build.ts";
 import { openPublishing, type PublishOptions, stateOf } from "./open-publishing.ts";
 import { type PublishDelivery, publishBuild } from "./publish-build.ts";
 import { short } from "./refusals.ts";
-import { type RestoreRequest, restoreBuild, unknownBuild } from "./restore-build.ts";
+import {
+  type ListedRecord,
+  listSchema,
+  type RestoreRequest,
+  restoreBuild,
+  unknownBuild,
+} from "./restore-build.ts";
 import { metadataOf } from "./site-metadata.ts";
 import { type Occasion, unlessTaken } from "./turn.ts";
 
