@@ -100,7 +100,7 @@ async function addRelease(
   const { contents, keyOf } = await journal.read(input);
   const read = readRelease(files, contents, catalog);
   const identified = catalog.identify(read);
-  const hasNewIds = identified.packages.some(({ standing }) => standing === "new");
+  const hasNewIds = identified.packages.some(({ ledgerState }) => ledgerState === "new");
   const key = keyOf(hasNewIds);
   // After an error nothing more is rendered, but every release is still checked.
   if (catalog.isSound(read)) {

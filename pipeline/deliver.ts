@@ -6,7 +6,7 @@ import { type Journal, openJournal } from "./journal/journal.ts";
 import { noJournal } from "./journal/no-journal.ts";
 import type { Remembering } from "./journal/unchanged-build.ts";
 import { earlierCommit } from "./ledger/earlier-commit.ts";
-import { type LedgerSurroundings, readLedgerNow } from "./ledger/ledger-file.ts";
+import { type LedgerContext, readLedgerNow } from "./ledger/ledger-file.ts";
 import type { Selection } from "./ledger/load-catalog.ts";
 import { filesIn } from "./project/authored-files.ts";
 import type { BuildRequest } from "./site/build-request.ts";
@@ -15,7 +15,7 @@ import { refuseForeignFolder, workFolder } from "./site/stores/foreign-folder.ts
 import { requireFolder } from "./system/files.ts";
 import { withOutputLock } from "./system/lock.ts";
 
-export interface BuildSurroundings extends LedgerSurroundings {
+export interface BuildContext extends LedgerContext {
   /** Undefined: the build neither uses nor writes a journal. */
   remembering?: Remembering | undefined;
   /** Report of the command, stored for a later build that finds nothing changed. */
@@ -35,11 +35,11 @@ export async function build(
   folder: string,
   out: string,
   { at, ...selection }: Selection & { at?: string | undefined },
-  surroundings: BuildSurroundings,
+  context: BuildContext,
 ): Promise<BuiltSite> {
   refuseForeignFolder(out, folder);
   const earlier = at === undefined ? undefined : await earlierFiles(folder, at);
-  const { clock, pid, onWait, proveLedger, report, onProgress } = surroundings;
+  const { clock, pid, onWait, proveLedger, report, onProgress } = context;
   const request: BuildRequest = {
     folder,
     out,
@@ -52,7 +52,7 @@ export async function build(
   };
   requireFolder(folder);
   return withOutputLock(out, pid, onWait, async () => {
-    const built = earlier ? undefined : await buildWithJournal(request, surroundings);
+    const built = earlier ? undefined : await buildWithJournal(request, context);
     // biome-ignore lint/plugin: a constant.
     const work = join(out, workFolder);
     return built ?? buildSite(request, noJournal(earlier?.files ?? filesIn(folder), work, pid));
@@ -67,7 +67,7 @@ async function earlierFiles(folder: string, at: string): Promise<BuildRequest["e
 /** @returns undefined without a usable journal */
 async function buildWithJournal(
   request: BuildRequest,
-  { pid, clock, remembering, onCacheFailure }: BuildSurroundings,
+  { pid, clock, remembering, onCacheFailure }: BuildContext,
 ): Promise<BuiltSite | undefined> {
   if (!remembering) return undefined;
   const { folder, out } = request;

@@ -15,7 +15,7 @@ export {
 export { parseJson } from "../shared/json.ts";
 export { packageFolder } from "../shared/package-folder.ts";
 export { SyntaxProblem } from "../shared/source.ts";
-export { type BuildSurroundings, build } from "./deliver.ts";
+export { type BuildContext as BuildSurroundings, build } from "./deliver.ts";
 export type { Config, Expectation } from "./documents/config.ts";
 export type { FeedKeyState } from "./documents/feeds/keys.ts";
 export type { LedgerEvent } from "./documents/ledger.ts";
@@ -40,7 +40,7 @@ export {
   importCatalog,
 } from "./intake/import/import-catalog.ts";
 export { countByRule, type Violation } from "./intake/import/violations.ts";
-export type { Ingested, IngestRequest, IngestSurroundings } from "./intake/ingest/ingest.ts";
+export type { IngestContext as IngestSurroundings, Ingested, IngestRequest } from "./intake/ingest/ingest.ts";
 export { type Delivered, type Destination, ingest } from "./intake/ingest/store-manifest.ts";
 export { type PostedManifest, postManifest, runAfterPost } from "./intake/post/post-manifest.ts";
 export { maxPostedBytes } from "./intake/post/read-posted.ts";
@@ -58,7 +58,7 @@ export {
   shallowWarning,
   whyNotCompared,
 } from "./ledger/ledger-base.ts";
-export { type LedgerSurroundings, readLedgerNow } from "./ledger/ledger-file.ts";
+export { type LedgerContext as LedgerSurroundings, readLedgerNow } from "./ledger/ledger-file.ts";
 export type { Entry } from "./ledger/ledger-records.ts";
 export { loadCatalog, type Selection } from "./ledger/load-catalog.ts";
 export { type RebasedLedger, rebaseLedger } from "./ledger/rebase-ledger.ts";
@@ -118,10 +118,10 @@ export { type FeedGap, feedGapProblems, feedGaps, newFeedGaps } from "./site/fee
 export { notesDocument, notesHtml, notesMarkdown, notesText } from "./site/release-notes.ts";
 export { buildCatalog, type Site } from "./site/whole-site.ts";
 export { accessFailure } from "./system/access-failure.ts";
+export type { CommandContext as Surroundings } from "./system/command-context.ts";
 export { requireFolder } from "./system/files.ts";
 export { requireTarget, writeText } from "./system/folders.ts";
 export { isBelowRoot } from "./system/git/git.ts";
-export type { Surroundings } from "./system/surroundings.ts";
 export { watchFolder } from "./system/watch-folder.ts";
 export { withWorkFolder } from "./system/work-folder.ts";
 export { type FeedKeyEnd, feedKeyEnds } from "./trust/feeds/key-ends.ts";

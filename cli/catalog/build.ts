@@ -1,6 +1,6 @@
 import { type BuiltSite, build, type Config, eventTime, exitStatus } from "../../pipeline/index.ts";
 import { beforeBuild } from "../../pipeline/journal/unchanged-build.ts";
-import { type Host, say, surroundings } from "../terminal/host.ts";
+import { commandContext, type Host, say } from "../terminal/host.ts";
 import { showCountAtTerminal } from "../terminal/progress.ts";
 import { tally } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
@@ -43,7 +43,7 @@ export async function buildSite(options: BuildOptions, host: Host): Promise<numb
     out,
     { released, versions, site: siteName, at },
     {
-      ...surroundings(host),
+      ...commandContext(host),
       clock,
       remembering,
       report,

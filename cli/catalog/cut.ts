@@ -16,11 +16,11 @@ import { confirmOrRefuse } from "../terminal/confirm.ts";
 import {
   afterDryRun,
   answer,
+  commandContext,
   type Host,
   say,
   sayNext,
   sayNextAfterDryRun,
-  surroundings,
 } from "../terminal/host.ts";
 import { summarize as summarizeJob } from "../terminal/job-summary.ts";
 import { renderProblems } from "../terminal/render.ts";
@@ -92,7 +92,7 @@ export async function cutReleases(
   const compare = body !== undefined;
   const guard = new LedgerGuard(options, host);
   const request = { ...options, versions: chosen, plan, compare, confirm };
-  const process = { ...surroundings(host, now), proveLedger: guard.proveRelease, dryRun };
+  const process = { ...commandContext(host, now), proveLedger: guard.proveRelease, dryRun };
   const done = await cut(host.releases, request, process);
   const summary = summarize(done.cut, done.catalog, done.commit);
   if (body !== undefined) writeBody(body, done, host);

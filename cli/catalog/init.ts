@@ -5,7 +5,7 @@ import {
   type StartedProject,
   init as start,
 } from "../../pipeline/index.ts";
-import { answer, type Host, openingSurroundings, say, sayNext } from "../terminal/host.ts";
+import { answer, type Host, openingContext, say, sayNext } from "../terminal/host.ts";
 import { findProject } from "../terminal/project.ts";
 import { folderName, shellWord } from "../terminal/words.ts";
 
@@ -13,7 +13,7 @@ import { folderName, shellWord } from "../terminal/words.ts";
 export async function init(folder: string, wanted: NewProject, host: Host): Promise<number> {
   const outer = findProject(folder, undefined);
   const started = await start(folder, wanted, host.own, {
-    ...(await openingSurroundings(host)),
+    ...(await openingContext(host)),
     onNpm() {
       if (!host.quiet) say(host, "Waiting for npm, which may take a minute…");
     },

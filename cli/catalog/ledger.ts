@@ -3,11 +3,11 @@ import { table } from "../terminal/cells.ts";
 import {
   afterDryRun,
   answer,
+  commandContext,
   type Host,
   say,
   sayNext,
   sayNextAfterDryRun,
-  surroundings,
 } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";
 
@@ -20,7 +20,7 @@ export interface RebaseOptions {
 /** `relcat ledger rebase`: moves our lines after those of the other branch. */
 export async function rebase({ onto, dryRun, now }: RebaseOptions, host: Host): Promise<number> {
   const base = onto ?? (await openSettings(host.releases)).config.ledgerBase;
-  const done = await rebaseLedger(host.releases, base, { ...surroundings(host, now), dryRun });
+  const done = await rebaseLedger(host.releases, base, { ...commandContext(host, now), dryRun });
   const summary = summarize(done);
   answer<"ledger-rebase">(host, { ...summary, dry_run: dryRun ?? false }, () =>
     afterDryRun(describe(done, summary), dryRun),

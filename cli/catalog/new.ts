@@ -1,5 +1,5 @@
 import { exitStatus, type OpenReleaseOptions, openRelease as open } from "../../pipeline/index.ts";
-import { answer, type Host, openingSurroundings, sayNext } from "../terminal/host.ts";
+import { answer, type Host, openingContext, sayNext } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";
 
 /** `relcat new`: opens the next release of a month and moves the waiting notes into it. */
@@ -8,13 +8,13 @@ export async function openRelease(
   options: Omit<OpenReleaseOptions, "month">,
   host: Host,
 ): Promise<number> {
-  const surroundings = await openingSurroundings(host);
+  const context = await openingContext(host);
   const among = given === undefined ? monthAmong(options.notes) : { month: given, notes: options.notes };
-  const { month = monthOf(surroundings.clock) } = among;
+  const { month = monthOf(context.clock) } = among;
   const { version, date, notes } = await open(
     host.releases,
     { ...options, month, notes: among.notes },
-    surroundings,
+    context,
   );
   const folder = `${host.releases}/${version}`;
   answer<"new">(host, { version, date, folder, notes }, () => {

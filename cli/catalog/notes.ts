@@ -10,7 +10,7 @@ import {
   openSettings,
   showNotes as show,
 } from "../../pipeline/index.ts";
-import { answer, type Host, printDocument, sayNext, surroundings } from "../terminal/host.ts";
+import { answer, commandContext, type Host, printDocument, sayNext } from "../terminal/host.ts";
 import { countProblems, problemRows, renderProblems, tally } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 
@@ -54,7 +54,7 @@ export async function addNote(options: AddNoteOptions, host: Host): Promise<numb
   const component = options.component ?? (await missing("component", host));
   const kind = options.kind ?? (await missing("kind", host));
   const note = { text, component, kind, refs, security };
-  const file = await add(host.releases, note, release, surroundings(host));
+  const file = await add(host.releases, note, release, commandContext(host));
   answer<"notes-add">(host, { file }, () => `Wrote ${file}.`);
   sayNext(host, `relcat notes show ${release ?? "next"}`);
   return exitStatus.done;

@@ -128,15 +128,15 @@ function changed({ changed: rows, revised, at }: Plan): PlanSection[] {
   ];
 }
 
-const mostFields = 12;
+const maxFields = 12;
 
 /** One line per field: `description: "a" → "b"`. */
 function fieldLines(fields: readonly FieldChange[]): string[] {
   const lines = fields.map(
     (change) => `${change.field}: ${shownValue(change, "from")} → ${shownValue(change, "to")}`,
   );
-  const more = lines.length - mostFields;
-  return more > 1 ? [...lines.slice(0, mostFields), `and ${more} more fields`] : lines;
+  const more = lines.length - maxFields;
+  return more > 1 ? [...lines.slice(0, maxFields), `and ${more} more fields`] : lines;
 }
 
 function shownValue(change: FieldChange, side: "from" | "to"): string {

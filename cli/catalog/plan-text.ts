@@ -13,7 +13,7 @@ import {
 } from "./plan-words.ts";
 
 /** Rows shown of a long section. */
-const mostRows = 10;
+const maxRows = 10;
 
 /** Renders a plan for a terminal. */
 export function planText(plan: Plan, output: Output): string {
@@ -29,7 +29,7 @@ export function planText(plan: Plan, output: Output): string {
 }
 
 function renderSection({ title, rows, isLong }: PlanSection, output: Output): string {
-  const shown = isLong ? rows.slice(0, mostRows) : rows;
+  const shown = isLong ? rows.slice(0, maxRows) : rows;
   const more = rows.length - shown.length;
   const lines = table(shown.map(({ cells: [first = "", ...rest] }) => [`  ${first}`, ...rest])).split("\n");
   const body = shown.flatMap(({ details = [] }, index) => [

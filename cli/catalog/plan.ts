@@ -8,7 +8,7 @@ import {
 } from "../../pipeline/index.ts";
 import { annotate } from "../terminal/annotations.ts";
 import { problemsAsGiven } from "../terminal/as-given.ts";
-import { type Host, print, printDocument, sayNext, surroundings } from "../terminal/host.ts";
+import { commandContext, type Host, print, printDocument, sayNext } from "../terminal/host.ts";
 import { summarize } from "../terminal/job-summary.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { shellWord } from "../terminal/words.ts";
@@ -30,7 +30,7 @@ export interface PlanOptions {
 const changesStatus = 10;
 
 /** More revisions need a confirmation option of `cut`. */
-const mostRevisions = 50;
+const maxRevisions = 50;
 
 /** `relcat plan`: shows what publishing would change, and the ledger lines of the next cut. */
 export async function plan(versions: readonly string[], options: PlanOptions, host: Host): Promise<number> {
@@ -43,7 +43,7 @@ export async function plan(versions: readonly string[], options: PlanOptions, ho
     artifacts,
     documents: true,
   };
-  const { plan: decided } = await planCatalog(host.releases, request, surroundings(host, now));
+  const { plan: decided } = await planCatalog(host.releases, request, commandContext(host, now));
   if (out !== undefined) writeText(out, `${JSON.stringify(decided, null, 2)}\n`);
   const pasted = withPastedHints(decided, host);
   show(decided, pasted, options, host);
@@ -97,7 +97,7 @@ function nextAfter(decided: Plan, versions: readonly string[], { out, artifacts 
   if (ledger.before === ledger.after) return "relcat build --released";
   if (missing.length > 0) return "add the missing artifacts, then relcat plan";
   const revisions = decided.revised.length + decided.private.lines.revise;
-  const allow = revisions > mostRevisions ? [`--allow-revise ${revisions}`] : [];
+  const allow = revisions > maxRevisions ? [`--allow-revise ${revisions}`] : [];
   const withArtifacts = artifacts === undefined ? [] : [`--artifacts ${shellWord(artifacts)}`];
   const which = versions.length > 0 ? versions : ["--all"];
   const chosen = out === undefined ? which : [`--plan ${shellWord(out)}`];

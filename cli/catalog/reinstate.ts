@@ -6,7 +6,7 @@ import {
   selectRecords,
 } from "../../pipeline/index.ts";
 import { confirmOrRefuse } from "../terminal/confirm.ts";
-import { answer, type Host, say, sayNext, sayNextAfterDryRun, surroundings } from "../terminal/host.ts";
+import { answer, commandContext, type Host, say, sayNext, sayNextAfterDryRun } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 import { listRecords } from "./records.ts";
@@ -25,7 +25,7 @@ export async function reinstateRecords(
   say(host, `To be reinstated: ${count(entries.length, "record")}`);
   listRecords(entries, host);
   if (!dryRun) await confirmOrRefuse(`Reinstate ${entries.length === 1 ? "it" : "them"}?`, yes, host);
-  const { events } = await reinstate(host.releases, ids, { ...surroundings(host, now), dryRun });
+  const { events } = await reinstate(host.releases, ids, { ...commandContext(host, now), dryRun });
   await guard.report(ledger);
   const records = count(events.length, "record");
   answer<"reinstate">(host, { events, dry_run: dryRun ?? false }, () =>

@@ -8,7 +8,7 @@ import {
 } from "../../pipeline/index.ts";
 import { adviceOn, isId } from "../terminal/arguments.ts";
 import { confirmOrRefuse } from "../terminal/confirm.ts";
-import { answer, type Host, say, sayNext, sayNextAfterDryRun, surroundings } from "../terminal/host.ts";
+import { answer, commandContext, type Host, say, sayNext, sayNextAfterDryRun } from "../terminal/host.ts";
 import { reasonOf } from "../terminal/reason.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count } from "../terminal/words.ts";
@@ -49,7 +49,7 @@ export async function retractRecords(
   const { dryRun, now } = options;
   if (due.length > 0 && !dryRun)
     await confirmOrRefuse(`Retract ${entries.length === 1 ? "it" : "them"}?`, options.yes, host);
-  const { events } = await retract(host.releases, retraction, { ...surroundings(host, now), dryRun });
+  const { events } = await retract(host.releases, retraction, { ...commandContext(host, now), dryRun });
   await guard.report(ledger);
   answer<"retract">(host, { events, dry_run: dryRun ?? false }, () => doneText(events.length, dryRun));
   if (dryRun) sayNextAfterDryRun(host);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ejectTemplate, exitStatus, pageTemplates, replacedTemplates } from "../../pipeline/index.ts";
-import { answer, type Host, sayNext, surroundings } from "../terminal/host.ts";
+import { answer, commandContext, type Host, sayNext } from "../terminal/host.ts";
 import { UsageError } from "../terminal/usage.ts";
 
 /** `relcat templates list`: the templates of pages, and which of them the project replaces. */
@@ -36,7 +36,7 @@ export async function showTemplate(name: string, host: Host): Promise<number> {
 /** `relcat templates eject`: copies relcat's own template into the project. */
 export async function ejectOne(name: string, host: Host): Promise<number> {
   const { text } = ownTemplate(name, host);
-  const file = await ejectTemplate(host.releases, name, text, surroundings(host));
+  const file = await ejectTemplate(host.releases, name, text, commandContext(host));
   answer<"templates-eject">(host, { name, file }, () => `Wrote ${file}. It replaces relcat's own template.`);
   sayNext(host, "edit it, then relcat build");
   return exitStatus.done;

@@ -1,5 +1,5 @@
 import { exitStatus, type LedgerChange, openSettings, uncut } from "../../pipeline/index.ts";
-import { answer, type Host, sayNext, sayNextAfterDryRun, surroundings } from "../terminal/host.ts";
+import { answer, commandContext, type Host, sayNext, sayNextAfterDryRun } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";
 import { LedgerGuard } from "./ledger-guard.ts";
 
@@ -12,7 +12,7 @@ export async function uncutRelease(
   const base = options.ledgerBase ?? (await openSettings(host.releases)).config.ledgerBase;
   const guard = new LedgerGuard({ revision: base }, host);
   const { events } = await uncut(host.releases, version, base, {
-    ...surroundings(host),
+    ...commandContext(host),
     proveLedger: guard.prove,
     dryRun,
   });

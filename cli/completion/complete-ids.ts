@@ -7,7 +7,7 @@ export interface Candidate {
 }
 
 /** State of a record in the ledger. */
-export interface Standing {
+export interface LedgerState {
   id: string;
   version: string;
   packageType: string;
@@ -18,7 +18,7 @@ export interface Standing {
  * Records of the ledger, newest first. Other than relcat's own form of lines is ignored, because shells
  * expand suggested words.
  */
-export function standings(releases: string): Standing[] {
+export function ledgerStates(releases: string): LedgerState[] {
   const text = readLedger(releases);
   const withdrawals = /^\{"event":"(retract|reinstate)","id":(\d+)/gm;
   const last = new Map([...text.matchAll(withdrawals)].map(([, event, id]) => [id ?? "", event]));
@@ -33,13 +33,13 @@ export function standings(releases: string): Standing[] {
     .reverse();
 }
 
-export const liveIds = (releases: string): Standing[] =>
-  standings(releases).filter(({ isRetracted }) => !isRetracted);
+export const liveIds = (releases: string): LedgerState[] =>
+  ledgerStates(releases).filter(({ isRetracted }) => !isRetracted);
 
 /** Longer lists are unreadable, and a few typed digits shorten them. */
 const most = 100;
 
-export function idCandidates(records: readonly Standing[], words: readonly string[]): Candidate[] {
+export function idCandidates(records: readonly LedgerState[], words: readonly string[]): Candidate[] {
   const typed = /^\d+$/.exec(words.at(-1) ?? "")?.[0] ?? "";
   return records
     .filter(({ id }) => id.startsWith(typed))

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { schemaNames } from "../catalog/published-schemas.ts";
 import type { Host } from "../terminal/host.ts";
-import { type Candidate, idCandidates, liveIds, type Standing, standings } from "./complete-ids.ts";
+import { type Candidate, idCandidates, type LedgerState, ledgerStates, liveIds } from "./complete-ids.ts";
 
 /** Completion values from the project or from this relcat. */
 export type Values =
@@ -48,7 +48,7 @@ async function candidates(values: Values, words: readonly string[], host: Host):
       return idCandidates(liveIds(releases), words);
     case "retracted-ids":
       return idCandidates(
-        standings(releases).filter(({ isRetracted }) => isRetracted),
+        ledgerStates(releases).filter(({ isRetracted }) => isRetracted),
         words,
       );
     case "package-types":
@@ -68,7 +68,7 @@ const whichPattern = /^(latest|\d{2}\.\d{2}(\.\d{3})?)$/;
 
 /** Versions of the ledger and of the folders, newest first, with their number of records. */
 function versions(releases: string, folders: readonly string[]): Candidate[] {
-  const counts = countBy(standings(releases).map(({ version }) => version));
+  const counts = countBy(ledgerStates(releases).map(({ version }) => version));
   return [...new Set([...counts.keys(), ...folders])]
     .filter((version) => versionPattern.test(version))
     .sort()
@@ -89,10 +89,10 @@ function which(releases: string): Candidate[] {
 
 /** Package types in the ledger, or only those of a version that the command line names. */
 function packageTypes(releases: string, words: readonly string[]): Candidate[] {
-  const records = standings(releases);
+  const records = ledgerStates(releases);
   const named = records.filter(({ version }) => words.includes(version));
   const counts = countBy(
-    (named.length > 0 ? named : records).map(({ packageType }: Standing) => packageType),
+    (named.length > 0 ? named : records).map(({ packageType }: LedgerState) => packageType),
   );
   return [...counts.keys()].sort().map((value) => ({ value, about: about(counts.get(value), "") }));
 }

@@ -1,7 +1,7 @@
 import { type Filled, fillManifests } from "../../pipeline/index.ts";
 import { exitStatus } from "../../shared/errors.ts";
 import { table } from "../terminal/cells.ts";
-import { answer, type Host, say, sayNext, sayNextAfterDryRun, surroundings } from "../terminal/host.ts";
+import { answer, commandContext, type Host, say, sayNext, sayNextAfterDryRun } from "../terminal/host.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count } from "../terminal/words.ts";
@@ -27,7 +27,7 @@ export async function fillReleases(
     );
   const source = sourceOf(artifacts, site);
   const reading = showReading(host, () => performance.now());
-  const process = { ...surroundings(host), dryRun, onProgress: reading.onProgress };
+  const process = { ...commandContext(host), dryRun, onProgress: reading.onProgress };
   const done = await fillManifests(host.releases, { versions, source }, process).finally(reading.end);
   const { filled, absent, place, warnings } = done;
   host.messages.write(renderProblems(warnings, host));

@@ -10,11 +10,11 @@ import { table } from "../terminal/cells.ts";
 import {
   afterDryRun,
   answer,
+  commandContext,
   type Host,
   say,
   sayNext,
   sayNextAfterDryRun,
-  surroundings,
 } from "../terminal/host.ts";
 import { showCount, showCountAtTerminal } from "../terminal/progress.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
@@ -42,7 +42,7 @@ export async function importRecords(source: string, options: ImportOptions, host
   const done = await importCatalog(
     host.releases,
     requestOf(source, options),
-    { ...surroundings(host, options.now), proveLedger: guard.prove, dryRun },
+    { ...commandContext(host, options.now), proveLedger: guard.prove, dryRun },
     {
       onLookup(lookup) {
         if (lookup.done === 0)
@@ -140,8 +140,8 @@ function describe(done: Import, { releases }: Host): string {
   const { match, versions, violations, hidden } = plan;
   if (isNothing(done)) {
     if (records.length === 0) return "Nothing to import: the list is empty.";
-    const nothing = `Nothing to import: all ${count(records.length, "record")} are already here, unchanged.`;
-    return [nothing, ...keptLines(match)].join("\n");
+    const upToDate = `Nothing to import: all ${count(records.length, "record")} are already here, unchanged.`;
+    return [upToDate, ...keptLines(match)].join("\n");
   }
   const parts = [
     `${count(match.added.length, "new record")}`,

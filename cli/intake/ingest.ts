@@ -3,7 +3,7 @@
 import { ingest, suggestForInputs } from "../../pipeline/intake/ingest/store-manifest.ts";
 import { exitStatus } from "../../shared/errors.ts";
 import { table } from "../terminal/cells.ts";
-import { answer, type Host, say, sayNext, sayNextAfterDryRun, surroundings } from "../terminal/host.ts";
+import { answer, commandContext, type Host, say, sayNext, sayNextAfterDryRun } from "../terminal/host.ts";
 import { openRelease } from "../terminal/only-one.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
@@ -68,7 +68,7 @@ export async function ingestOutputs(
         ? ({ kind: "caller" } as const)
         : ({ kind: "file", path: out } as const);
   const process = {
-    ...surroundings(host),
+    ...commandContext(host),
     dryRun,
     environment: host.environment,
     onProgress: reading.onProgress,

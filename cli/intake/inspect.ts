@@ -20,8 +20,8 @@ export async function inspect(
   host: Host,
 ): Promise<number> {
   const reading = showReading(host, () => performance.now());
-  const surroundings = { clock: host.clock, onProgress: reading.onProgress };
-  const inspected = await inspectFiles({ files, keys, selfCheck }, surroundings).finally(reading.end);
+  const context = { clock: host.clock, onProgress: reading.onProgress };
+  const inspected = await inspectFiles({ files, keys, selfCheck }, context).finally(reading.end);
   const artifacts = inspected.map(({ file, inspection, metadata }) => ({
     file,
     ...inspection,

@@ -6,12 +6,12 @@ export interface Detail {
   text: string;
 }
 
-const mostShown = 20;
+const maxShown = 20;
 
 /** Details for people: reason or checks, signer, facts, and content. */
 export function detailsOf(inspection: Inspection): Detail[] {
   const { verdict, type, reason, notes, file_signatures: files } = inspection;
-  const shown = files.slice(0, mostShown).map((file) => ({ title: "inside", text: insideOf(file) }));
+  const shown = files.slice(0, maxShown).map((file) => ({ title: "inside", text: insideOf(file) }));
   const more = files.length - shown.length;
   return [
     verdict === "ok" ? { title: "checked", text: checksOf(type) } : { title: "reason", text: reason },

@@ -8,7 +8,7 @@ import {
   publishSite,
   refreshSite,
 } from "../../pipeline/index.ts";
-import { answer, type Host, say, sayCommand, sayNext, surroundings } from "../terminal/host.ts";
+import { answer, commandContext, type Host, say, sayCommand, sayNext } from "../terminal/host.ts";
 import { showCount } from "../terminal/progress.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count, listed } from "../terminal/words.ts";
@@ -36,11 +36,11 @@ export async function publish(
     throw new UsageError("--refresh changes no Origin and no Label", "Leave --allow-changed-origin out.");
   const progress = showPublishing(host);
   const { environment } = host;
-  const request = { ...options, environment, now: passing(host), onFile: progress.onFile };
+  const request = { ...options, environment, now: runningClock(host), onFile: progress.onFile };
   const project = opened ?? (await openSettings(host.releases));
   const publishing = options.refresh
-    ? refreshSite(project, site, request, surroundings(host))
-    : publishSite(project, out, site, request, surroundings(host));
+    ? refreshSite(project, site, request, commandContext(host))
+    : publishSite(project, out, site, request, commandContext(host));
   const done: PublishDelivery & Partial<PublishNotes> = await publishing.finally(progress.end);
   const { trust, isSigned = true, unproved, ...delivery } = done;
   if (trust === "none")
@@ -63,12 +63,12 @@ export async function publish(
  * A clock that starts with the command's time and keeps running. A sleeping machine stops one of its two
  * clocks, so the later one decides whether a lease has expired.
  */
-export function passing(host: Host): () => number {
+export function runningClock(host: Host): () => number {
   const [start, date] = [performance.now(), Date.now()];
   return () => Math.round(host.clock + Math.max(performance.now() - start, Date.now() - date));
 }
 
-const short = (build: string) => build.slice(0, 12);
+const shortId = (build: string) => build.slice(0, 12);
 
 /** @param isRead whether every file at the site was read */
 export function describe(delivery: PublishDelivery, what: string, isRead = false): string {
@@ -76,12 +76,12 @@ export function describe(delivery: PublishDelivery, what: string, isRead = false
   const files = `${added.length} files added, ${changed.length} changed, ${removed.length} removed, ${unchanged} unchanged`;
   if (result === "unchanged") {
     const found = isRead ? "every file is as it was published" : "nothing to do";
-    return `${site} has build ${short(build)} already: ${found}.`;
+    return `${site} has build ${shortId(build)} already: ${found}.`;
   }
   const asked = artifacts > 0 ? `; ${count(artifacts, "new artifact")} can be downloaded` : "";
   return result === "planned"
-    ? `Would publish ${what} (build ${short(build)}) to ${site}: ${files}${asked}.`
-    : `Published build ${short(build)} to ${site}: ${files}${asked}.`;
+    ? `Would publish ${what} (build ${shortId(build)}) to ${site}: ${files}${asked}.`
+    : `Published build ${shortId(build)} to ${site}: ${files}${asked}.`;
 }
 
 function sayUnchecked({ settled: { artifacts, releases, sites } }: PublishDelivery, host: Host): void {
@@ -90,7 +90,7 @@ function sayUnchecked({ settled: { artifacts, releases, sites } }: PublishDelive
   say(host, `Not checked: ${what}, live at ${listed(sites)}.`);
 }
 
-const mostShown = 20;
+const maxShown = 20;
 
 /** Lists damaged files that were rewritten. */
 function listRepaired({ repaired, result }: PublishDelivery, host: Host): void {
@@ -98,8 +98,8 @@ function listRepaired({ repaired, result }: PublishDelivery, host: Host): void {
   const files = `${count(repaired.length, "file")} at the site ${repaired.length === 1 ? "was" : "were"} different from what was published`;
   const verb = repaired.length === 1 ? "is" : "are";
   say(host, `${files}, and ${result === "planned" ? "would be" : verb} restored:`);
-  for (const { path, fault } of repaired.slice(0, mostShown)) say(host, `  ${path} ${fault}`);
-  if (repaired.length > mostShown) say(host, `  and ${repaired.length - mostShown} more: --json lists all`);
+  for (const { path, fault } of repaired.slice(0, maxShown)) say(host, `  ${path} ${fault}`);
+  if (repaired.length > maxShown) say(host, `  and ${repaired.length - maxShown} more: --json lists all`);
 }
 
 export function listChanges(
@@ -113,8 +113,8 @@ export function listChanges(
     ...changed.map(({ path }) => `  ~ ${path}`),
     ...removed.map((path) => `  - ${path}`),
   ];
-  for (const line of lines.slice(0, mostShown)) say(host, line);
-  if (lines.length > mostShown) say(host, `  and ${lines.length - mostShown} more: --json lists all`);
+  for (const line of lines.slice(0, maxShown)) say(host, line);
+  if (lines.length > maxShown) say(host, `  and ${lines.length - maxShown} more: --json lists all`);
 }
 
 export function showPublishing(host: Host) {

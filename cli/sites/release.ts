@@ -17,9 +17,9 @@ import { type CutOptions, confirmAll, cutReleases } from "../catalog/cut.ts";
 import { LedgerGuard } from "../catalog/ledger-guard.ts";
 import { table } from "../terminal/cells.ts";
 import { confirmOrRefuse } from "../terminal/confirm.ts";
-import { type Host, say, surroundings } from "../terminal/host.ts";
+import { commandContext, type Host, say } from "../terminal/host.ts";
 import { count, folderName, listed, shellWord } from "../terminal/words.ts";
-import { type PublishCommandOptions, passing, publish } from "./publish.ts";
+import { type PublishCommandOptions, publish, runningClock } from "./publish.ts";
 import { answerStep, type Document, runSteps, type Step, withStep } from "./release-steps.ts";
 import { signBuild } from "./sign.ts";
 import { sayLive, verify } from "./verify.ts";
@@ -50,7 +50,7 @@ export async function release(
   const revision = project.config.ledgerBase;
   const way = await releaseSteps(project, site, { environment, pid });
   const isSigned = way.unsigned === undefined;
-  const now = passing(host);
+  const now = runningClock(host);
   // A site that settles shows only what git has, unless someone allows more.
   const requireCommitted = way.settles && allowUncommitted === undefined;
   const folder = folderName(out);
@@ -71,7 +71,7 @@ export async function release(
     };
     const { proveRelease: proveLedger } = new LedgerGuard({ revision }, to);
     const request = { out, isSigned, isPushed: push === true, cut, environment, now, releaseHold };
-    const passed = await preflight(project, site, request, { ...surroundings(to), proveLedger });
+    const passed = await preflight(project, site, request, { ...commandContext(to), proveLedger });
     const { checks } = passed;
     due = passed.due;
     answerStep(to, { checks }, () =>
@@ -103,7 +103,7 @@ export async function release(
   const rehearseBuild = (to: Host) =>
     withWorkFolder(async (work) => {
       const selection = { released: true, site, ...(due.length > 0 && { versions: due }) };
-      const made = await buildInto(releases, join(work, "site"), selection, surroundings(to));
+      const made = await buildInto(releases, join(work, "site"), selection, commandContext(to));
       const { releaseCount, packageCount } = made.site;
       const files = made.delivery.written;
       const what = `${count(releaseCount, "release")} with ${count(packageCount, "package")}`;

@@ -1,9 +1,9 @@
 import { exitStatus, openSettings, readSiteState, rollbackSite } from "../../pipeline/index.ts";
 import { confirmOrRefuse } from "../terminal/confirm.ts";
-import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
+import { answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
 import { reasonOf } from "../terminal/reason.ts";
 import { UsageError } from "../terminal/usage.ts";
-import { describe, listChanges, passing, showPublishing } from "./publish.ts";
+import { describe, listChanges, runningClock, showPublishing } from "./publish.ts";
 
 export interface RollbackCommandOptions {
   reason: string;
@@ -38,8 +38,8 @@ export async function rollback(
   const { isSigned, settles, ...done } = await rollbackSite(
     project,
     site,
-    { to, out, reason, dryRun, environment, now: passing(host), onFile: progress.onFile },
-    surroundings(host),
+    { to, out, reason, dryRun, environment, now: runningClock(host), onFile: progress.onFile },
+    commandContext(host),
   ).finally(progress.end);
   answer<"rollback">(host, { ...done }, () => describe(done, "the earlier build"));
   listChanges(done, dryRun, host);

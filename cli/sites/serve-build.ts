@@ -1,7 +1,7 @@
 import { build, RelcatError, watchFolder } from "../../pipeline/index.ts";
 import type { Origin } from "../../service/catalog/node.ts";
 import type { LedgerGuard } from "../catalog/ledger-guard.ts";
-import { type Host, say, surroundings } from "../terminal/host.ts";
+import { commandContext, type Host, say } from "../terminal/host.ts";
 import { renderProblems } from "../terminal/render.ts";
 import { count } from "../terminal/words.ts";
 
@@ -11,7 +11,7 @@ export async function buildInto(folder: string, host: Host, guard: LedgerGuard):
     host.releases,
     folder,
     {},
-    { ...surroundings(host), clock: Date.now() },
+    { ...commandContext(host), clock: Date.now() },
   );
   // A preview makes nothing permanent, so a change of what is settled is only a warning.
   const changes = [...(await guard.lostLines(catalog.ledger)), ...(await guard.unmergedMetadata())];

@@ -2,7 +2,7 @@ import { explainListening, refuseUnreadable } from "../../controller/commands/li
 import { exitStatus, RelcatError, requireFolder } from "../../pipeline/index.ts";
 import { type Origin, type OriginOptions, startOrigin, untilStopped } from "../../service/catalog/node.ts";
 import { LedgerGuard } from "../catalog/ledger-guard.ts";
-import { type Host, lineText, print, say, surroundings } from "../terminal/host.ts";
+import { commandContext, type Host, lineText, print, say } from "../terminal/host.ts";
 import { logEntry } from "../terminal/server-log.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { folderName } from "../terminal/words.ts";
@@ -67,7 +67,7 @@ async function postsInto(options: ServeOptions, host: Host): Promise<OriginOptio
   const log = (message: string) => logEntry({ event: "error", message }, host);
   const mayPost = database === undefined ? undefined : await keysOf(database, host, log);
   const { addManifestTo } = await import("../../service/catalog/node-post.ts");
-  return addManifestTo({ releases, token, mayPost, afterPost, surroundings: surroundings(host), log });
+  return addManifestTo({ releases, token, mayPost, afterPost, context: commandContext(host), log });
 }
 
 /** @param isOptional whether API keys may post as well */

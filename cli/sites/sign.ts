@@ -9,7 +9,7 @@ import {
 } from "../../pipeline/index.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "../catalog/ledger-guard.ts";
 import { asGiven } from "../terminal/as-given.ts";
-import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
+import { answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
 import { showCountAtTerminal } from "../terminal/progress.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { folderName } from "../terminal/words.ts";
@@ -43,7 +43,7 @@ export async function signBuild(
     isStated: now !== undefined,
   };
   const progress = showCountAtTerminal(host, () => performance.now(), "Comparing", "files");
-  const signing = { ...surroundings(host), onCompared: progress.onProgress };
+  const signing = { ...commandContext(host), onCompared: progress.onProgress };
   const done = await signSite(project, out, options, signing).finally(progress.end);
   const { written, unchanged, removed, expires } = done;
   const renew = asGiven(`renew them with relcat publish ${site ?? "SITE"} --refresh`, {

@@ -5,7 +5,7 @@ import { exitStatus } from "../../shared/errors.ts";
 import { handOver, isInReleases } from "../intake/manifest-place.ts";
 import { showReading } from "../intake/reading-progress.ts";
 import { table } from "../terminal/cells.ts";
-import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
+import { answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
 import { openRelease, siteOf } from "../terminal/only-one.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
 import { count, fileSize } from "../terminal/words.ts";
@@ -32,7 +32,7 @@ export async function uploadArtifacts(
   const version = { version: release, openRelease: openRelease(host) };
   const request = { files, site, ...version, manifest, config, withPrivate, dryRun };
   const delivered = await upload(host.releases, request, {
-    ...surroundings(host),
+    ...commandContext(host),
     environment: host.environment,
     onReading: reading.onProgress,
     onUploading: (progress) => {

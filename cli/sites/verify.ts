@@ -26,7 +26,7 @@ export interface VerifyOptions extends TrustOptions {
   published?: string;
 }
 
-const mostShown = 20;
+const maxShown = 20;
 
 /** `relcat verify`: compares a published site with its signatures, or files with a site's list. */
 export async function verify(words: readonly string[], options: VerifyOptions, host: Host): Promise<number> {
@@ -109,8 +109,8 @@ async function verifyPlace(
   if (status !== exitStatus.done) sayLive(options.published ?? word, options.expect, host);
   answer<"verify">(host, document, () => sentences().join("\n"));
   const lines = [...findings.map(({ path, what }) => `${path} ${what}`), ...notInspected(verdict)];
-  for (const line of lines.slice(0, mostShown)) say(host, `  ${line}`);
-  if (lines.length > mostShown) say(host, `  and ${lines.length - mostShown} more`);
+  for (const line of lines.slice(0, maxShown)) say(host, `  ${line}`);
+  if (lines.length > maxShown) say(host, `  and ${lines.length - maxShown} more`);
   if (verdict.irregular > 0)
     say(host, `${count(verdict.irregular, "record")} break a format of the schema, as imported ones may.`);
   if (verdict.verdict === "refused")

@@ -121,7 +121,7 @@ export const printable = (json: string): string =>
 export const documentText = (document: object): string => printable(JSON.stringify(document, null, 2));
 
 /** @param now the value of --now */
-export function surroundings(host: Host, now?: string): Surroundings {
+export function commandContext(host: Host, now?: string): Surroundings {
   const epoch = host.sourceDateEpoch;
   const named = now !== undefined ? { name: "--now", value: now } : undefined;
   return {
@@ -141,8 +141,8 @@ export function surroundings(host: Host, now?: string): Surroundings {
  * 1980, so dates before 2015 are ignored with a message.
  * @throws RelcatError clock
  */
-export async function openingSurroundings(host: Host): Promise<Surroundings> {
-  const { explicitTime, ...rest } = surroundings(host);
+export async function openingContext(host: Host): Promise<Surroundings> {
+  const { explicitTime, ...rest } = commandContext(host);
   if (!explicitTime) return rest;
   const { timeGiven } = await import("../../pipeline/index.ts");
   const clock = timeGiven(explicitTime);

@@ -11,7 +11,7 @@ import { repositoryPaths } from "./repository-path.ts";
 const maxSummaryBytes = 1024 * 1024;
 
 /** Below this size not even the headings fit. */
-const leastBytes = 10_000;
+const minBytes = 10_000;
 
 /** Appends to the job summary of GitHub Actions as much as fits. */
 export function summarize(host: Host, markdown: (limit: number, measure: Measure) => string): void {
@@ -20,7 +20,7 @@ export function summarize(host: Host, markdown: (limit: number, measure: Measure
   try {
     const present = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
     const left = maxSummaryBytes - present - 1;
-    if (left >= leastBytes) appendFileSync(file, `${markdown(left, bytes)}\n`);
+    if (left >= minBytes) appendFileSync(file, `${markdown(left, bytes)}\n`);
   } catch (error) {
     // A failed summary does not change the command's result.
     say(host, `The job summary cannot be written: ${(error as Error).message}`);

@@ -5,7 +5,7 @@ import type { Host, Output } from "./host.ts";
 import { count } from "./words.ts";
 
 /** Number of similar problems that are shown; the others are counted. */
-const mostEqual = 4;
+const maxEqual = 4;
 const shownOfMany = 3;
 
 /**
@@ -22,7 +22,7 @@ export function renderProblems(
   return sorted
     .map((problem) => {
       const all = equal.get(kindOf(problem)) ?? [];
-      if (all.length <= mostEqual) return renderProblem(problem, output);
+      if (all.length <= maxEqual) return renderProblem(problem, output);
       return all[0] === problem ? renderMany(all, output) : "";
     })
     .join("");

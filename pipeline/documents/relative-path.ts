@@ -3,7 +3,7 @@ import { failure } from "../../shared/errors.ts";
 import { expects } from "../../shared/fields.ts";
 
 /** In bytes of UTF-8: the longest key of S3, including the prefix of the site. */
-export const longestPath = 1024;
+export const maxPathBytes = 1024;
 
 /** A validated relative path: it cannot leave its root, and every storage and file system accepts it. */
 export type RelativePath = string & z.core.$brand<"RelativePath">;
@@ -25,7 +25,7 @@ export function pathFault(path: string): string | undefined {
   // Patterns instead of a split, because a site has hundreds of thousands of paths.
   if (/(?:^|\/)\.\.?(?:\/|$)/.test(path)) return 'has the segment "." or ".."';
   if (path.includes("//") || path.endsWith("/")) return "has an empty segment";
-  return isTooLong(path) ? `has more than ${longestPath} bytes` : undefined;
+  return isTooLong(path) ? `has more than ${maxPathBytes} bytes` : undefined;
 }
 
 function unfitCharacter(path: string): string {
@@ -35,7 +35,7 @@ function unfitCharacter(path: string): string {
 
 /** Fast path: no UTF-16 unit takes more than three bytes. */
 const isTooLong = (path: string): boolean =>
-  path.length * 3 > longestPath && new TextEncoder().encode(path).length > longestPath;
+  path.length * 3 > maxPathBytes && new TextEncoder().encode(path).length > maxPathBytes;
 
 export const isRelativePath = (path: string): path is RelativePath => pathFault(path) === undefined;
 

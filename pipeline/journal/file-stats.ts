@@ -22,16 +22,16 @@ export function readStatData(path: string): StatData | undefined {
 
 /**
  * True if the file may have changed without a change of its stat data. Clocks of file systems tick, so a file that
- * changed shortly before `taken` may have changed again within the same tick (git's index has the same
+ * changed shortly before `recordedAt` may have changed again within the same tick (git's index has the same
  * problem).
- * @param taken milliseconds since 1970
+ * @param recordedAt milliseconds since 1970
  */
-export const isRecent = ([, modified, changed]: StatData, taken: number): boolean =>
-  Math.max(modified, changed) > taken - settlingTime(changed);
+export const isRecent = ([, modified, changed]: StatData, recordedAt: number): boolean =>
+  Math.max(modified, changed) > recordedAt - settlingTime(changed);
 
 /** Ignores the modification time, which relcat sets itself and which may be in the future. */
-export const isRecentlyChanged = ([, , changed]: StatData, taken: number): boolean =>
-  changed > taken - settlingTime(changed);
+export const isRecentlyChanged = ([, , changed]: StatData, recordedAt: number): boolean =>
+  changed > recordedAt - settlingTime(changed);
 
 /** In milliseconds: the coarsest clocks tick every two seconds, and the others at least every ten milliseconds. */
 const settlingTime = (changed: number): number => (changed % 1000 === 0 ? 2000 : 50);

@@ -16,24 +16,24 @@ export interface Input {
 /** All inputs of a build, as they were before it began. */
 export interface Inputs {
   /** Milliseconds since 1970. */
-  taken: number;
+  recordedAt: number;
   rows: Input[];
 }
 
 const folderStatData: StatData = [0, 0, 0, 0];
 
 /**
- * @param taken a time before the first file is inspected, so that later changes have a later time
+ * @param recordedAt a time before the first file is inspected, so that later changes have a later time
  * @returns undefined if there is a link, because the files behind it are not inspected, or a special file
  */
-export function scanInputs(folders: readonly string[], taken: number): Inputs | undefined {
+export function scanInputs(folders: readonly string[], recordedAt: number): Inputs | undefined {
   const rows: Input[] = [];
   if (!folders.every((folder) => scanFolder(folder, rows))) return undefined;
   for (const row of rows) {
     // Hashed now, because the file may change again before the build reads it.
-    if (!isFolder(row) && isRecent(row.statData, taken)) row.sha256 = digestOf(row.path).sha256;
+    if (!isFolder(row) && isRecent(row.statData, recordedAt)) row.sha256 = digestOf(row.path).sha256;
   }
-  return { taken, rows };
+  return { recordedAt, rows };
 }
 
 const isFolder = ({ path }: Input): boolean => path.endsWith("/");
@@ -62,7 +62,7 @@ export function areUnchanged(now: Inputs, before: Inputs): boolean {
   return now.rows.every((row, index) => {
     const old = before.rows[index] as Input;
     if (row.path !== old.path || !isSameStatData(row.statData, old.statData)) return false;
-    if (isFolder(row) || !isRecent(row.statData, before.taken)) return true;
+    if (isFolder(row) || !isRecent(row.statData, before.recordedAt)) return true;
     return (row.sha256 ?? digestOf(row.path).sha256) === old.sha256;
   });
 }
@@ -77,7 +77,7 @@ export function knownDigests(now: Inputs, before: Inputs | undefined): Map<strin
       !row?.sha256 ||
       !before ||
       !isSameStatData(statData, row.statData) ||
-      isRecent(statData, before.taken)
+      isRecent(statData, before.recordedAt)
     )
       continue;
     known.set(path, row.sha256);

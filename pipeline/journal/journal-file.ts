@@ -26,7 +26,7 @@ export interface JournalHead {
   /** The program alone. */
   program: string;
   /** Time at which the outputs were inspected, in milliseconds since 1970. */
-  taken: number;
+  recordedAt: number;
   /** Report of the command, which the next build prints again if it finds nothing changed. */
   report: unknown;
 }
@@ -47,7 +47,7 @@ export function* journalLines({ head, inputs, folders, groups }: JournalFile): G
   const line = (value: unknown) => Buffer.from(`${JSON.stringify(value)}\n`);
   yield line(head);
   yield line([
-    inputs.taken,
+    inputs.recordedAt,
     inputs.rows.map(({ path, statData, sha256 }): InputRow => [path, statData, sha256]),
   ]);
   yield line(folders);
@@ -79,8 +79,11 @@ export function parseJournal(bytes: Uint8Array): JournalFile {
   const lines = linesOf(bytes);
   const next = <T>(): T => JSON.parse(lines.next().value ?? "");
   const head = next<JournalHead>();
-  const [taken, rows] = next<[number, InputRow[]]>();
-  const inputs = { taken, rows: rows.map(([path, statData, sha256]): Input => ({ path, statData, sha256 })) };
+  const [recordedAt, rows] = next<[number, InputRow[]]>();
+  const inputs = {
+    recordedAt,
+    rows: rows.map(([path, statData, sha256]): Input => ({ path, statData, sha256 })),
+  };
   const folders = next<JournalFile["folders"]>();
   // Parsed each time, so that not all of a large site's files are in memory at once.
   return { head, inputs, folders, groups: { [Symbol.iterator]: () => groupsOf(bytes) } };

@@ -116,7 +116,7 @@ export function openJournal(
   const before = readJournal(cache, name, program, onCacheFailure);
   const groups = new Map(before?.groups.map((group) => [group.name, group]));
   const siblings = new Map(groups.get(otherFiles)?.files.map((file) => [file.path, file]));
-  const isUntouched = untouchedFiles(out, before?.head.taken ?? 0);
+  const isUntouched = untouchedFiles(out, before?.head.recordedAt ?? 0);
   const known = knownDigests(inputs, before?.inputs);
   const files = filesIn(folder);
   const outlines = before ? readOutlines(cache, outlinesName(name)) : new Map<string, string>();
@@ -181,7 +181,7 @@ export function openJournal(
         return { ...row, sha256: digests.get(row.path.slice(folder.length + 1)) ?? row.sha256 };
       });
       const all = [...made, { name: otherFiles, key: "", files: [buildDocument, ...compressed] }];
-      const head = { call, program, taken: cache.clock(), report: report ?? null };
+      const head = { call, program, recordedAt: cache.clock(), report: report ?? null };
       const folders = foldersWithFolders(out, all);
       cache.putPieces(name, journalLines({ head, inputs: { ...inputs, rows }, folders, groups: all }));
       cache.prune();

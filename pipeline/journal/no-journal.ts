@@ -18,25 +18,25 @@ export function noJournal(files: AuthoredFiles, work: string, pid: number): Jour
     if (!store) throw new Error(`nothing can be written in ${work}`);
     return store;
   };
-  const nothing = () => undefined;
+  const ignore = () => undefined;
   return {
     slices: {
       get: (key) => slices().get(key),
       put: (key, bytes) => slices().put(key, bytes),
       has: (key) => slices().has(key),
     },
-    begin: nothing,
+    begin: ignore,
     release: async () => undefined,
     read: async (next) => ({
       contents: await files.readAll(pathsOfRelease(next.files)),
       // The version is enough, because no other build compares this key.
       keyOf: () => next.files.version,
     }),
-    group: nothing,
-    sibling: nothing,
-    noteRelease: nothing,
-    save: nothing,
-    discard: nothing,
-    close: nothing,
+    group: ignore,
+    sibling: ignore,
+    noteRelease: ignore,
+    save: ignore,
+    discard: ignore,
+    close: ignore,
   };
 }

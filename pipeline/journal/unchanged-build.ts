@@ -57,15 +57,15 @@ function reportOfUnchanged(call: BuildCall): unknown {
   if (last?.head.call !== callText(call) || last.head.report === null) return undefined;
   const cache = cacheIn(call.cache, call.pid, call.clock);
   if (!cache) return undefined;
-  const taken = cache.clock();
-  const inputs = scanInputs(inputFolders(call), taken);
+  const recordedAt = cache.clock();
+  const inputs = scanInputs(inputFolders(call), recordedAt);
   if (!inputs || !areUnchanged(inputs, last.inputs)) return undefined;
   for (const [path, statData] of last.folders) {
     // biome-ignore lint/plugin: only its stat data are compared.
     const stat = lstatSync(`${call.out}/${path}`, { throwIfNoEntry: false });
     if (!stat?.isDirectory() || !isSameStatData(statDataOf(stat), statData)) return undefined;
   }
-  const doubtful = changesSince(last.groups, call.out, last.head.taken);
+  const doubtful = changesSince(last.groups, call.out, last.head.recordedAt);
   if (doubtful === undefined) return undefined;
   // Remembers the digests, so that the next run does not hash these files again.
   if (doubtful > 0 || inputs.rows.some(({ sha256 }) => sha256 !== null)) {
@@ -73,14 +73,14 @@ function reportOfUnchanged(call: BuildCall): unknown {
       ...row,
       sha256: row.sha256 ?? last.inputs.rows[index]?.sha256 ?? null,
     }));
-    const head = { ...last.head, taken };
-    cache.putPieces(name, journalLines({ ...last, head, inputs: { taken, rows } }));
+    const head = { ...last.head, recordedAt };
+    cache.putPieces(name, journalLines({ ...last, head, inputs: { recordedAt, rows } }));
   }
   return last.head.report;
 }
 
 /** @returns the number of outputs that had to be hashed; undefined if one has changed */
-function changesSince(groups: Iterable<MadeGroup>, out: string, taken: number): number | undefined {
+function changesSince(groups: Iterable<MadeGroup>, out: string, recordedAt: number): number | undefined {
   let hashed = 0;
   for (const { files } of groups) {
     for (const { path, sha256, statData } of files) {
@@ -88,7 +88,7 @@ function changesSince(groups: Iterable<MadeGroup>, out: string, taken: number): 
       const file = `${out}/${path}`;
       const now = readStatData(file);
       if (!now || !isSameStatData(now, statData)) return undefined;
-      if (!isRecentlyChanged(statData, taken)) continue;
+      if (!isRecentlyChanged(statData, recordedAt)) continue;
       hashed++;
       if (digestOf(file).sha256 !== sha256) return undefined;
     }
@@ -103,8 +103,8 @@ function changesSince(groups: Iterable<MadeGroup>, out: string, taken: number): 
  */
 export function beforeBuild(call: BuildCall): Remembering | undefined {
   if (!lstatSync(call.folder, { throwIfNoEntry: false })) return undefined;
-  const taken = cacheIn(call.cache, call.pid, call.clock, call.onCacheFailure)?.clock();
-  const inputs = taken === undefined ? undefined : scanInputs(inputFolders(call), taken);
+  const recordedAt = cacheIn(call.cache, call.pid, call.clock, call.onCacheFailure)?.clock();
+  const inputs = recordedAt === undefined ? undefined : scanInputs(inputFolders(call), recordedAt);
   return inputs && { cache: call.cache, call: callText(call), program: call.program, inputs };
 }
 

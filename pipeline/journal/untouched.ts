@@ -5,9 +5,9 @@ import { isRecentlyChanged, isSameStatData, type MadeFile, readStatData } from "
 
 /**
  * Returns a test whether a file of a site is still as an earlier build left it.
- * @param taken time at which the files were last inspected, in milliseconds since 1970
+ * @param recordedAt time at which the files were last inspected, in milliseconds since 1970
  */
-export function untouchedFiles(out: string, taken: number): (file: MadeFile) => boolean {
+export function untouchedFiles(out: string, recordedAt: number): (file: MadeFile) => boolean {
   const folders = realFolders(out);
   return ({ path, sha256, statData }) => {
     // The cache may be shared, so another writer could name any file here.
@@ -16,6 +16,6 @@ export function untouchedFiles(out: string, taken: number): (file: MadeFile) => 
     const file = `${out}/${path}`;
     const now = readStatData(file);
     if (!now || !isSameStatData(now, statData)) return false;
-    return !isRecentlyChanged(statData, taken) || digestOf(file).sha256 === sha256;
+    return !isRecentlyChanged(statData, recordedAt) || digestOf(file).sha256 === sha256;
   };
 }

@@ -21,7 +21,7 @@ export interface Package<A extends ArtifactOutline = Artifact> {
   /** Imported dates that no later event changed. */
   importedDates: readonly DateField[];
   /** cut: as in the ledger; new: no line yet; revised: differs from its last line. */
-  standing: "cut" | "new" | "revised";
+  ledgerState: "cut" | "new" | "revised";
   retraction: Retraction | null;
 }
 
@@ -121,7 +121,7 @@ function newPackage<A extends ArtifactOutline>(artifact: A, id: number, midnight
     modified: midnight,
     artifact,
     importedDates: none,
-    standing: "new",
+    ledgerState: "new",
     retraction: null,
   };
 }
@@ -134,7 +134,7 @@ function knownPackage<A extends ArtifactOutline>(artifact: A, entry: Entry): Pac
     modified,
     artifact,
     importedDates: importedDates(entry),
-    standing: revisionOf(artifact, entry) ? "revised" : "cut",
+    ledgerState: revisionOf(artifact, entry) ? "revised" : "cut",
     retraction,
   };
 }

@@ -44,7 +44,7 @@ export function completenessCheck(config: Settings) {
     const missing = severity ? missingArtifacts(identified, config) : [];
     const problems = missing.map((each) => missingProblem(each, identified.release, usual, severity));
     // Ids are in order, so a release whose first artifact is new is not cut.
-    const isOpen = identified.packages[0]?.standing === "new";
+    const isOpen = identified.packages[0]?.ledgerState === "new";
     if (severity && previous && isOpen)
       problems.push(...droppedProblems(identified, previous, config, missing));
     if (!isOpen && listed(identified).length > 0) previous = identified;

@@ -31,12 +31,12 @@ export function feedCheck({ feeds }: Settings, place: CatalogHead["configPlace"]
   return {
     next({ release: { version }, packages }) {
       if (!feeds.apt && !feeds.yum && !feeds.helm) return;
-      for (const { id, standing, retraction, artifact } of packages) {
+      for (const { id, ledgerState, retraction, artifact } of packages) {
         const { repository } = artifact;
         if (!repository || retraction || isPrivate(artifact.content)) continue;
         const key = `${repository.format} ${repository.name}`;
         const listed = byName.get(key) ?? [];
-        listed.push({ id, isNew: standing === "new", version, artifact });
+        listed.push({ id, isNew: ledgerState === "new", version, artifact });
         byName.set(key, listed);
         if (repository.format !== "deb") continue;
         for (const suite of feeds.apt?.suites ?? []) noteForeign(foreign, suite, artifact, version);

@@ -2,12 +2,12 @@ import { failure, type Problem, RelcatError, throwErrors } from "../../shared/er
 import { decodePieces } from "../../shared/source.ts";
 import { type AuthoredFiles, filesIn } from "../project/authored-files.ts";
 import type { Discovered } from "../project/discover.ts";
+import type { CommandContext } from "../system/command-context.ts";
 import { replaceDurably, requireFolder } from "../system/files.ts";
-import type { Surroundings } from "../system/surroundings.ts";
 import { type LedgerChange, throwIfUnsound } from "./change.ts";
 import { type Ledger, readLedgerPieces, restore } from "./ledger.ts";
 
-export interface LedgerSurroundings extends Surroundings {
+export interface LedgerContext extends CommandContext {
   /** Refuses a ledger that lost lines, before anything is written. Undefined: no comparison with git. */
   proveLedger?: ((ledger: Ledger, ledgerBase?: string) => Promise<void>) | undefined;
 }

@@ -193,11 +193,11 @@ class LedgerFold {
   }
 
   private add(event: AddEvent): void {
-    const taken = this.records.add(event);
-    if (taken) {
+    const known = this.records.add(event);
+    if (known) {
       const what =
-        taken.add.id === event.id ? `the id ${event.id}` : `${display(event.file)} of ${event.version}`;
-      this.refuse("ledger-duplicate", `${what} is added a second time, first in line ${taken.line}`, restore);
+        known.add.id === event.id ? `the id ${event.id}` : `${display(event.file)} of ${event.version}`;
+      this.refuse("ledger-duplicate", `${what} is added a second time, first in line ${known.line}`, restore);
       this.others.set(this.current.text, this.current.number);
       return;
     }

@@ -7,7 +7,7 @@ import { siteNamed } from "../project/settings.ts";
 import type { OutlinedRelease } from "../records/normalize.ts";
 import { type ReadRelease, readRelease } from "../records/read-release.ts";
 import { checkFragment } from "../records/release-rules.ts";
-import type { Standing } from "../records/report.ts";
+import type { LedgerState } from "../records/report.ts";
 import { type Allocate, type AssignedIds, type IdentifiedRelease, idAssignment } from "./assign-ids.ts";
 import type { Catalog, CatalogHead } from "./catalog.ts";
 import { completenessCheck } from "./completeness.ts";
@@ -32,7 +32,7 @@ export interface Selection {
 /** A catalog whose releases are read one after another. */
 export interface OpenCatalog extends CatalogHead {
   files: AuthoredFiles;
-  standingOf(version: string, file: string): Standing;
+  standingOf(version: string, file: string): LedgerState;
   /** Releases to read, ascending by version. */
   releases: readonly ReleaseFiles[];
   /** Id for the next artifact without a ledger line. */

@@ -73,7 +73,7 @@ const listed = <A extends ArtifactOutline>(release: Packages<A>): Package<A>[] =
   publicOf(release).filter((entry) => !entry.retraction);
 
 const isProvisional = ({ release, packages }: IdentifiedOutline, ledger: Ledger) =>
-  !ledger.versions.has(release.version) || packages.some((entry) => entry.standing !== "cut");
+  !ledger.versions.has(release.version) || packages.some((entry) => entry.ledgerState !== "cut");
 
 function publishPackage(entry: Package, address: Address): PublishedPackage {
   const { artifact } = entry;

@@ -1,9 +1,9 @@
 import { filesIn } from "../project/authored-files.ts";
 import { eventTime } from "../project/event-time.ts";
+import type { CommandContext } from "../system/command-context.ts";
 import { requireFolder } from "../system/files.ts";
 import { isMergedIn, type Operation } from "../system/git/git-merge.ts";
 import { withWriteLock } from "../system/lock.ts";
-import type { Surroundings } from "../system/surroundings.ts";
 import { deliverLedger } from "./ledger-file.ts";
 import { decideRebase, type Rebase, type Side } from "./rebase.ts";
 import { findSides } from "./rebase-sides.ts";
@@ -26,17 +26,17 @@ export interface RebasedLedger {
 export async function rebaseLedger(
   folder: string,
   onto: string,
-  surroundings: Surroundings,
+  context: CommandContext,
 ): Promise<RebasedLedger> {
   requireFolder(folder);
-  return withWriteLock(folder, surroundings, async () => {
+  return withWriteLock(folder, context, async () => {
     const present = filesIn(folder).read("ledger.jsonl");
     const working = present ? new TextDecoder().decode(present) : "";
     const { sides, operation } = await findSides(folder, onto, working);
     const rebase = decideRebase(sides, working, (newest) =>
-      eventTime(surroundings.clock, surroundings.explicitTime, newest),
+      eventTime(context.clock, context.explicitTime, newest),
     );
-    deliverLedger(folder, rebase, surroundings.dryRun);
+    deliverLedger(folder, rebase, context.dryRun);
     const isMerged = operation !== undefined || onto === "none" || (await isMergedIn(folder, onto));
     return { rebase, onto: sides.onto, operation: operation?.kind, isMerged };
   });

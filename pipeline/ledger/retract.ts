@@ -3,9 +3,9 @@ import { line } from "../../shared/fields.ts";
 import type { ReinstateEvent, RetractEvent } from "../documents/ledger.ts";
 import { display } from "../project/display.ts";
 import { eventTime } from "../project/event-time.ts";
+import type { CommandContext } from "../system/command-context.ts";
 import { requireFolder } from "../system/files.ts";
 import { withWriteLock } from "../system/lock.ts";
-import type { Surroundings } from "../system/surroundings.ts";
 import { append, type LedgerChange } from "./change.ts";
 import type { Ledger } from "./ledger.ts";
 import { deliverLedger, readLedgerNow } from "./ledger-file.ts";
@@ -14,30 +14,30 @@ import { deliverLedger, readLedgerNow } from "./ledger-file.ts";
 export async function retract(
   folder: string,
   options: RetractOptions,
-  surroundings: Surroundings,
+  context: CommandContext,
 ): Promise<LedgerChange> {
-  return changeLedger(folder, surroundings, (ledger, at) => decideRetract(ledger, options, at));
+  return changeLedger(folder, context, (ledger, at) => decideRetract(ledger, options, at));
 }
 
 /** Appends lines that undo retractions. */
 export async function reinstate(
   folder: string,
   ids: readonly number[],
-  surroundings: Surroundings,
+  context: CommandContext,
 ): Promise<LedgerChange> {
-  return changeLedger(folder, surroundings, (ledger, at) => decideReinstate(ledger, ids, at));
+  return changeLedger(folder, context, (ledger, at) => decideReinstate(ledger, ids, at));
 }
 
 async function changeLedger(
   folder: string,
-  surroundings: Surroundings,
+  context: CommandContext,
   decide: (ledger: Ledger, at: string) => LedgerChange,
 ): Promise<LedgerChange> {
   requireFolder(folder);
-  return withWriteLock(folder, surroundings, () => {
+  return withWriteLock(folder, context, () => {
     const ledger = readLedgerNow(folder);
-    const change = decide(ledger, eventTime(surroundings.clock, surroundings.explicitTime, ledger.newest));
-    deliverLedger(folder, change, surroundings.dryRun);
+    const change = decide(ledger, eventTime(context.clock, context.explicitTime, ledger.newest));
+    deliverLedger(folder, change, context.dryRun);
     return change;
   });
 }

@@ -4,7 +4,7 @@ import { showFile } from "../system/git/git-revision.ts";
 import { withWriteLock } from "../system/lock.ts";
 import type { LedgerChange } from "./change.ts";
 import type { Ledger } from "./ledger.ts";
-import { deliverLedger, type LedgerSurroundings, readLedgerNow } from "./ledger-file.ts";
+import { deliverLedger, type LedgerContext, readLedgerNow } from "./ledger-file.ts";
 
 /**
  * Removes the lines of the last cut, unless someone else has them already.
@@ -14,15 +14,15 @@ export async function uncut(
   folder: string,
   version: string,
   base: string,
-  surroundings: LedgerSurroundings,
+  context: LedgerContext,
 ): Promise<LedgerChange> {
   requireFolder(folder);
-  return withWriteLock(folder, surroundings, async () => {
+  return withWriteLock(folder, context, async () => {
     const settled = base === "none" ? "" : await showFile(folder, base, "ledger.jsonl");
     const ledger = readLedgerNow(folder);
-    await surroundings.proveLedger?.(ledger);
+    await context.proveLedger?.(ledger);
     const change = decideUncut(ledger, version, settled, base);
-    deliverLedger(folder, change, surroundings.dryRun);
+    deliverLedger(folder, change, context.dryRun);
     return change;
   });
 }

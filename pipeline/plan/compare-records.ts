@@ -75,10 +75,10 @@ function compareListed(
     const { fields, names } = changedFields(old, now, baseline.wire, planned.config.wire, state);
     for (const name of names) renamed[name]++;
     if (names.length > 0 && fields.length === 0) onlyRenamed.add(now.row.id);
-    const explained = fields.map((change) => withCause(change, configuration.causeOf(change, old, now)));
-    const address = explained.find(({ field, cause }) => field === "url" && cause !== undefined)?.cause;
+    const withCauses = fields.map((change) => withCause(change, configuration.causeOf(change, old, now)));
+    const address = withCauses.find(({ field, cause }) => field === "url" && cause !== undefined)?.cause;
     if (address !== undefined) moved.set(address, (moved.get(address) ?? 0) + 1);
-    const own = explained.filter(({ field, cause }) => field !== "url" || cause === undefined);
+    const own = withCauses.filter(({ field, cause }) => field !== "url" || cause === undefined);
     if (own.length > 0) changed.push({ ...now.row, ledger: state, fields: own });
   }
   return { changed, configuration, renamed, onlyRenamed, moved };

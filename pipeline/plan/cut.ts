@@ -5,7 +5,7 @@ import type { Catalog } from "../ledger/catalog.ts";
 import { type Cut, type CutOptions, refuseCut } from "../ledger/cut.ts";
 import { compareGrowth } from "../ledger/growth.ts";
 import { digest, type Ledger, readLedger } from "../ledger/ledger.ts";
-import { deliverLedger, type LedgerSurroundings, readLedgerNow } from "../ledger/ledger-file.ts";
+import { deliverLedger, type LedgerContext, readLedgerNow } from "../ledger/ledger-file.ts";
 import { refuseUncommitted, uncommittedSources } from "../ledger/uncommitted.ts";
 import { exists, requireFolder } from "../system/files.ts";
 import { commit, git, movedAway, requireRepository, uncommitted } from "../system/git/git.ts";
@@ -44,16 +44,16 @@ export interface CutCommit {
 export async function cut(
   folder: string,
   request: CutRequest,
-  surroundings: LedgerSurroundings,
+  context: LedgerContext,
 ): Promise<Decided & { commit: CutCommit | undefined }> {
   requireFolder(folder);
   if (request.commit) await requireRepository(folder);
-  return withWriteLock(folder, surroundings, async () => {
+  return withWriteLock(folder, context, async () => {
     const decided = request.plan
-      ? await decideAgain(folder, request.plan, request.artifacts, surroundings)
-      : await planCatalog(folder, planned(request), surroundings);
+      ? await decideAgain(folder, request.plan, request.artifacts, context)
+      : await planCatalog(folder, planned(request), context);
     const { plan, cut: due, catalog } = decided;
-    await surroundings.proveLedger?.(catalog.ledger);
+    await context.proveLedger?.(catalog.ledger);
     refuseCut(catalog, due, { ...request, versions: plan.versions ?? undefined });
     throwRefused(decided.refused);
     const lines = [...due.events, ...plan.lines];
@@ -69,8 +69,8 @@ export async function cut(
       );
     }
     await request.confirm?.(due, catalog);
-    deliverLedger(folder, due, surroundings.dryRun);
-    const isCommitted = request.commit && !surroundings.dryRun;
+    deliverLedger(folder, due, context.dryRun);
+    const isCommitted = request.commit && !context.dryRun;
     const done = isCommitted ? await commitCut(folder, lines, folders) : undefined;
     return { ...decided, commit: done };
   });
@@ -88,10 +88,10 @@ async function decideAgain(
   folder: string,
   plan: Plan,
   artifacts: string | undefined,
-  surroundings: LedgerSurroundings,
+  context: LedgerContext,
 ): Promise<Decided> {
   refuseOtherLedger(plan, readLedgerNow(folder).text);
-  const time = { clock: surroundings.clock, explicitTime: { name: "the plan", value: plan.at } };
+  const time = { clock: context.clock, explicitTime: { name: "the plan", value: plan.at } };
   const versions = plan.versions ?? undefined;
   const request: PlanRequest = { versions, artifacts, documents: false, ledger: "only" };
   const fresh = await planCatalog(folder, request, time);

@@ -101,7 +101,7 @@ function changedUnseen(row: Plan["changed"][number], catalog: Catalog, baseline:
   const fixed = row.fields.filter(({ field }) => fixedFields.includes(field));
   if (fixed.length === 0 || baseline.provisional.has(row.version)) return [];
   const entry = catalog.ledger.byId.get(row.id);
-  if (!entry) return [idTaken(row, "is to go to", baseline)];
+  if (!entry) return [idTaken(row, "would be assigned to", baseline)];
   if (isGivenTwice(entry.line, catalog, baseline)) return [];
   if (row.fields.some(({ field }) => field === "version")) return [idTaken(row, "is that of", baseline)];
   const now = catalog.identified.releases.flatMap(({ packages }) => packages).find(({ id }) => id === row.id)
@@ -122,7 +122,7 @@ function isGivenTwice(line: number, { ledger }: Catalog, { ledger: base }: Basel
 }
 
 function idTaken(row: Plan["changed"][number], verb: string, { name }: Baseline): Problem {
-  const message = `the id ${row.id} ${verb} ${display(row.file)} of ${row.version} here, but ${name} has it for something else`;
+  const message = `the id ${row.id} ${verb} ${display(row.file)} of ${row.version} here, but ${name} uses it for another file`;
   return { code: "id-taken", severity: "error", message, hint: lacksLines };
 }
 

@@ -75,9 +75,9 @@ export function listRecords(
   return select(indexRecords(rows), readListQuery(others)).flatMap((position) => fitting[position] ?? []);
 }
 
-function stateOf({ standing, retraction }: Package): RecordState {
+function stateOf({ ledgerState, retraction }: Package): RecordState {
   if (retraction) return "withdrawn";
-  return standing === "new" ? "provisional" : standing;
+  return ledgerState === "new" ? "provisional" : ledgerState;
 }
 
 function asParameter(term: string): Term {

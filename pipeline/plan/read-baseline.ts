@@ -16,7 +16,7 @@ import { fetchBytes } from "../system/network/fetch.ts";
 import { readInput, refuseScheme } from "../system/read-input.ts";
 import { afterCut, hashDocuments } from "./after-cut.ts";
 import type { Baseline } from "./baseline.ts";
-import { nothing, snapshotOf, snapshotOfList } from "./snapshot.ts";
+import { emptySnapshot, snapshotOf, snapshotOfList } from "./snapshot.ts";
 import { liveWire } from "./wire.ts";
 
 export interface BaselineRequest {
@@ -96,7 +96,7 @@ const emptyBaseline = ({ config }: Catalog, name: string, sources: Sources | und
   kind: "nothing",
   name,
   commit: null,
-  snapshot: nothing,
+  snapshot: emptySnapshot,
   wire: config.wire,
   provisional: new Set(),
   documents: sources && new Map(),

@@ -20,7 +20,7 @@ export async function readCutRelease(folder: string, version: string): Promise<L
   if (!files) return undefined;
   const contents = await catalog.files.readAll(pathsOfRelease(files));
   const release = catalog.identify(readRelease(files, contents, catalog));
-  const isCut = release.packages.every(({ standing }) => standing !== "new");
+  const isCut = release.packages.every(({ ledgerState }) => ledgerState !== "new");
   if (!isCut || release.packages.length !== catalog.ledger.ofVersion(version).length) return undefined;
   const { problems } = await catalog.finish();
   // Records of the other releases are missing only because these were not read.

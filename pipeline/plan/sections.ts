@@ -19,7 +19,7 @@ export const describeBaseline = ({ kind, name, commit, snapshot, problems }: Bas
 export function ledgerStates({ identified }: Catalog, { events }: Cut): (id: number) => LedgerState {
   const planned = new Set(events.map(({ id }) => id));
   const packages = identified.releases.flatMap((release) => release.packages);
-  const revised = new Set(packages.flatMap(({ id, standing }) => (standing === "revised" ? [id] : [])));
+  const revised = new Set(packages.flatMap(({ id, ledgerState }) => (ledgerState === "revised" ? [id] : [])));
   return (id) => (planned.has(id) ? "planned" : revised.has(id) ? "open" : "written");
 }
 

@@ -43,6 +43,9 @@ async function showNext(
   throwErrors([...reads.flatMap(({ problems }) => problems), ...checked]);
   const fragments = reads.flatMap(({ document }) => (document ? [document.value] : []));
   const notes = normalizeNotes({}, fragments, config);
-  const nothing = { packages: [], retracted: [], replacements: new Map(), histories: new Map() };
-  return { release: { version: "next", date, summary: null, notes, provisional: true, ...nothing }, config };
+  const noPackages = { packages: [], retracted: [], replacements: new Map(), histories: new Map() };
+  return {
+    release: { version: "next", date, summary: null, notes, provisional: true, ...noPackages },
+    config,
+  };
 }

@@ -44,7 +44,7 @@ export interface FeedIndex {
   ids: ReadonlySet<number>;
 }
 
-export const nothing: Snapshot = {
+export const emptySnapshot: Snapshot = {
   listed: new Map(),
   retracted: new Map(),
   releases: new Map(),

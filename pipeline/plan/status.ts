@@ -73,12 +73,12 @@ export function catalogStatus(catalog: Catalog, clock: number): CatalogStatus {
 function releaseStatus(identified: IdentifiedRelease, { ledger, config }: Catalog): ReleaseStatus {
   const { release, packages } = identified;
   const isCut = ledger.versions.has(release.version);
-  const changed = packages.some((entry) => entry.standing !== "cut");
+  const changed = packages.some((entry) => entry.ledgerState !== "cut");
   const hidden = packages.filter((entry) => isPrivate(entry.artifact.content));
   const open = packages.filter((entry) => !isPrivate(entry.artifact.content));
   const retracted = open.filter((entry) => entry.retraction).length;
-  const standing = (wanted: Package["standing"]) =>
-    packages.filter((entry) => entry.standing === wanted).length;
+  const standing = (wanted: Package["ledgerState"]) =>
+    packages.filter((entry) => entry.ledgerState === wanted).length;
   return {
     version: release.version,
     date: release.date,

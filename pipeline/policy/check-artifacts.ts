@@ -1,8 +1,8 @@
 import type { Problem } from "../../shared/errors.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import type { ChangedMetadata } from "../ledger/settled-metadata.ts";
-import { artifactAtHand } from "../system/artifacts-at-hand.ts";
-import type { Judging } from "./judge.ts";
+import { artifactAtHand } from "../system/local-artifacts.ts";
+import type { PolicyOptions } from "./judge.ts";
 
 /**
  * Checks the available artifacts against the policies in catalog.yaml and against the metadata in manifests;
@@ -15,7 +15,7 @@ import type { Judging } from "./judge.ts";
 export async function artifactProblems(
   catalog: Catalog,
   artifacts: string,
-  process: Pick<Judging, "clock" | "onProgress">,
+  process: Pick<PolicyOptions, "clock" | "onProgress">,
 ): Promise<Problem[]> {
   const { judgeArtifacts } = await import("./judge.ts");
   const all = catalog.releases.flatMap((release) => release.artifacts);

@@ -24,7 +24,7 @@ export interface InspectRequest {
   selfCheck?: string | undefined;
 }
 
-export interface InspectSurroundings {
+export interface InspectContext {
   /** Milliseconds since 1970. */
   clock: number;
   onProgress: (progress: { file: string; done: number; total: number }) => void;
@@ -45,7 +45,7 @@ export interface InspectedFile {
  */
 export async function inspectFiles(
   { files, keys: folder, selfCheck }: InspectRequest,
-  { clock, onProgress }: InspectSurroundings,
+  { clock, onProgress }: InspectContext,
 ): Promise<InspectedFile[]> {
   throwErrors(files.flatMap(missing));
   const keys = folder === undefined ? nobody : await keysIn(folder);
@@ -80,12 +80,12 @@ async function keysIn(folder: string): Promise<Keys> {
 
 async function inspectFile(
   path: string,
-  options: Omit<Parameters<typeof inspectArtifact>[1], "beside">,
+  options: Omit<Parameters<typeof inspectArtifact>[1], "openSibling">,
   onBytes: (done: number, total: number) => void,
 ): Promise<Omit<InspectedFile, "file">> {
-  const { file, beside, close } = openWithNeighbours(path);
+  const { file, openSibling, close } = openWithNeighbours(path);
   try {
-    const inspection = await inspectArtifact(watched(file, onBytes), { ...options, openSibling: beside });
+    const inspection = await inspectArtifact(watched(file, onBytes), { ...options, openSibling });
     return await withMetadata(file, inspection);
   } finally {
     close();

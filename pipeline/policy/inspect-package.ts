@@ -24,12 +24,12 @@ export async function inspectPackage(
       reason: `${name} is not next to it, expected its signature there`,
     };
   // Reuses the open source, because the file on disk may have been replaced meanwhile.
-  const beside = (wanted: string) => (wanted === source.name ? source : undefined);
+  const openSibling = (wanted: string) => (wanted === source.name ? source : undefined);
   const {
     verdict,
     reason,
     key_id,
     signature: by,
-  } = await inspectArtifact(signature, { ...options, openSibling: beside });
+  } = await inspectArtifact(signature, { ...options, openSibling });
   return { ...inspection, verdict, reason, key_id, signature: by };
 }

@@ -4,7 +4,7 @@ import type { Settings } from "../documents/config.ts";
 import type { Policy } from "../documents/policy.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import type { Artifact } from "../records/normalize.ts";
-import { artifactAtHand, requireArtifacts } from "../system/artifacts-at-hand.ts";
+import { artifactAtHand, requireArtifacts } from "../system/local-artifacts.ts";
 import { inspectPackage } from "./inspect-package.ts";
 import { documentFault } from "./prove-document.ts";
 import { refuteMetadata } from "./prove-metadata.ts";
@@ -12,7 +12,7 @@ import { policyProblems } from "./refusals.ts";
 import { openWithNeighbours } from "./sibling-files.ts";
 import { readSigners, type Signers } from "./signers.ts";
 
-export interface Judging {
+export interface PolicyOptions {
   /** Folder that holds the artifacts as FILE or VERSION/FILE. */
   artifacts?: string | undefined;
   /** Whether a missing artifact must have a recorded inspection. */
@@ -31,22 +31,22 @@ export interface Judging {
 export async function judgeArtifacts(
   { config, folder }: Pick<Catalog, "config" | "folder">,
   judged: readonly Artifact[],
-  judging: Judging,
+  policyOptions: PolicyOptions,
 ): Promise<Problem[]> {
-  if (judging.artifacts !== undefined) requireArtifacts(judging.artifacts);
+  if (policyOptions.artifacts !== undefined) requireArtifacts(policyOptions.artifacts);
   else if (config.policies.size === 0) return [];
   const signers = await readSigners(config, `${folder}/catalog.yaml`);
   const problems: Problem[] = [];
   for (const [index, artifact] of judged.entries()) {
-    problems.push(...(await judgeArtifact(artifact, { config, signers, judging })));
-    judging.onProgress?.({ done: index + 1, total: judged.length });
+    problems.push(...(await judgeArtifact(artifact, { config, signers, judging: policyOptions })));
+    policyOptions.onProgress?.({ done: index + 1, total: judged.length });
   }
   return problems;
 }
 
 async function judgeArtifact(
   artifact: Artifact,
-  { config, signers, judging }: { config: Settings; signers: Signers; judging: Judging },
+  { config, signers, judging }: { config: Settings; signers: Signers; judging: PolicyOptions },
 ): Promise<Problem[]> {
   const { file, content, metadata, documents } = artifact;
   const { artifacts: folder, needsClaims } = judging;
@@ -66,7 +66,7 @@ interface Bench {
   kind: Kind;
   policy: Policy | undefined;
   signers: Signers;
-  judging: Judging;
+  judging: PolicyOptions;
 }
 
 async function judgeFile(
@@ -77,8 +77,13 @@ async function judgeFile(
   const { content, metadata } = artifact;
   const opened = openWithNeighbours(path);
   try {
-    const { beside, file } = opened;
-    const options = { keys: signers.keys, now: judging.clock, beside, selfCheck: policy?.selfCheck };
+    const { openSibling, file } = opened;
+    const options = {
+      keys: signers.keys,
+      now: judging.clock,
+      artifactPath: openSibling,
+      selfCheck: policy?.selfCheck,
+    };
     const inspection = policy && (await inspectPackage(file, kind, options));
     const untrue = metadata && (await refuteMetadata(metadata, file, { kind, inspection }));
     const sha256 = await file.sha256();
@@ -96,18 +101,18 @@ async function judgeFile(
   }
 }
 
-/** @param beside path of the artifact; undefined: it is not in the folder, so its documents need not be there */
+/** @param artifactPath path of the artifact; undefined: it is not in the folder, so its documents need not be there */
 async function documentProblems(
   artifact: Artifact,
   folder: string,
-  beside: string | undefined,
+  artifactPath: string | undefined,
 ): Promise<Problem[]> {
   const problems: Problem[] = [];
   const { checksum, version } = artifact.content;
   for (const document of artifact.documents ?? []) {
     const path = artifactAtHand(folder, version, document.file);
     if (path === undefined) {
-      if (beside !== undefined) problems.push(missingDocument(artifact, document.file, beside));
+      if (artifactPath !== undefined) problems.push(missingDocument(artifact, document.file, artifactPath));
       continue;
     }
     const { file, close } = openWithNeighbours(path);
@@ -122,11 +127,11 @@ async function documentProblems(
   return problems;
 }
 
-const missingDocument = (artifact: Artifact, name: string, beside: string): Problem =>
+const missingDocument = (artifact: Artifact, name: string, artifactPath: string): Problem =>
   problem(
     "artifact-missing",
     artifact,
-    `${beside} lacks ${name}, which its manifest names`,
+    `${artifactPath} lacks ${name}, which its manifest names`,
     `Put ${name} next to it, or ingest the artifact again without it.`,
   );
 

@@ -10,7 +10,7 @@ import { differingLeaves, leaves, shortly } from "../records/merge.ts";
 const configured: readonly string[] = ["arch", "incus"];
 const late: readonly string[] = lateImageMembers;
 
-const mostShown = 3;
+const maxShown = 3;
 
 /**
  * Compares metadata with what the bytes state.
@@ -28,9 +28,9 @@ export function metadataDifferences(stated: PackageMetadata, read: PackageMetada
   const fields = differingLeaves(claim, fact).filter((field) => !isOpen(field));
   if (fields.length === 0) return undefined;
   const shown = fields
-    .slice(0, mostShown)
+    .slice(0, maxShown)
     .map((field) => `${field} ${inBoth(claim.get(field), fact.get(field))}`);
-  return `${shown.join(", ")}${fields.length > mostShown ? ` and ${fields.length - mostShown} more` : ""}`;
+  return `${shown.join(", ")}${fields.length > maxShown ? ` and ${fields.length - maxShown} more` : ""}`;
 }
 
 /** A text with several lines is shown by the first lines that differ. */

@@ -6,7 +6,7 @@ import type { Policy } from "../documents/policy.ts";
 import { versionsInside } from "./version.ts";
 
 /** An artifact that is checked against a policy, as messages name it. */
-export interface Held {
+export interface CheckedArtifact {
   name: string;
   packageType: string;
   /** Version of the release. */
@@ -19,7 +19,7 @@ export interface Held {
 export type Claim = "package_type" | "release";
 
 /** Policy violations as errors, and doubts about platform support as warnings. */
-export function policyProblems(inspection: Inspection, policy: Policy, held: Held): Problem[] {
+export function policyProblems(inspection: Inspection, policy: Policy, held: CheckedArtifact): Problem[] {
   const { name, packageType, version, at } = held;
   const refused = refusalsOf(inspection, packageType, policy, version).map(
     ({ reason, hint, claim }): Problem => ({

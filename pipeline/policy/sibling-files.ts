@@ -6,7 +6,7 @@ import { pathInfo } from "../system/input-files.ts";
 export interface FileWithNeighbours {
   file: FileSource;
   /** Undefined: the folder has no such file. */
-  beside(name: string): ByteSource | undefined;
+  openSibling(name: string): ByteSource | undefined;
   close(): void;
 }
 
@@ -16,7 +16,7 @@ export function openWithNeighbours(path: string): FileWithNeighbours {
   const opened = [file];
   return {
     file,
-    beside(name) {
+    openSibling(name) {
       if (!isFileName(name)) return undefined;
       // biome-ignore lint/plugin: a checked file name in the user's own folder, where links are allowed.
       const at = join(dirname(path), name);

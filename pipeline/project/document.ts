@@ -18,7 +18,7 @@ export type Read<T> =
   | { document: undefined; problems: Problem[]; raw?: Located<unknown> };
 
 /** Limits the number of values, because a wrong list of millions would use gigabytes for its errors. */
-const mostValues = 250_000;
+const maxValues = 250_000;
 
 /**
  * Parses a text of limited size.
@@ -26,8 +26,8 @@ const mostValues = 250_000;
  */
 export function parseWith(parse: (text: string) => Syntax, text: string): Syntax {
   const syntax = parse(text);
-  if (text.length <= mostValues || countValues(syntax.value) <= mostValues) return syntax;
-  const message = `the file contains more than ${mostValues} values, expected fewer`;
+  if (text.length <= maxValues || countValues(syntax.value) <= maxValues) return syntax;
+  const message = `the file contains more than ${maxValues} values, expected fewer`;
   const hint = "Is it the right file? A release may have many manifests.";
   throw new SyntaxProblem("file-size", 0, message, hint);
 }
@@ -50,7 +50,7 @@ export function readDocument<S extends z.ZodType>(source: Source, schema: S): Re
 }
 
 /** One mistake can make every value of a list wrong; further problems are only counted. */
-const mostProblems = 500;
+const maxProblems = 500;
 
 /** Validates a parsed document; its problems have locations in the source. */
 export function checkShape<S extends z.ZodType>(source: Source, syntax: Syntax, schema: S): Read<z.infer<S>> {
@@ -64,11 +64,11 @@ export function checkShape<S extends z.ZodType>(source: Source, syntax: Syntax, 
     return { document: { file: source.file, value: result.data, place }, problems: [] };
   }
   const described = issues.values().flatMap((issue) => problemsOf(issue, syntax, schema, place));
-  const problems = described.take(mostProblems + 1).toArray();
-  const last = problems.at(mostProblems);
+  const problems = described.take(maxProblems + 1).toArray();
+  const last = problems.at(maxProblems);
   const faults = issues.map((issue) => (issue.code === "unrecognized_keys" ? issue.keys.length : 1));
   const count = faults.reduce((sum, each) => sum + each, 0);
-  if (last) problems[mostProblems] = { ...last, ...moreProblems(count - mostProblems) };
+  if (last) problems[maxProblems] = { ...last, ...moreProblems(count - maxProblems) };
   const unique = new Map(
     problems.map((problem) => [`${problem.at?.line}:${problem.at?.column} ${problem.message}`, problem]),
   );

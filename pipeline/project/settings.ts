@@ -75,18 +75,19 @@ export function readSettings(
   bytes: Uint8Array | undefined,
   file = `${releases}/catalog.yaml`,
 ): ReadSettings {
-  const nothing = { file, value: {}, place: () => ({ file, line: 1, column: 1 }) };
+  const emptyDocument = { file, value: {}, place: () => ({ file, line: 1, column: 1 }) };
   const use = (document: Located<unknown>): ReadSettings => {
     const usable = useConfig(document);
     return { ...usable, config: settingsIn(dirname(releases), usable.config), place: document.place };
   };
-  if (!bytes) return use(nothing);
+  if (!bytes) return use(emptyDocument);
   const { document, problems, raw } = readBytes(file, bytes, configSchema);
   // The file contains only comments.
-  if (raw?.value === null) return use(nothing);
+  if (raw?.value === null) return use(emptyDocument);
   // Without the settings, rules would apply defaults that the project did not choose.
-  if (!document && !raw) return { ...use(nothing), problems, isConsequence: ({ at }) => at?.file !== file };
-  const read = use(document ?? raw ?? nothing);
+  if (!document && !raw)
+    return { ...use(emptyDocument), problems, isConsequence: ({ at }) => at?.file !== file };
+  const read = use(document ?? raw ?? emptyDocument);
   return { ...read, problems: [...problems, ...read.problems] };
 }
 

@@ -31,7 +31,7 @@ import {
 } from "./refusals.ts";
 import { type CheckedArtifacts, newArtifacts, requireArtifacts } from "./require-artifacts.ts";
 import { hasDied } from "./stores/publishers.ts";
-import { type Occasion, taken } from "./turn.ts";
+import { leaseLost, type PublishContext } from "./turn.ts";
 
 /** A reason not to publish, for the situations to which it applies. */
 export interface Guard<Situation> {
@@ -66,12 +66,12 @@ export interface BuildSituation extends Publishing {
   /** The build in the output folder. Another one is not yet signed. */
   local?: LocalBuild;
   /** Records of an earlier build, and how to get a build without those that were withdrawn. */
-  earlier?: { list: readonly { id: number }[]; wayOut: string; isBuiltHere: boolean };
+  earlier?: { list: readonly { id: number }[]; hint: string; isBuiltHere: boolean };
 }
 
 /** When the state of the site is known. */
 export interface SiteSituation extends Publishing {
-  occasion: Occasion;
+  publishContext: PublishContext;
   options: PublishOptions;
   ledger: Ledger;
   local: LocalBuild;
@@ -85,7 +85,8 @@ export interface ChangeSituation extends SiteSituation {
   live: LiveSite;
 }
 
-const isPublished = ({ site, occasion }: SiteSituation) => site.settles && occasion.action === "publish";
+const isPublished = ({ site, publishContext }: SiteSituation) =>
+  site.settles && publishContext.action === "publish";
 const isSigned = ({ local }: SiteSituation) => local.signed !== null;
 
 /** All guards of publish, rollback and refresh, in the order in which they run. */
@@ -155,7 +156,7 @@ export const guards: {
     {
       reason: "an earlier build must not offer records that were withdrawn since",
       applies: ({ earlier }) => earlier !== undefined,
-      check: ({ earlier, ledger }) => earlier && refuseRetracted(earlier.list, ledger, earlier.wayOut),
+      check: ({ earlier, ledger }) => earlier && refuseRetracted(earlier.list, ledger, earlier.hint),
     },
   ],
   state: [
@@ -170,15 +171,17 @@ export const guards: {
     {
       name: "ledger",
       reason: "new ids must follow those that the site has",
-      applies: ({ site, occasion }) => site.settles && occasion.action !== "refresh",
+      applies: ({ site, publishContext }) => site.settles && publishContext.action !== "refresh",
       check: ({ stored, ledger, site }) => stored && refuseOlderLedger(ledger, stored.state, site),
     },
     {
       name: "commit",
       reason: "a checkout that is older than the live build must not replace it",
       applies: isPublished,
-      check: ({ stored, occasion, site }) =>
-        stored && occasion.isOvertaken && refuseOvertaken(occasion.isOvertaken, stored.state, site),
+      check: ({ stored, publishContext, site }) =>
+        stored &&
+        publishContext.isOvertaken &&
+        refuseOvertaken(publishContext.isOvertaken, stored.state, site),
     },
     {
       name: "hold",
@@ -197,9 +200,9 @@ export const guards: {
     },
     {
       reason: "the build was chosen by a state that another publisher has replaced since",
-      applies: ({ occasion }) => occasion.chosenBy !== undefined,
-      check({ stored, occasion, site }) {
-        if (stored?.tag !== occasion.chosenBy) throw taken(site);
+      applies: ({ publishContext }) => publishContext.chosenBy !== undefined,
+      check({ stored, publishContext, site }) {
+        if (stored?.tag !== publishContext.chosenBy) throw leaseLost(site);
       },
     },
   ],
@@ -242,8 +245,8 @@ export const guards: {
       async check({ live, options, ...situation }, remarks) {
         const { artifactsKnown = false } = options;
         const named = await newArtifacts(situation, live.published ?? live.index, artifactsKnown);
-        const { site, store, occasion } = situation;
-        const isStaged = !site.settles && occasion.action === "publish";
+        const { site, store, publishContext } = situation;
+        const isStaged = !site.settles && publishContext.action === "publish";
         const settlingSites = isStaged ? situation.settlingSites : [];
         remarks.checked = await requireArtifacts(named, { site, store, settlingSites });
       },

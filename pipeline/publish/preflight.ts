@@ -1,7 +1,7 @@
 import { failure, type Problem, RelcatError, throwErrors } from "../../shared/errors.ts";
 import { areFeedsSigned } from "../documents/feeds/signing.ts";
 import type { SiteState } from "../documents/site-state.ts";
-import { type LedgerSurroundings, readLedgerNow } from "../ledger/ledger-file.ts";
+import { type LedgerContext, readLedgerNow } from "../ledger/ledger-file.ts";
 import { eventsAfter, noLedger } from "../ledger/ledger-mark.ts";
 import { publishRelease } from "../ledger/publish-records.ts";
 import { type CutRequest, cut, versionsOf } from "../plan/cut.ts";
@@ -77,10 +77,10 @@ export async function preflight(
   project: ProjectSettings,
   name: string,
   request: PreflightRequest,
-  surroundings: LedgerSurroundings,
+  context: LedgerContext,
 ): Promise<{ checks: { name: string; reason: string }[]; due: string[] }> {
   const { out, isSigned, isPushed, environment, releaseHold } = request;
-  const { pid } = surroundings;
+  const { pid } = context;
   const now = request.now();
   const { folder: releases, config } = project;
   const site = siteNamed(config, name);
@@ -101,7 +101,7 @@ export async function preflight(
     const { state, publisher } = await reached();
     return state && use(state, publisher);
   };
-  const decided = once(() => cut(releases, request.cut, { ...surroundings, dryRun: true }));
+  const decided = once(() => cut(releases, request.cut, { ...context, dryRun: true }));
   const own = { ...config, baseUrl: site.baseUrl };
   const shown = once(async () => {
     const { catalog } = await decided();

@@ -14,7 +14,7 @@ import type { LocalBuild } from "./local-build.ts";
 import type { PublishOptions } from "./open-publishing.ts";
 import { announced, runPending } from "./pending-hooks.ts";
 import type { SettledArtifacts } from "./require-artifacts.ts";
-import { type Occasion, Turn } from "./turn.ts";
+import { type PublishContext, Turn } from "./turn.ts";
 
 /** A new, changed or removed file. */
 export interface ChangedFile {
@@ -47,7 +47,7 @@ export interface PublishDelivery {
 
 /** Publishes a verified build in an order in which readers never see a half-published site. */
 export async function publishBuild(input: Omit<SiteSituation, "stored">): Promise<PublishDelivery> {
-  const { site, store, ledger, local, occasion, options } = input;
+  const { site, store, ledger, local, publishContext, options } = input;
   const { now, releaseHold = false, onStep } = options;
   await onStep?.("look");
   const stored = await store.readState();
@@ -61,7 +61,7 @@ export async function publishBuild(input: Omit<SiteSituation, "stored">): Promis
   const report = summary(input, stored?.state, live, changes);
   const endsHold = releaseHold && stored?.state.hold != null;
   const request = { ...input, releaseHold, now, onStep };
-  if (stored && isLive(stored.state, live, local, occasion) && !endsHold) {
+  if (stored && isLive(stored.state, live, local, publishContext) && !endsHold) {
     if (!options.dryRun) await runPending(input, new Turn(request, stored), undefined);
     return { ...report, result: "unchanged", requests: store.requests() };
   }
@@ -76,7 +76,7 @@ export async function publishBuild(input: Omit<SiteSituation, "stored">): Promis
   const kept = await turn.during(() => store.publish(publication, turn));
   const versions = announced(stored?.state, local, live.published ?? live.index);
   await turn.step("finish");
-  await turn.finish(occasion.ledger === "kept" ? undefined : ledgerMark(ledger), kept, versions);
+  await turn.finish(publishContext.ledger === "kept" ? undefined : ledgerMark(ledger), kept, versions);
   const wasPending = stored?.state.pending?.purge === true;
   await runPending(input, turn, wasPending ? undefined : changes);
   const pruned = await turn.during(() => store.prune(turn, isOver));
@@ -100,7 +100,12 @@ function publicationOf(
 }
 
 /** Live means that both the recorded state and the stored files match. */
-const isLive = (state: SiteState, { damage }: LiveSite, local: LocalBuild, { hold }: Occasion): boolean =>
+const isLive = (
+  state: SiteState,
+  { damage }: LiveSite,
+  local: LocalBuild,
+  { hold }: PublishContext,
+): boolean =>
   state.state === "done" &&
   damage.length === 0 &&
   state.build === local.id &&

@@ -1,16 +1,16 @@
 import type { TrustProfile } from "../documents/trust.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
 import type { ProjectSettings } from "../project/settings.ts";
+import type { CommandContext } from "../system/command-context.ts";
 import { headOf, isBefore } from "../system/git/git-head.ts";
 import { withOutputLock } from "../system/lock.ts";
-import type { Surroundings } from "../system/surroundings.ts";
 import { requireBuild } from "../trust/built-site.ts";
 import { findRoot } from "../trust/stores/trust-folder.ts";
 import { guards, passGuards } from "./guards.ts";
 import { readLocal } from "./local-build.ts";
 import { openPublishing, type PublishOptions } from "./open-publishing.ts";
 import { type PublishDelivery, publishBuild } from "./publish-build.ts";
-import type { Occasion } from "./turn.ts";
+import type { PublishContext } from "./turn.ts";
 
 /** Remarks for people. */
 export interface PublishNotes {
@@ -32,7 +32,7 @@ export async function publishSite(
   out: string,
   name: string,
   options: PublishOptions,
-  { pid, onWait }: Pick<Surroundings, "pid" | "onWait">,
+  { pid, onWait }: Pick<CommandContext, "pid" | "onWait">,
 ): Promise<PublishDelivery & PublishNotes> {
   requireBuild(out);
   const { environment, allowUncommitted } = options;
@@ -46,14 +46,14 @@ export async function publishSite(
     const given = { ...publishing, ledger, local, options };
     const build = { ...given, action: "publish", document: local.document } as const;
     const { unproved, unpushed, uncommitted } = await passGuards(guards.build, build);
-    const occasion: Occasion = {
+    const publishContext: PublishContext = {
       action: "publish",
       commit: (uncommitted.length === 0 && head) || null,
       unpushed,
       uncommitted: site.settles && uncommitted.length > 0 ? allowUncommitted : undefined,
       isOvertaken: async (commit) => head !== undefined && isBefore(folder, head, commit),
     };
-    const done = await publishBuild({ ...given, occasion, root: findRoot(folder) });
+    const done = await publishBuild({ ...given, publishContext, root: findRoot(folder) });
     return { ...done, trust: config.trust.profile, isSigned: local.signed !== null, unproved };
   });
 }

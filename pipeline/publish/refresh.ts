@@ -2,7 +2,7 @@ import { failure } from "../../shared/errors.ts";
 import type { SiteStore } from "../documents/site-store.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
 import type { ProjectSettings } from "../project/settings.ts";
-import type { Surroundings } from "../system/surroundings.ts";
+import type { CommandContext } from "../system/command-context.ts";
 import { withWorkFolder } from "../system/work-folder.ts";
 import { newerThanLive, readLiveMetadata } from "../trust/live-metadata.ts";
 import type { SignedRoot, SignedSnapshot } from "../trust/metadata.ts";
@@ -13,7 +13,7 @@ import { guards, passGuards } from "./guards.ts";
 import { readLocal } from "./local-build.ts";
 import { openPublishing, type PublishOptions, stateOf } from "./open-publishing.ts";
 import { type PublishDelivery, publishBuild } from "./publish-build.ts";
-import { short } from "./refusals.ts";
+import { shortId } from "./refusals.ts";
 import { restoreBuild } from "./restore-build.ts";
 import { commitOf } from "./rollback.ts";
 import { metadataOf } from "./site-metadata.ts";
@@ -27,17 +27,17 @@ export async function refreshSite(
   project: ProjectSettings,
   name: string,
   options: PublishOptions,
-  surroundings: Pick<Surroundings, "pid" | "onWait">,
+  context: Pick<CommandContext, "pid" | "onWait">,
 ): Promise<PublishDelivery> {
   const { environment, now } = options;
-  const publishing = await openPublishing(project, name, { environment, pid: surroundings.pid });
+  const publishing = await openPublishing(project, name, { environment, pid: context.pid });
   const { site, store } = publishing;
   const { state, tag } = await stateOf(publishing);
   const [entry] = state.history;
   if (!entry || state.state !== "done") {
     throw failure(
       "site-taken",
-      `${name} is between two builds: ${state.publisher} began to publish ${short(state.build)}`,
+      `${name} is between two builds: ${state.publisher} began to publish ${shortId(state.build)}`,
       `Finish that first: relcat publish ${name}, or the rollback that was stopped.`,
     );
   }
@@ -47,25 +47,30 @@ export async function refreshSite(
   const live = await provedSnapshot(store, root, name);
   return withWorkFolder(async (folder) => {
     const at = state.hold === null ? "" : ` --at ${commitOf(entry)}`;
-    const wayOut = buildAnew(name, at);
+    const hint = rebuildHint(name, at);
     const { id, document, list } = await unlessTaken(
       site,
       store,
       (now) => now.tag === tag,
-      () => restoreBuild({ site, store, entry, ledger, root, live, wayOut }, folder),
+      () => restoreBuild({ site, store, entry, ledger, root, live, hint }, folder),
     );
-    const earlier = { list, wayOut, isBuiltHere: false };
+    const earlier = { list, hint, isBuiltHere: false };
     const given = { ...publishing, ledger, options };
     await passGuards(guards.build, { ...given, action: "refresh", document, earlier });
     await options.onStep?.("sign");
     const signing = { live: metadataOf(store), environment, now: now() };
-    await signProved(project, folder, id, signing, surroundings);
-    const occasion = { action: "refresh", commit: entry.commit, ledger: "kept", chosenBy: tag } as const;
-    return publishBuild({ ...given, local: readLocal(folder, site), root, occasion });
+    await signProved(project, folder, id, signing, context);
+    const publishContext = {
+      action: "refresh",
+      commit: entry.commit,
+      ledger: "kept",
+      chosenBy: tag,
+    } as const;
+    return publishBuild({ ...given, local: readLocal(folder, site), root, publishContext });
   });
 }
 
-const buildAnew = (name: string, at: string): string =>
+const rebuildHint = (name: string, at: string): string =>
   `Build and sign from the checkout instead: relcat build --released --site ${name}${at}, relcat sign --site ${name}, relcat publish ${name}`;
 
 /**
@@ -82,7 +87,7 @@ async function provedSnapshot(
   const live = await readLiveMetadata(source, root);
   const [path] = live.timestamp ? live.unverified : [timestampPath];
   const refused = (what: string) =>
-    failure("build-unproved", `${store.place}: ${what}`, `Nothing was changed. ${buildAnew(name, "")}`);
+    failure("build-unproved", `${store.place}: ${what}`, `Nothing was changed. ${rebuildHint(name, "")}`);
   if (path !== undefined)
     throw refused(
       `${path} is missing, or is not signed by the online key of the newest root in releases/trust`,

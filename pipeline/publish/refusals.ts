@@ -79,7 +79,7 @@ export async function refuseOvertaken(
   if (commit === null || !(await isOvertaken(commit))) return;
   throw failure(
     "site-newer",
-    `${name} has the build of commit ${short(commit)}, which is newer than the commit here`,
+    `${name} has the build of commit ${shortId(commit)}, which is newer than the commit here`,
     `Publish from the newest main. To go back on purpose: relcat rollback ${name} --reason TEXT`,
   );
 }
@@ -129,24 +129,24 @@ export function refuseTaken(
   if (isGone(state.publisher, state.run)) return;
   throw failure(
     "site-taken",
-    `${state.publisher} is publishing ${short(state.build)} there, until ${state.lease_until} at the latest`,
+    `${state.publisher} is publishing ${shortId(state.build)} there, until ${state.lease_until} at the latest`,
     "Nothing was changed. Run the command again after that.",
   );
 }
 
 /**
  * A stored build must not offer records that were withdrawn since.
- * @param wayOut hint: how to get the build without them
+ * @param hint hint: how to get the build without them
  * @throws RelcatError build-retracted
  */
-export function refuseRetracted(list: readonly { id: number }[], ledger: Ledger, wayOut: string): void {
+export function refuseRetracted(list: readonly { id: number }[], ledger: Ledger, hint: string): void {
   const gone = list.filter(({ id }) => ledger.byId.get(id)?.retraction);
   if (gone.length === 0) return;
   const ids = gone.map(({ id }) => id).join(", ");
   throw failure(
     "build-retracted",
     `that build offers what was withdrawn since: ${gone.length === 1 ? "package" : "packages"} ${ids}`,
-    wayOut,
+    hint,
   );
 }
 
@@ -280,7 +280,7 @@ export function refuseOlderSignatures(
 }
 
 /** Abbreviated build id. */
-export const short = (build: string | null): string => build?.slice(0, 12) ?? "nothing";
+export const shortId = (build: string | null): string => build?.slice(0, 12) ?? "nothing";
 
 /**
  * Refuses other values of Origin and Label in suites of apt than those at the site, because machines stop to update

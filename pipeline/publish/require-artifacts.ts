@@ -77,7 +77,7 @@ async function faultOf(
   return isOther ? `${url} has the SHA-256 ${head.sha256}, expected ${sha256}` : undefined;
 }
 
-const mostShown = 3;
+const maxShown = 3;
 
 function problemOf(
   version: string,
@@ -85,8 +85,8 @@ function problemOf(
   { name, baseUrl }: SiteSettings,
   unread: readonly string[],
 ): Problem {
-  const shown = faulty.slice(0, mostShown).map(({ fault }) => fault);
-  const more = faulty.length > mostShown ? [`and ${faulty.length - mostShown} more`] : [];
+  const shown = faulty.slice(0, maxShown).map(({ fault }) => fault);
+  const more = faulty.length > maxShown ? [`and ${faulty.length - maxShown} more`] : [];
   const count = faulty.length === 1 ? "1 artifact" : `${faulty.length} artifacts`;
   const file = faulty.length === 1 ? (faulty[0]?.file ?? "FILE") : "FILE…";
   const isOwn = faulty.every(({ url }) => url.startsWith(`${baseUrl}/`));

@@ -12,7 +12,7 @@ import { type SignedRoot, type SignedSnapshot, sha256 } from "../trust/metadata.
 import { parsedAs } from "../trust/parsed-state.ts";
 import { type ProvedBuild, proveBuild, Unproved } from "../trust/prove-build.ts";
 import { isHosting, listPath, timestampPath } from "../trust/site-files.ts";
-import { short } from "./refusals.ts";
+import { shortId } from "./refusals.ts";
 import { placeKeptFiles, readKeptFile } from "./stores/kept-build.ts";
 
 /** The earlier publish to restore. */
@@ -26,7 +26,7 @@ export interface RestoreRequest {
   /** Live snapshot, if the publish must be the live one; otherwise any of our snapshots is accepted. */
   live?: SignedSnapshot | undefined;
   /** Hint: how to get the same content without the stored build. */
-  wayOut: string;
+  hint: string;
 }
 
 /** A complete build restored into a local folder. */
@@ -45,14 +45,14 @@ export interface RestoredBuild {
 export async function restoreBuild(request: RestoreRequest, folder: string): Promise<RestoredBuild> {
   const { store, site, entry } = request;
   const kept = await store.openKept(entry.files);
-  if (!kept) throw unknownBuild(short(entry.build), "is no longer kept");
+  if (!kept) throw unknownBuild(shortId(entry.build), "is no longer kept");
   const { id, document, bytes } = await identified(request, kept);
   const inPlace = site.place.kind === "dir" ? () => true : (path: string) => !isHosting(path);
   const files = Object.fromEntries(Object.entries(document.files).filter(([path]) => inPlace(path)));
   const wanted = { ...files, "build.json": { sha256: id, size: bytes.length } };
   const missing = await placeKeptFiles(kept, wanted, folder);
   if (missing[0] !== undefined) throw refused(request, missing[0], `is missing or changed${more(missing)}`);
-  const list = listOf(folder, `${store.place}: ${listPath} of the kept build ${short(id)}`);
+  const list = listOf(folder, `${store.place}: ${listPath} of the kept build ${shortId(id)}`);
   refuseUnconfirmed(request, list, document);
   return { id, document, list };
 }
@@ -76,7 +76,7 @@ async function identified(request: RestoreRequest, kept: KeptPublish): Promise<N
       throw new Unproved(snapshot, "is not the live snapshot: current.json names a build that is not live");
     const build = await proveBuild(read, snapshot, root);
     if (build.id === entry.build) return build;
-    throw new Unproved("build.json", `is that of build ${short(build.id)}`);
+    throw new Unproved("build.json", `is that of build ${shortId(build.id)}`);
   } catch (error) {
     if (error instanceof Unproved) throw refused(request, error.path, error.reason);
     throw error;
@@ -86,7 +86,7 @@ async function identified(request: RestoreRequest, kept: KeptPublish): Promise<N
 function namedBuild(request: RestoreRequest, bytes: Uint8Array | undefined): NamedBuild {
   const { build } = request.entry;
   if (!bytes || sha256(bytes) !== build) throw refused(request, "build.json", "is missing or changed");
-  const place = `${request.store.place}: build.json of the kept build ${short(build)}`;
+  const place = `${request.store.place}: build.json of the kept build ${shortId(build)}`;
   return { id: build, bytes, document: parsedAs(buildSchema, () => bytes, place) };
 }
 
@@ -111,12 +111,12 @@ function refuseUnconfirmed(
   throw refused(request, listPath, reason);
 }
 
-function refused({ store, entry, root, wayOut }: RestoreRequest, path: string, reason: string): RelcatError {
+function refused({ store, entry, root, hint }: RestoreRequest, path: string, reason: string): RelcatError {
   const code: Code = root ? "build-unproved" : "build-changed";
   return failure(
     code,
-    `${store.place}: ${path} of the kept build ${short(entry.build)} ${reason}`,
-    `Nothing was changed. ${wayOut}`,
+    `${store.place}: ${path} of the kept build ${shortId(entry.build)} ${reason}`,
+    `Nothing was changed. ${hint}`,
   );
 }
 

@@ -8,10 +8,10 @@ import { readLedgerNow } from "../ledger/ledger-file.ts";
 import type { ProjectSettings } from "../project/settings.ts";
 import { hasSiblings } from "../site/stores/precompress.ts";
 import { writeSibling } from "../site/stores/siblings.ts";
+import type { CommandContext } from "../system/command-context.ts";
 import { readIfPresent } from "../system/files.ts";
 import { inParallel } from "../system/in-parallel.ts";
 import { rootFolder } from "../system/root-folder.ts";
-import type { Surroundings } from "../system/surroundings.ts";
 import { withWorkFolder } from "../system/work-folder.ts";
 import { readBuild } from "../trust/built-site.ts";
 import { sha256 } from "../trust/metadata.ts";
@@ -23,7 +23,7 @@ import { guards, passGuards } from "./guards.ts";
 import { readLocal } from "./local-build.ts";
 import { openPublishing, type PublishOptions, stateOf } from "./open-publishing.ts";
 import { type PublishDelivery, publishBuild } from "./publish-build.ts";
-import { short } from "./refusals.ts";
+import { shortId } from "./refusals.ts";
 import {
   type ListedRecord,
   listSchema,
@@ -32,7 +32,7 @@ import {
   unknownBuild,
 } from "./restore-build.ts";
 import { metadataOf } from "./site-metadata.ts";
-import { type Occasion, unlessTaken } from "./turn.ts";
+import { type PublishContext, unlessTaken } from "./turn.ts";
 
 export interface RollbackOptions extends PublishOptions {
   /** First digits of the build id; default: the previous build. */
@@ -51,10 +51,10 @@ export async function rollbackSite(
   project: ProjectSettings,
   name: string,
   options: RollbackOptions,
-  surroundings: Pick<Surroundings, "pid" | "onWait">,
+  context: Pick<CommandContext, "pid" | "onWait">,
 ): Promise<PublishDelivery & { commit: string | null; isSigned: boolean; settles: boolean }> {
   const { environment, now, out } = options;
-  const publishing = await openPublishing(project, name, { environment, pid: surroundings.pid });
+  const publishing = await openPublishing(project, name, { environment, pid: context.pid });
   const { site, store, publisher } = publishing;
   const { state, tag } = await stateOf(publishing);
   const ledger = readLedgerNow(project.folder);
@@ -71,19 +71,19 @@ export async function rollbackSite(
           )
         : builtEarlier(out);
     const { document, list, commit } = earlier;
-    const wayOut = anewWithoutWithdrawn(name, commit);
+    const hint = rebuildWithoutWithdrawn(name, commit);
     await passGuards(guards.build, {
       ...{ ...publishing, action: "rollback", options, ledger, document },
       // Built locally with the current ledger, whose lines become public as in any publish.
-      earlier: { list, wayOut, isBuiltHere: out !== undefined },
+      earlier: { list, hint, isBuiltHere: out !== undefined },
     });
     await options.onStep?.("sign");
     if (isSigned && !(options.dryRun && out)) {
       const signing = { live: metadataOf(store), environment, now: now() };
-      if (earlier.proved === undefined) await signSite(project, folder, signing, surroundings);
-      else await signProved(project, folder, earlier.proved, signing, surroundings);
+      if (earlier.proved === undefined) await signSite(project, folder, signing, context);
+      else await signProved(project, folder, earlier.proved, signing, context);
     }
-    const occasion: Occasion = {
+    const publishContext: PublishContext = {
       action: "rollback",
       hold: { reason: options.reason, by: publisher.name, since: timestampOf(now()), commit },
       commit,
@@ -92,15 +92,15 @@ export async function rollbackSite(
     };
     const local = readLocal(folder, site);
     const root = findRoot(project.folder);
-    const done = await publishBuild({ ...publishing, ledger, local, root, occasion, options });
+    const done = await publishBuild({ ...publishing, ledger, local, root, publishContext, options });
     return { ...done, commit, isSigned, settles: site.settles };
   });
 }
 
-const anewWithoutWithdrawn = (name: string, commit: string | null): string =>
-  `Build it again with today's ledger, and go back to that: ${madeAnew(name, { commit })}`;
+const rebuildWithoutWithdrawn = (name: string, commit: string | null): string =>
+  `Build it again with today's ledger, and go back to that: ${rebuildHint(name, { commit })}`;
 
-const madeAnew = (name: string, entry: Pick<HistoryEntry, "commit">): string =>
+const rebuildHint = (name: string, entry: Pick<HistoryEntry, "commit">): string =>
   `relcat build --released --site ${name} --at ${commitOf(entry)} --out earlier, then relcat rollback ${name} --out earlier --reason TEXT`;
 
 /** The build to republish. */
@@ -119,14 +119,14 @@ interface RestoringHere {
 }
 
 async function restoreChosen(
-  { project, isSigned, ...request }: Omit<RestoreRequest, "entry" | "root" | "wayOut"> & RestoringHere,
+  { project, isSigned, ...request }: Omit<RestoreRequest, "entry" | "root" | "hint"> & RestoringHere,
   entry: HistoryEntry,
   work: string,
 ): Promise<EarlierBuild> {
   const { name } = request.site;
   const root = isSigned ? requireRoot(project.folder) : undefined;
-  const wayOut = `Go back to another build with --to, or build this one again from its commit: ${madeAnew(name, entry)}`;
-  const { id, document, list } = await restoreBuild({ ...request, entry, root, wayOut }, work);
+  const hint = `Go back to another build with --to, or build this one again from its commit: ${rebuildHint(name, entry)}`;
+  const { id, document, list } = await restoreBuild({ ...request, entry, root, hint }, work);
   if (request.site.place.kind === "dir") await compressAgain(work, document, project.config.precompress);
   return { document, list, commit: document.at ?? entry.commit, proved: id };
 }
@@ -192,7 +192,7 @@ function refuseTwice({ history: [last], hold }: SiteState): void {
   if (!hold || (last?.action !== "rollback" && last?.action !== "refresh")) return;
   throw failure(
     "site-held",
-    `the site was already rolled back, to build ${short(last.build)}, and is held there: ${hold.reason}`,
+    `the site was already rolled back, to build ${shortId(last.build)}, and is held there: ${hold.reason}`,
     "To go further back, name the build with --to: relcat history lists them.",
   );
 }

@@ -7,7 +7,7 @@ import { noLedger } from "../ledger/ledger-mark.ts";
 import type { LocalBuild } from "./local-build.ts";
 
 /** Circumstances of a publish, in addition to the build. */
-export interface Occasion {
+export interface PublishContext {
   /** "kept": the published ledger stays, because a restored build goes live. */
   ledger?: "kept";
   action: HistoryEntry["action"];
@@ -30,7 +30,7 @@ export interface TurnRequest {
   local: LocalBuild;
   /** NAME@MACHINE, and an id that distinguishes runs. */
   publisher: { name: string; run: string };
-  occasion: Occasion;
+  publishContext: PublishContext;
   releaseHold: boolean;
   /** Milliseconds since 1970. */
   now: () => number;
@@ -58,7 +58,7 @@ export class Turn implements PublishTurn {
 
   /** @throws RelcatError site-taken */
   static async begin(request: TurnRequest, stored: StoredState | undefined): Promise<Turn> {
-    const { site, store, local, publisher, occasion } = request;
+    const { site, store, local, publisher, publishContext } = request;
     const before = stored?.state;
     const now = request.now();
     const state: SiteState = {
@@ -67,20 +67,20 @@ export class Turn implements PublishTurn {
       signed: local.signed,
       previous: before?.history[0]?.build ?? null,
       state: "publishing",
-      action: occasion.action,
+      action: publishContext.action,
       publisher: publisher.name,
       run: publisher.run,
       lease_until: timestampOf(now + lease),
       at: timestampOf(now),
-      commit: local.document.at ?? occasion.commit,
+      commit: local.document.at ?? publishContext.commit,
       ledger: before?.ledger ?? noLedger,
       ledger_high: before?.ledger_high ?? noLedger,
-      hold: occasion.hold ?? before?.hold ?? null,
+      hold: publishContext.hold ?? before?.hold ?? null,
       pending: before?.pending ?? null,
       history: before?.history ?? [],
     };
     const tag = await store.writeState(state, stored?.tag);
-    if (tag === "changed") throw taken(site);
+    if (tag === "changed") throw leaseLost(site);
     return new Turn(request, { state, tag });
   }
 
@@ -97,7 +97,7 @@ export class Turn implements PublishTurn {
   }
 
   requireOurs(tag: string | undefined): void {
-    if (tag !== this.#tag) throw taken(this.#request.site);
+    if (tag !== this.#tag) throw leaseLost(this.#request.site);
   }
 
   async renew(when?: "now"): Promise<void> {
@@ -121,11 +121,11 @@ export class Turn implements PublishTurn {
 
   /** Records the publish as live. @param ledger undefined: the published ledger is unchanged */
   async finish(ledger: SiteState["ledger"] | undefined, kept: Kept, announce: string[]): Promise<void> {
-    const { site, occasion, releaseHold } = this.#request;
+    const { site, publishContext, releaseHold } = this.#request;
     const { build, publisher, commit, history, pending } = this.#state;
     const at = timestampOf(this.#request.now());
-    const isSame = history[0]?.build === build && occasion.action !== "rollback";
-    const action = isSame ? "refresh" : occasion.action;
+    const isSame = history[0]?.build === build && publishContext.action !== "rollback";
+    const action = isSame ? "refresh" : publishContext.action;
     const entry = {
       build: build ?? "",
       ...kept,
@@ -133,9 +133,9 @@ export class Turn implements PublishTurn {
       publisher,
       commit,
       action,
-      ...(occasion.hold && { reason: occasion.hold.reason }),
-      ...(occasion.unpushed !== undefined && { unpushed: occasion.unpushed }),
-      ...(occasion.uncommitted !== undefined && { uncommitted: occasion.uncommitted }),
+      ...(publishContext.hold && { reason: publishContext.hold.reason }),
+      ...(publishContext.unpushed !== undefined && { unpushed: publishContext.unpushed }),
+      ...(publishContext.uncommitted !== undefined && { uncommitted: publishContext.uncommitted }),
     } as const;
     // Renewals happen for years and must not push builds for rollback out of the history.
     const earlier = isSame && history[0]?.action === "refresh" ? history.slice(1) : history;
@@ -156,7 +156,7 @@ export class Turn implements PublishTurn {
   /** Replaces the state if it is still ours. @throws RelcatError site-taken */
   async write(state: SiteState): Promise<void> {
     const tag = await this.#request.store.writeState(state, this.#tag);
-    if (tag === "changed") throw taken(this.#request.site);
+    if (tag === "changed") throw leaseLost(this.#request.site);
     this.#tag = tag;
     this.#state = state;
     this.#renewed = this.#request.now();
@@ -187,11 +187,11 @@ export async function unlessTaken<T>(
   } catch (error) {
     // If the site cannot be read, the first error is reported.
     const stored = await store.readState().catch(() => undefined);
-    throw stored && !isOurs(stored) ? taken(site, error) : error;
+    throw stored && !isOurs(stored) ? leaseLost(site, error) : error;
   }
 }
 
-export const taken = (site: SiteSettings, cause?: unknown) =>
+export const leaseLost = (site: SiteSettings, cause?: unknown) =>
   failure(
     "site-taken",
     `another publisher has taken ${site.name} over`,

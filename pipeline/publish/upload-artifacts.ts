@@ -12,10 +12,10 @@ import type { FileWithNeighbours } from "../policy/sibling-files.ts";
 import type { Located } from "../project/document.ts";
 import { readBytes } from "../project/parse.ts";
 import { catalogFile, loadSettings, siteNamed } from "../project/settings.ts";
+import type { CommandContext } from "../system/command-context.ts";
 import { readIfPresent, replaceDurably, requireFolder } from "../system/files.ts";
 import { pathInfo } from "../system/input-files.ts";
 import { withLock } from "../system/lock.ts";
-import type { Surroundings } from "../system/surroundings.ts";
 import type { uploadInspector } from "./inspect-uploads.ts";
 import { artifactFolder } from "./stores/artifact-folder.ts";
 import { objectTaken } from "./stores/object-taken.ts";
@@ -48,7 +48,7 @@ export interface UploadRequest {
   dryRun: boolean;
 }
 
-export interface UploadSurroundings extends Pick<Surroundings, "clock" | "pid" | "onWait"> {
+export interface UploadContext extends Pick<CommandContext, "clock" | "pid" | "onWait"> {
   environment: Readonly<Record<string, string | undefined>>;
   onReading: (progress: Progress) => void;
   onUploading: (progress: Progress) => void;
@@ -74,7 +74,7 @@ export interface UploadDelivery {
 export async function upload(
   folder: string,
   request: UploadRequest,
-  surroundings: UploadSurroundings,
+  context: UploadContext,
 ): Promise<UploadDelivery> {
   if (request.config === undefined) requireFolder(folder);
   const config = await loadSettings(folder, request.config);
@@ -92,7 +92,7 @@ export async function upload(
   const standard = {
     ...to,
     manifests,
-    clock: surroundings.clock,
+    clock: context.clock,
     catalog: catalogFile(folder, request.config),
   };
   // The inspection code is loaded only if there are signers.
@@ -100,21 +100,21 @@ export async function upload(
     config.policies.size > 0 && (await import("./inspect-uploads.ts")).uploadInspector(standard);
   const planned = planUpload(
     files,
-    await readAll(files, surroundings.onReading, (await inspect) || undefined),
+    await readAll(files, context.onReading, (await inspect) || undefined),
     to,
   );
   const warnings = [...unnamed, ...planned.problems, ...incomplete(manifests, files)];
   throwErrors(warnings);
-  const place = await openPlace(site, surroundings.environment);
+  const place = await openPlace(site, context.environment);
   const present = await presentAt(place, planned.uploads);
   const uploads = request.dryRun
     ? planned.uploads.map(
         (each) => ({ ...each, result: present.has(each.key) ? "present" : "absent" }) as const,
       )
-    : await sendAll(place, planned.uploads, surroundings.onUploading);
+    : await sendAll(place, planned.uploads, context.onUploading);
   const written =
     manifest &&
-    (request.dryRun ? "unchanged" : await writeDown(folder, manifest.file, planned.uploads, surroundings));
+    (request.dryRun ? "unchanged" : await writeDown(folder, manifest.file, planned.uploads, context));
   return {
     place: place.place,
     version,
@@ -186,7 +186,7 @@ async function readAll(
   );
 }
 
-async function openPlace({ place }: SiteSettings, environment: UploadSurroundings["environment"]) {
+async function openPlace({ place }: SiteSettings, environment: UploadContext["environment"]) {
   if (place.kind === "dir") return artifactFolder(place.folder);
   const { openS3Store } = await import("./stores/s3-store.ts");
   return openS3Store(place, environment);
@@ -234,7 +234,7 @@ function writeDown(
   folder: string,
   file: string,
   uploads: readonly Upload[],
-  { pid, onWait }: UploadSurroundings,
+  { pid, onWait }: UploadContext,
 ): "replaced" | "unchanged" | Promise<"replaced" | "unchanged"> {
   const write = () => {
     const { value } = readManifest(file);

@@ -4,7 +4,7 @@ import { unknownTypeHint } from "../project/unknown-type.ts";
 import { attestationRules } from "./attestation-rules.ts";
 import { debsHaveOneBound } from "./deb-rules.ts";
 import { metadataRules } from "./metadata-rules.ts";
-import { type ArtifactRule, error, type Standing, warning } from "./report.ts";
+import { type ArtifactRule, error, type LedgerState, warning } from "./report.ts";
 import { verbatimRules } from "./verbatim-rules.ts";
 
 const packageTypeKnown: ArtifactRule = function* ({ artifact, type, place, config }) {
@@ -60,28 +60,38 @@ const fileFitsInBytes: ArtifactRule = function* ({ artifact, file, place }) {
 };
 
 /** Web servers, and relcat's own, never send a file whose name begins with a dot. */
-const fileIsServed: ArtifactRule = function* ({ artifact, file, place, standing }) {
+const fileIsServed: ArtifactRule = function* ({ artifact, file, place, ledgerState }) {
   if (!file.startsWith(".") || artifact.url !== undefined) return;
   const path = artifact.file === undefined ? ["name"] : ["file"];
   const message = `the file name is ${display(file)}, expected a name that does not begin with a dot`;
-  yield* refusedIfNew(place(path), message, ["Rename it", "web servers do not send such a file"], standing());
+  yield* refusedIfNew(
+    place(path),
+    message,
+    ["Rename it", "web servers do not send such a file"],
+    ledgerState(),
+  );
 };
 
 /** These characters display a name in another order than it is stored: `tool\u202Eimg.exe` looks like `toolexe.gmi`. */
-const namesReadAsStored: ArtifactRule = function* ({ artifact, place, standing }) {
+const namesReadAsStored: ArtifactRule = function* ({ artifact, place, ledgerState }) {
   for (const key of ["name", "file"] as const) {
     const [found] = /[\u202a-\u202e\u2066-\u2069]/.exec(artifact[key] ?? "") ?? [];
     if (found === undefined) continue;
     const code = `U+${found.charCodeAt(0).toString(16).toUpperCase()}`;
     const message = `${key} has the character ${code}, which changes the direction of text, expected none`;
-    yield* refusedIfNew(place([key]), message, ["Remove it", "it can disguise a file name"], standing());
+    yield* refusedIfNew(place([key]), message, ["Remove it", "it can disguise a file name"], ledgerState());
   }
 };
 
 /** Earlier versions of relcat cut such names, which the ledger makes permanent. */
-function* refusedIfNew(at: Place, message: string, [fix, reason]: [string, string], standing: Standing) {
-  if (standing === "new") yield error("name-format", at, message, `${fix}: ${reason}.`);
-  if (standing === "cut")
+function* refusedIfNew(
+  at: Place,
+  message: string,
+  [fix, reason]: [string, string],
+  ledgerState: LedgerState,
+) {
+  if (ledgerState === "new") yield error("name-format", at, message, `${fix}: ${reason}.`);
+  if (ledgerState === "cut")
     yield warning(
       "name-format",
       at,

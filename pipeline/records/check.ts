@@ -3,19 +3,19 @@ import type { Settings } from "../documents/config.ts";
 import type { ParsedRelease } from "../project/parse.ts";
 import { artifactRules } from "./artifact-rules.ts";
 import { releaseRules } from "./release-rules.ts";
-import type { Standing } from "./report.ts";
+import type { LedgerState } from "./report.ts";
 import { readable } from "./verbatim.ts";
 
 /**
  * Applies all rules to a release; a pure function of its files, the configuration and what is cut.
  * @param whole the complete release, if `release` is only a part of it
- * @param standingOf a file of the release; default: all are new
+ * @param ledgerStateOf a file of the release; default: all are new
  */
 export function checkRelease(
   release: ParsedRelease,
   config: Settings,
   whole = release,
-  standingOf: (file: string) => Standing = () => "new",
+  ledgerStateOf: (file: string) => LedgerState = () => "new",
 ): Problem[] {
   const problems: Problem[] = [];
   for (const rule of releaseRules) problems.push(...rule(release, config));
@@ -29,7 +29,7 @@ export function checkRelease(
         version: release.version,
         release: whole,
         config,
-        standing: () => standingOf(file),
+        ledgerState: () => ledgerStateOf(file),
         place: (path: readonly (string | number)[], part?: "key" | "value") =>
           manifest.place(["artifacts", index, ...path], part),
       };

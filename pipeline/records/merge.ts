@@ -124,15 +124,15 @@ export function leaves(value: unknown, path = "", into = new Map<string, string>
   return into;
 }
 
-const mostFields = 12;
+const maxFields = 12;
 
 function conflict(...claims: [Artifact, Artifact]): Problem {
   const [[there, first], [at, second]] = claims
     .map((claim) => [claim.place(), claim] as const)
     .sort(([x], [y]) => text(`${x.file}:${x.line}`, `${y.file}:${y.line}`)) as [Placed, Placed];
   const all = differences(first, second);
-  const more = all.length > mostFields ? ` and ${all.length - mostFields} more` : "";
-  const fields = `${all.slice(0, mostFields).join(", ")}${more}`;
+  const more = all.length > maxFields ? ` and ${all.length - maxFields} more` : "";
+  const fields = `${all.slice(0, maxFields).join(", ")}${more}`;
   const message = `${display(first.file)} is described differently in ${there.file}:${there.line}: ${fields}`;
   const hint = "One file has one description: correct or remove one of the two.";
   return { code: "artifact-conflict", severity: "error", message, hint, at };

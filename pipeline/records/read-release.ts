@@ -12,7 +12,7 @@ import {
   type OutlinedRelease,
   type Release,
 } from "./normalize.ts";
-import type { Standing } from "./report.ts";
+import type { LedgerState } from "./report.ts";
 
 /** A release that was read, checked and normalized, before it has ids. */
 export interface ReadRelease<R extends OutlinedRelease = Release> {
@@ -30,7 +30,7 @@ export interface ReadingContext {
   config: Settings;
   files: AuthoredFiles;
   /** The ledger's state of a file of a release. */
-  standingOf(version: string, file: string): Standing;
+  standingOf(version: string, file: string): LedgerState;
 }
 
 /**

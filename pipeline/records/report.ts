@@ -14,13 +14,13 @@ export interface ArtifactInRelease {
   release: ParsedRelease;
   config: Settings;
   /** For rules that refuse only what is new, because a cut record can no longer be renamed. */
-  standing(): Standing;
+  ledgerState(): LedgerState;
   /** Location of a field; [] is the artifact itself. */
   place(path: Path, part?: "key" | "value"): Place;
 }
 
 /** new: not in the ledger; cut: in it; withdrawn: cut and retracted. */
-export type Standing = "new" | "cut" | "withdrawn";
+export type LedgerState = "new" | "cut" | "withdrawn";
 
 /** A named rule that yields problems. */
 export type ArtifactRule = (context: ArtifactInRelease) => Iterable<Problem>;

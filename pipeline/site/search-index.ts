@@ -17,7 +17,7 @@ type HashRow = readonly [checksum: string, version: string, id: number, name: st
 type NotesRow = readonly [version: string, texts: readonly string[]];
 
 /** Bytes of a file with notes, roughly. */
-const mostNotes = 60_000;
+const maxNoteBytes = 60_000;
 
 export const searchSlice = ({ packages, summary, notes }: PublishedRelease): SearchSlice => ({
   files: packages.map(({ file, record: { id, name, checksum } }) => searched({ id, name, file, checksum })),
@@ -138,7 +138,7 @@ function* notesByMonth(releases: Iterable<NotesRow>): Generator<[part: string, r
     if (notes.length === 0) continue;
     const length = notes.reduce((sum, text) => sum + text.length, version.length);
     const isNewMonth = version.slice(0, 5) !== month;
-    if (isNewMonth || size + length > mostNotes) {
+    if (isNewMonth || size + length > maxNoteBytes) {
       yield* part();
       [month, number, size, rows] = [version.slice(0, 5), isNewMonth ? 1 : number + 1, 0, []];
     }

@@ -37,7 +37,7 @@ export function fileSource(path: string): FileSource {
     });
 
   /** Reads a short file in one system call, because each call costs as much as reading it. */
-  function short(): Uint8Array {
+  function wholeShortFile(): Uint8Array {
     if (held) return held;
     const bytes = Buffer.allocUnsafeSlow(at.size + 1);
     if (attempt(path, () => readSync(descriptor, bytes, 0, bytes.length, 0)) !== at.size) throw changed(path);
@@ -48,7 +48,7 @@ export function fileSource(path: string): FileSource {
 
   async function pass(take: Take): Promise<void> {
     if (at.size <= shortSize) {
-      const bytes = short();
+      const bytes = wholeShortFile();
       if (bytes.length > 0) await take(bytes, 0);
       return;
     }
@@ -72,7 +72,7 @@ export function fileSource(path: string): FileSource {
     ...at,
     read(from, length) {
       refuseBeyond(at, from, length);
-      if (at.size <= shortSize) return short().subarray(from, from + length);
+      if (at.size <= shortSize) return wholeShortFile().subarray(from, from + length);
       if (piece.length < length) piece = Buffer.allocUnsafeSlow(length);
       const count = attempt(path, () => readSync(descriptor, piece, 0, length, from));
       if (count !== length) throw changed(path);
@@ -110,8 +110,8 @@ async function readAhead(descriptor: number, total: number, take: Take): Promise
       const { bytesRead } = await reading;
       if (bytesRead === 0 || done > total) return done;
       reading = readInto(descriptor, spare, 0, chunkSize, done + bytesRead);
-      const taken = take(full.subarray(0, bytesRead), done);
-      if (taken) await taken;
+      const processed = take(full.subarray(0, bytesRead), done);
+      if (processed) await processed;
       done += bytesRead;
       [full, spare] = [spare, full];
     }

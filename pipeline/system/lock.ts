@@ -7,9 +7,9 @@ import { setTimeout as wait } from "node:timers/promises";
 import { failure } from "../../shared/errors.ts";
 import { sqliteReason } from "../../shared/sqlite-reasons.ts";
 import { accessFailure, refuseSpecial } from "./access-failure.ts";
+import type { CommandContext } from "./command-context.ts";
 import { readIfPresent } from "./files.ts";
-import { realPlace } from "./real-place.ts";
-import type { Surroundings } from "./surroundings.ts";
+import { realPlace } from "./resolve-links.ts";
 
 /**
  * Name of the lock file, in the releases folder (ignored by git) and in the folder of a site (not served).
@@ -33,7 +33,7 @@ export const withLock = <T>(folder: string, pid: number, onWait: OnWait, work: W
 /** Like withLock, except that a dry run takes no lock, so that it leaves no lock file behind. */
 export const withWriteLock = async <T>(
   folder: string,
-  { dryRun, pid, onWait }: Pick<Surroundings, "dryRun" | "pid" | "onWait">,
+  { dryRun, pid, onWait }: Pick<CommandContext, "dryRun" | "pid" | "onWait">,
   work: Work<T>,
 ): Promise<T> => (dryRun ? work() : withLock(folder, pid, onWait, work));
 

@@ -6,7 +6,7 @@ const day = 24 * 3_600_000;
 /** A date that is not older shows that the clock is right: a site in use has one. */
 const recent = 30 * day;
 /** Maximum time between the newest date of a signed site and now, in days. */
-const mostDaysAhead = 90;
+const maxDaysAhead = 90;
 
 /** Dates from other clocks, in milliseconds since 1970. None is proof: each of these clocks may have been wrong. */
 export interface KnownDates {
@@ -36,8 +36,8 @@ export function requireClock(now: number, offset: number | undefined, known: Kno
   if (offset === undefined) {
     const fault = faultOf(now, known);
     if (fault === undefined) return;
-    const wayOut = `relcat build --released --site SITE, then relcat sign --site SITE --now ${dateOf(now)}, then relcat publish SITE`;
-    const hint = `${setIt} If it is right: ${wayOut}`;
+    const steps = `relcat build --released --site SITE, then relcat sign --site SITE --now ${dateOf(now)}, then relcat publish SITE`;
+    const hint = `${setIt} If it is right: ${steps}`;
     throw failure("clock", `${ours}, which is ${fault}`, hint);
   }
   if (Math.abs(offset) <= clockTolerance) return;
@@ -58,7 +58,7 @@ function faultOf(now: number, known: KnownDates): string | undefined {
     later.every(({ time }) => time >= newest - day);
   if (later.length > 0 && !wereAheadOnce)
     return `before the date of ${later.map(({ text }) => text).join(", ")}`;
-  if (known.timestamp === undefined || now - newest <= mostDaysAhead * day) return undefined;
+  if (known.timestamp === undefined || now - newest <= maxDaysAhead * day) return undefined;
   const last = dates.find(({ time }) => time === newest)?.text;
-  return `more than ${mostDaysAhead} days after the newest known date, that of ${last}`;
+  return `more than ${maxDaysAhead} days after the newest known date, that of ${last}`;
 }

@@ -147,9 +147,9 @@ async function takenVersions(
     const known = highest.get(role) ?? 0;
     const signed = Math.max(known, await highestSigned(source, role, versions, known + leftOverBound, root));
     const near = versions.filter((version) => version <= signed + leftOverBound);
-    const taken = new Set(versions);
+    const usedVersions = new Set(versions);
     let top = Math.max(signed, ...near);
-    while (taken.has(top + 1)) top++;
+    while (usedVersions.has(top + 1)) top++;
     highest.set(role, top);
   }
   return highest;

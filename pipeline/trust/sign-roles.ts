@@ -17,7 +17,7 @@ import {
   type Target,
   timestampContent,
 } from "./metadata.ts";
-import { clockTolerance, isDue, moreYears, mostTargets, rolesOfRelease, type Signing } from "./roles.ts";
+import { clockTolerance, isDue, maxTargets, moreYears, rolesOfRelease, type Signing } from "./roles.ts";
 import type { SignedFile } from "./site-targets.ts";
 
 /** Offline-signed metadata in releases/trust/. */
@@ -77,10 +77,10 @@ function contentsOf(targets: readonly SignedFile[], live: LiveMetadata): Map<str
   const years = Map.groupBy([...months.keys()].sort(), (month) => month.slice(0, "releases-YY".length));
   for (const [year, names] of years) contents.set(year, { kind: "delegations", names });
   for (const [month, own] of months) {
-    if (own.length > mostTargets) {
+    if (own.length > maxTargets) {
       throw failure(
         "too-many-targets",
-        `${month} has ${own.length} targets, expected at most ${mostTargets}`,
+        `${month} has ${own.length} targets, expected at most ${maxTargets}`,
         "Release less often.",
       );
     }

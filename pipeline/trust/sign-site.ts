@@ -7,11 +7,11 @@ import type { BuildDocument } from "../documents/site.ts";
 import { signerOf } from "../documents/trust.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
 import type { ProjectSettings } from "../project/settings.ts";
+import type { CommandContext } from "../system/command-context.ts";
 import { exists, readIfPresent, removeFile, replaceDurably } from "../system/files.ts";
 import { headTime } from "../system/git/git-head.ts";
 import { withOutputLock } from "../system/lock.ts";
 import { type RootFolder, rootFolder } from "../system/root-folder.ts";
-import type { Surroundings } from "../system/surroundings.ts";
 import { type Build, readBuild, requireBuild } from "./built-site.ts";
 import { type KnownDates, requireClock } from "./clock.ts";
 import { type OnCompared, refuseOtherThanCheckout } from "./compare-with-checkout.ts";
@@ -69,15 +69,15 @@ export async function signSite(
   project: ProjectSettings,
   out: string,
   options: SignOptions,
-  surroundings: Pick<Surroundings, "pid" | "onWait"> & { onCompared?: OnCompared },
+  context: Pick<CommandContext, "pid" | "onWait"> & { onCompared?: OnCompared },
 ): Promise<SignDelivery> {
   requireBuild(out);
   requireSigning(project.config);
   requireTrust(project.folder);
   const { document, bytes } = readBuild(out);
   if (document.provisional.length === 0)
-    await refuseOtherThanCheckout(project, out, document, surroundings.onCompared);
-  return signProved(project, out, sha256(bytes), options, surroundings);
+    await refuseOtherThanCheckout(project, out, document, context.onCompared);
+  return signProved(project, out, sha256(bytes), options, context);
 }
 
 /** @throws RelcatError trust-missing */
@@ -101,7 +101,7 @@ export async function signProved(
   out: string,
   proved: string,
   options: SignOptions,
-  surroundings: Pick<Surroundings, "pid" | "onWait">,
+  context: Pick<CommandContext, "pid" | "onWait">,
 ): Promise<SignDelivery> {
   requireSigning(config);
   const trust = requireTrust(releases);
@@ -109,7 +109,7 @@ export async function signProved(
   const root = trust.roots.at(-1) as SignedRoot;
   const source = typeof options.live === "string" ? metadataAt(options.live) : options.live;
   const there = source === undefined ? nothingLive : await readLiveMetadata(source, root);
-  return withOutputLock(out, surroundings.pid, surroundings.onWait, async () => {
+  return withOutputLock(out, context.pid, context.onWait, async () => {
     const { document: build, bytes: buildBytes } = readWholeBuild(out, proved);
     const read = (path: string) => requireBuilt(out, path, build);
     const sources = [...(source ? [source] : []), metadataAt(out)];

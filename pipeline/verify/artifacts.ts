@@ -8,14 +8,14 @@ import { rootFolder } from "../system/root-folder.ts";
 import { withWorkFolder } from "../system/work-folder.ts";
 import type { Artifact } from "./artifact.ts";
 import type { Finding } from "./finding.ts";
-import type { InspectAgain } from "./inspect-again.ts";
+import type { InspectAgain } from "./inspect-published.ts";
 import { isAddress, liveFolder, type SiteReader } from "./stores/site-reader.ts";
 
 /** Concurrent downloads. */
 const maxConcurrentDownloads = 4;
 
 /** Size limit for files of unknown size, in bytes. */
-export const mostArtifactBytes = 16 * 1024 ** 3;
+export const maxArtifactBytes = 16 * 1024 ** 3;
 
 /** Files that are not withdrawn, by path on the site. */
 export function artifactsOf(releases: ReadonlyMap<string, ReleaseDocument>): Map<string, Artifact> {
@@ -126,7 +126,7 @@ async function compareArtifact(
   // Avoids a long download if the announced length is already wrong.
   if (size !== null && head.length !== undefined && canAsk && head.length !== size)
     return `has ${head.length} bytes, expected ${size}`;
-  const limit = size ?? mostArtifactBytes;
+  const limit = size ?? maxArtifactBytes;
   const read = await measureArtifact(place, limit, onBytes, copy);
   if (read.status !== 200) return `is missing (${read.status})`;
   if (read.isEndless) return `has more than ${limit} bytes`;

@@ -124,7 +124,7 @@ export async function versionsOf(trusted: TrustedSite, findings: Finding[] = [])
     }
     for (const target of Object.keys(role.metadata.signed.targets)) {
       if (!maySpeak(name, target))
-        findings.push({ path, what: `speaks for ${target}, which is not its own` });
+        findings.push({ path, what: `signs ${target}, which belongs to another role` });
       else if (target.endsWith("/release.json")) versions.add(target.split("/")[1] ?? "");
     }
   }

@@ -4,7 +4,7 @@ import { name as nameSchema } from "../../shared/fields.ts";
 import type { PackageRecord } from "../documents/package-record.ts";
 import type { ReleaseDocument } from "../documents/site.ts";
 import { downloadTo } from "../system/network/download-file.ts";
-import { mostArtifactBytes, placeOf } from "./artifacts.ts";
+import { maxArtifactBytes, placeOf } from "./artifacts.ts";
 import { chooseRecord, isVersion, type Wanted, whyNone } from "./choose-record.ts";
 import { readTarget, versionsOf } from "./documents.ts";
 import type { TrustedPlace } from "./place.ts";
@@ -15,7 +15,7 @@ export interface DownloadRequest extends Wanted {
   /** Target path; default: the catalog's file name in the current folder. */
   out?: string | undefined;
   /** Size limit for a file of unknown size, in bytes. */
-  mostBytes?: number | undefined;
+  maxBytes?: number | undefined;
   onProgress?: ((progress: { file: string; done: number; total: number }) => void) | undefined;
   pause?: ((milliseconds: number) => Promise<unknown>) | undefined;
 }
@@ -73,7 +73,7 @@ async function deliver(trusted: TrustedSite, request: DownloadRequest): Promise<
     file,
     sha256: record.checksum,
     size: artifact.size,
-    mostBytes: request.mostBytes ?? mostArtifactBytes,
+    maxBytes: request.maxBytes ?? maxArtifactBytes,
     onBytes: (bytes) => request.onProgress?.({ file, done: bytes, total: artifact.size ?? bytes }),
     pause: request.pause,
   });

@@ -15,7 +15,7 @@ export interface Expectation {
   clock?: () => number;
 }
 
-const [shortest, longest] = [250, 5_000];
+const [minPauseMilliseconds, maxPauseMilliseconds] = [250, 5_000];
 
 /**
  * Polls until the expected build is live or the time is up. Problems of caches and networks are retried;
@@ -28,7 +28,7 @@ export async function awaitBuild(
   { build, wait, onWait = () => {}, pause = pauseFor, clock = Date.now }: Expectation,
 ): Promise<string> {
   const end = clock() + wait;
-  for (let interval = shortest; ; interval = Math.min(interval * 2, longest)) {
+  for (let interval = minPauseMilliseconds; ; interval = Math.min(interval * 2, maxPauseMilliseconds)) {
     const left = end - clock();
     try {
       const live = await signedBuild(place, root, state);

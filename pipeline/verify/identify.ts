@@ -123,7 +123,7 @@ async function listing(
 }
 
 /** Largest relative edit distance for a suggested name. */
-const mostDifference = 0.3;
+const maxDifference = 0.3;
 
 function nearest(name: string, names: readonly { file: string; version: string }[]) {
   const same = names.find(({ file }) => file === name);
@@ -131,6 +131,6 @@ function nearest(name: string, names: readonly { file: string; version: string }
   const [best] = names
     .map((each) => ({ ...each, far: distance(each.file, name) }))
     .sort((a, b) => a.far - b.far);
-  if (!best || best.far > name.length * mostDifference) return null;
+  if (!best || best.far > name.length * maxDifference) return null;
   return { file: best.file, version: best.version, isSameName: false };
 }

@@ -7,7 +7,7 @@ const path = "api/v1/package/";
 /** The file with the list's bytes. */
 const listFile = "api/v1/package/index.json";
 /** A list page is small; longer answers are not read. */
-const mostPageBytes = 16 * 1024 * 1024;
+const maxPageBytes = 16 * 1024 * 1024;
 
 /**
  * Requests the list as an installer and as a browser. Content negotiation is optional, but installers must
@@ -16,7 +16,7 @@ const mostPageBytes = 16 * 1024 * 1024;
 export async function listAddressFindings(site: SiteReader, listed: Listed): Promise<Finding[]> {
   const known = listed[listFile];
   if (!site.isRemote || !known) return [];
-  const limit = Math.max(known.size, mostPageBytes) + 1;
+  const limit = Math.max(known.size, maxPageBytes) + 1;
   const json = await site.read(path, limit, { accept: "application/json" });
   const html = await site.read(path, limit, { accept: "text/html" });
   return [...jsonFindings(json, known), ...htmlFindings(html, known)];

@@ -3,8 +3,8 @@ import { readRoot, sha256 } from "../trust/metadata.ts";
 import type { Finding } from "./finding.ts";
 import type { TrustedSite } from "./tuf-client.ts";
 
-const mostRootBytes = 512_000;
-const mostListBytes = 64 * 1024 * 1024;
+const maxRootBytes = 512_000;
+const maxListBytes = 64 * 1024 * 1024;
 
 /**
  * Checks bytes that no signature or hash covers: signatures, white space, earlier roots, and the list of
@@ -27,7 +27,7 @@ async function rootFindings(trusted: TrustedSite, pinned: Uint8Array): Promise<F
   let before: Metadata<Root> | undefined;
   for (let version = 1; version <= newest; version++) {
     const path = `metadata/${version}.root.json`;
-    const bytes = trusted.answered.get(path) ?? (await read(trusted, path, mostRootBytes));
+    const bytes = trusted.answered.get(path) ?? (await read(trusted, path, maxRootBytes));
     const root = bytes && parsed(bytes);
     if (!bytes)
       findings.push({
@@ -103,7 +103,7 @@ async function partFindings(trusted: TrustedSite): Promise<Finding[]> {
   for (const [file, meta] of named) {
     const path = `metadata/${meta.version}.${encodeURIComponent(file)}`;
     if (answered.has(path)) continue; // The client has verified these already.
-    const bytes = await read(trusted, path, (meta.length ?? mostListBytes) + 1);
+    const bytes = await read(trusted, path, (meta.length ?? maxListBytes) + 1);
     if (!bytes) findings.push({ path, what: "is missing" });
     else if (sha256(bytes) !== meta.hashes?.sha256) findings.push({ path, what: "is not what was signed" });
   }
@@ -114,7 +114,7 @@ async function partFindings(trusted: TrustedSite): Promise<Finding[]> {
 async function signedListFindings(trusted: TrustedSite): Promise<Finding[]> {
   if (trusted.site.isRemote) return [];
   const path = "metadata/signed.json";
-  const bytes = await read(trusted, path, mostListBytes);
+  const bytes = await read(trusted, path, maxListBytes);
   if (!bytes) return [];
   const wrong = (what: string): Finding[] => [{ path, what }];
   try {
@@ -123,11 +123,11 @@ async function signedListFindings(trusted: TrustedSite): Promise<Finding[]> {
     const isPlain = schema_version === 1 && Object.keys(rest).length === 0;
     if (!isPlain || text !== `${JSON.stringify({ schema_version, build, files })}\n`)
       return wrong("is not written as it was when it was signed");
-    const built = await read(trusted, "build.json", mostListBytes);
+    const built = await read(trusted, "build.json", maxListBytes);
     if (built && sha256(built) !== build) return wrong("is from another build than build.json");
     const findings: Finding[] = [];
     for (const [name, known] of Object.entries(files as Record<string, { sha256: string; size: number }>)) {
-      const file = await read(trusted, name, known.size + mostRootBytes);
+      const file = await read(trusted, name, known.size + maxRootBytes);
       if (!file || sha256(file) !== known.sha256 || file.length !== known.size)
         findings.push({ path, what: `lists ${name} with other data than it has` });
     }

@@ -21,18 +21,18 @@ export interface OtherBuild {
 }
 
 /** Snapshots to look back; numbers may be skipped. */
-const mostBack = 50;
-const mostGap = 10;
+const maxBack = 50;
+const maxGap = 10;
 /** Snapshots that may be uploaded before the timestamp that refers to them. */
-const mostAhead = 10;
+const maxAhead = 10;
 
-const mostSnapshotBytes = 2_000_000;
+const maxSnapshotBytes = 2_000_000;
 
 /** Newest first. */
 export async function* earlierBuilds(trusted: TrustedSite): AsyncGenerator<OtherBuild> {
   const newest = trusted.snapshot.metadata.signed.version - 1;
   let missing = 0;
-  for (let version = newest; version > 0 && version > newest - mostBack && missing < mostGap; version--) {
+  for (let version = newest; version > 0 && version > newest - maxBack && missing < maxGap; version--) {
     const build = await readOther(trusted, version);
     missing = build ? 0 : missing + 1;
     if (build) yield build;
@@ -42,7 +42,7 @@ export async function* earlierBuilds(trusted: TrustedSite): AsyncGenerator<Other
 /** Builds that are being published, with a timestamp that still refers to an earlier one. Oldest first. */
 export async function* laterBuilds(trusted: TrustedSite): AsyncGenerator<OtherBuild> {
   const live = trusted.snapshot.metadata.signed.version;
-  for (let version = live + 1; version <= live + mostAhead; version++) {
+  for (let version = live + 1; version <= live + maxAhead; version++) {
     const build = await readOther(trusted, version);
     if (build) yield build;
   }
@@ -79,7 +79,7 @@ export const signingTime = ({ metadata: { signed } }: SignedSnapshot): number =>
 
 /** Accepts only current keys: a replaced key must not decide what was published in the past. */
 async function readSigned(trusted: TrustedSite, version: number): Promise<SignedSnapshot | undefined> {
-  const { status, bytes } = await trusted.site.read(metadataPath("snapshot", version), mostSnapshotBytes);
+  const { status, bytes } = await trusted.site.read(metadataPath("snapshot", version), maxSnapshotBytes);
   if (status !== 200) return undefined;
   try {
     const snapshot = readSnapshot(bytes);
@@ -100,7 +100,7 @@ async function readList(
   const meta = snapshot.metadata.signed.meta[`${role}.json`];
   const expected = meta?.hashes?.sha256;
   if (!meta || expected === undefined) return {};
-  const part = await site.read(metadataPath(role, meta.version), meta.length ?? mostSnapshotBytes);
+  const part = await site.read(metadataPath(role, meta.version), meta.length ?? maxSnapshotBytes);
   if (part.status !== 200 || sha256(part.bytes) !== expected) return {};
   const target = targetOf(readTargets(part.bytes), path);
   if (!target) return {};

@@ -136,11 +136,11 @@ const withoutRoot = (releases: string) =>
       "In the project, its own root counts for its sites and the folders in it. --trust-first-use takes the site's own.",
   );
 
-const mostRootBytes = 512_000;
+const maxRootBytes = 512_000;
 
 async function firstUse(base: string, place: string): Promise<Omit<TrustedPlace, "settles" | "policy">> {
   const path = "metadata/1.root.json";
-  const { status, bytes } = await siteAt(place).read(path, mostRootBytes);
+  const { status, bytes } = await siteAt(place).read(path, maxRootBytes);
   if (status !== 200)
     throw failure(
       "root-missing",

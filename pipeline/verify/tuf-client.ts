@@ -15,7 +15,7 @@ import {
 } from "../trust/metadata.ts";
 import { type Answer, addressOf, type SiteReader } from "./stores/site-reader.ts";
 import { openMemory } from "./stores/trust-state.ts";
-import { type Asked, explained, tampered } from "./tuf-refusals.ts";
+import { type CurrentRequest, tampered, tufProblem } from "./tuf-refusals.ts";
 import { followWorkflow } from "./tuf-workflow.ts";
 
 /** A site whose metadata was verified, starting from a pinned root. */
@@ -46,7 +46,7 @@ export interface TargetDescription {
 }
 
 /** Large enough for the list of a very large catalog. */
-const mostTargetBytes = 1024 * 1024 * 1024;
+const maxTargetBytes = 1024 * 1024 * 1024;
 
 /**
  * Verifies roots, timestamp, snapshot and targets. Verified metadata is stored at once, even if a later step
@@ -61,11 +61,11 @@ export async function openTrustedSite(
   state: string,
 ): Promise<TrustedSite> {
   const memory = openMemory(state);
-  const asked: Asked = { path: "metadata/root.json" };
+  const currentRequest: CurrentRequest = { path: "metadata/root.json" };
   const answered = new Map<string, Uint8Array>();
   let headers: Answer["headers"] = {};
   const ask = async (path: string, role: string, limit: number) => {
-    asked.path = path;
+    currentRequest.path = path;
     const answer = await site.read(path, limit);
     if (answer.status !== 200) return undefined;
     answered.set(path, answer.bytes);
@@ -73,13 +73,13 @@ export async function openTrustedSite(
     refuseUnfit(site, role, answer.bytes);
     return answer.bytes;
   };
-  const inWords = <T>(doing: () => Promise<T>) => worded(site, asked, doing);
-  const workflow = await inWords(() => followWorkflow(root, memory, ask));
+  const translated = <T>(doing: () => Promise<T>) => translateErrors(site, currentRequest, doing);
+  const workflow = await translated(() => followWorkflow(root, memory, ask));
   const bytesOf = (role: string) => workflow.bytes.get(role) ?? new Uint8Array();
   const timestamp = readTimestamp(bytesOf("timestamp"));
   refuseClock(site, timestamp);
   const describe = async (path: string) => {
-    const role = await inWords(() => workflow.find(path));
+    const role = await translated(() => workflow.find(path));
     const target = role?.signed.targets[path];
     return target && describeTarget(site, target);
   };
@@ -126,7 +126,7 @@ function describeTarget(site: SiteReader, { path, length, hashes }: TargetFile):
 
 async function readTarget(site: SiteReader, stored: string, { hashes, size }: TargetDescription) {
   const address = site.isRemote ? addressOf(stored) : stored;
-  const { status, bytes } = await site.read(address, Math.min(size, mostTargetBytes));
+  const { status, bytes } = await site.read(address, Math.min(size, maxTargetBytes));
   if (status !== 200) throw tampered(site, stored, `is missing (${status})`);
   const isRight = algorithms.every((algorithm) => {
     const expected = Object.hasOwn(hashes, algorithm) ? hashes[algorithm] : undefined;
@@ -156,16 +156,20 @@ function refuseUnfit(site: SiteReader, role: string, bytes: Uint8Array): void {
   refuseDoubledKeys(site, role, signed);
 }
 
-async function worded<T>(site: SiteReader, asked: Asked, doing: () => Promise<T>): Promise<T> {
+async function translateErrors<T>(
+  site: SiteReader,
+  asked: CurrentRequest,
+  doing: () => Promise<T>,
+): Promise<T> {
   try {
     return await doing();
   } catch (error) {
-    throw error instanceof RelcatError ? error : explained(site, asked.path, error);
+    throw error instanceof RelcatError ? error : tufProblem(site, asked.path, error);
   }
 }
 
 /** Allowed clock error in milliseconds: a wrong time zone can cause up to a day. */
-const mostBehind = 24 * 3_600_000;
+const maxBehindMilliseconds = 24 * 3_600_000;
 
 /**
  * With a slow clock nothing expires. A timestamp's expiry says nothing about the clock, so its signing date
@@ -173,7 +177,7 @@ const mostBehind = 24 * 3_600_000;
  */
 function refuseClock(site: SiteReader, { metadata }: SignedTimestamp): void {
   const signedAt = signingDate(metadata.signed);
-  if (signedAt === undefined || signedAt <= Date.now() + mostBehind) return;
+  if (signedAt === undefined || signedAt <= Date.now() + maxBehindMilliseconds) return;
   throw failure(
     "clock",
     `${site.place}: the timestamp was signed on ${new Date(signedAt).toISOString()}, which is in the future by your clock`,

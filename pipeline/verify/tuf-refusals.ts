@@ -3,12 +3,12 @@ import type { SiteReader } from "./stores/site-reader.ts";
 import { WorkflowError } from "./tuf-workflow.ts";
 
 /** The current request, because the TUF client's errors seldom name a role. */
-export interface Asked {
+export interface CurrentRequest {
   path: string;
 }
 
 /** Translates an error of the TUF client into role and reason. */
-export function explained(site: SiteReader, path: string, error: unknown): RelcatError {
+export function tufProblem(site: SiteReader, path: string, error: unknown): RelcatError {
   const { message } = error as Error;
   const [, expired] = /([\w.-]+)\.json is expired/.exec(message) ?? [];
   if (expired !== undefined) return expiredMetadata(site, expired, error);

@@ -36,8 +36,8 @@ interface Run {
   ask: AskForMetadata;
 }
 
-const mostRotations = 1024;
-const mostDelegations = 32;
+const maxRotations = 1024;
+const maxDelegations = 32;
 /** Size limits in bytes, if the parent metadata gives none. */
 const limits = { root: 512_000, timestamp: 16_384, snapshot: 2_000_000, targets: 5_000_000 };
 
@@ -71,7 +71,7 @@ async function accept({ bytes, memory }: Run, role: string, verified: Uint8Array
 
 /** 5.3. Expiry of the last root (5.3.10) is checked together with the timestamp. */
 async function updateRoot(run: Run): Promise<void> {
-  for (let rotation = 0; rotation < mostRotations; rotation++) {
+  for (let rotation = 0; rotation < maxRotations; rotation++) {
     const before = run.store.root.signed;
     const path = `metadata/${before.version + 1}.root.json`;
     const bytes = await run.ask(path, "root", limits.root);
@@ -139,7 +139,7 @@ async function loadTargets(
   const meta = Object.entries(store.snapshot?.signed.meta ?? {}).find(
     ([file]) => file === `${role}.json`,
   )?.[1];
-  if (!meta) throw new WorkflowError(`lacks the role ${role}, which ${delegator} lets speak`);
+  if (!meta) throw new WorkflowError(`lacks the role ${role}, to which ${delegator} delegates`);
   const path = `metadata/${prefix(run, meta.version)}${encodeURIComponent(role.toWellFormed())}.json`;
   const bytes = await required(run, path, role, meta.length ?? limits.targets);
   take(bytes);
@@ -151,7 +151,7 @@ async function loadTargets(
 async function findTarget(run: Run, target: string): Promise<Metadata<Targets> | undefined> {
   const waiting = [{ role: "targets", delegator: "root" }];
   const visited = new Set<string>();
-  while (visited.size <= mostDelegations) {
+  while (visited.size <= maxDelegations) {
     const next = waiting.pop();
     if (!next) return undefined;
     if (visited.has(next.role)) continue;

@@ -8,7 +8,7 @@ import { feedFindings } from "./feed-findings.ts";
 import { compareFiles } from "./files.ts";
 import type { Finding } from "./finding.ts";
 import { hostingFindings } from "./hosting.ts";
-import type { InspectAgain, Inspections } from "./inspect-again.ts";
+import type { InspectAgain, Inspections } from "./inspect-published.ts";
 import { listAddressFindings } from "./list-address.ts";
 import { metadataFindings } from "./metadata-form.ts";
 import type { ProjectPolicy } from "./project-policy.ts";
@@ -148,7 +148,7 @@ async function inspecting(
 ): Promise<InspectAgain | undefined> {
   const project = policy && (policy.project ?? policy.manifests);
   if (!artifacts || !project) return undefined;
-  const { inspectAgain } = await import("./inspect-again.ts");
+  const { inspectAgain } = await import("./inspect-published.ts");
   return inspectAgain(project, now);
 }
 
@@ -183,7 +183,10 @@ async function indexFindings(
   const index = (await readListed(site, documents, "api/v1/release/index.json")) as ReleaseIndex | undefined;
   const versions = index?.releases.map(({ version }) => version).sort();
   if (versions && versions.join() !== [...documents.releases.keys()].join())
-    findings.push({ path: "api/v1/release/index.json", what: "has other releases than are signed" });
+    findings.push({
+      path: "api/v1/release/index.json",
+      what: "lists releases that differ from the signed ones",
+    });
   if (!build) return findings;
   return [...findings, ...buildFindings(build, documents), ...hostingFindings(site, build)];
 }

@@ -22,7 +22,7 @@ export interface PostOptions {
   token: string | undefined;
   /** Checks other credentials. */
   mayPost?: ((request: CatalogRequest) => Promise<"yes" | "forbidden" | "unknown">) | undefined;
-  surroundings: Pick<Surroundings, "pid" | "onWait">;
+  context: Pick<Surroundings, "pid" | "onWait">;
   /** Program and arguments, run after manifests were stored; never through a shell. */
   afterPost?: readonly string[] | undefined;
   /** Receives errors whose details clients do not see. */
@@ -52,7 +52,7 @@ export function addManifestTo(options: PostOptions): NonNullable<CatalogAppOptio
     if (body === "too-large") return tooLarge(headers);
     if (body === "cut-off") return detail(400, "The body ended before its length.", headers);
     try {
-      const posted = await inTurn(() => postManifest(options.releases, body, options.surroundings));
+      const posted = await inTurn(() => postManifest(options.releases, body, options.context));
       const isNotified = posted.result === "unchanged" || (await notify(posted.file));
       return stored(posted, isNotified, headers);
     } catch (error) {

@@ -63,7 +63,7 @@ async function compare(model: Model, real: Real, grows = true): Promise<void> {
   expect(ids).toEqual(Array.from({ length: model.nextId - 1 }, (_, index) => index + 1));
   const packages = identified.releases.flatMap((release) => release.packages);
   expect(packages).toHaveLength(model.artifacts.length);
-  for (const { artifact, id, standing, retraction, created, modified } of packages) {
+  for (const { artifact, id, ledgerState: standing, retraction, created, modified } of packages) {
     const known = model.artifacts.find(
       ({ version, file }) => version === artifact.content.version && file === artifact.file,
     );

@@ -199,7 +199,7 @@ describe("a live record that is missing here", () => {
     expect(forbidden).toMatchObject([
       {
         code: "id-taken",
-        message: `the id 6 is to go to "tool-26.10.001.msi" of 26.10.001 here, but ${join(made.folder, "list.json")} has it for something else`,
+        message: `the id 6 would be assigned to "tool-26.10.001.msi" of 26.10.001 here, but ${join(made.folder, "list.json")} uses it for another file`,
       },
     ]);
   });
@@ -211,7 +211,7 @@ describe("a live record that is missing here", () => {
     expect(forbidden).toMatchObject([
       {
         code: "id-taken",
-        message: `the id 1 is that of "tool-26.08.001.msi" of 26.08.001 here, but ${join(made.folder, "list.json")} has it for something else`,
+        message: `the id 1 is that of "tool-26.08.001.msi" of 26.08.001 here, but ${join(made.folder, "list.json")} uses it for another file`,
       },
     ]);
   });

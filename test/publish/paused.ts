@@ -18,7 +18,7 @@ export const actions: readonly Action[] = ["publish", "rollback", "refresh"];
 /** A copy of the releases folder, made before a release was withdrawn. */
 const beforeWithdrawal = "before-withdrawal";
 
-const surroundings = { pid: process.pid, onWait: () => {} };
+const context = { pid: process.pid, onWait: () => {} };
 
 /** How far the clock of a publisher is ahead, in milliseconds. */
 export interface Clock {
@@ -96,14 +96,14 @@ export async function signAndPublish(
   const live = await metadataAtSite(project, "prod", { environment, pid: process.pid });
   // There is one checkout here, but each build came from its own.
   const proved = sha256(readFileSync(join(out, "build.json")));
-  await signProved(project, out, proved, { live, environment, now: now() }, surroundings);
+  await signProved(project, out, proved, { live, environment, now: now() }, context);
   const request = {
     ...options(clock),
     releaseHold: true,
     repair,
     ...(onStep && { onStep: stopping(onStep) }),
   };
-  return publishSite(project, out, "prod", request, surroundings);
+  return publishSite(project, out, "prod", request, context);
 }
 
 const stopping = (onStep: (step: PublishStep) => unknown) => async (step: PublishStep) => {
@@ -121,12 +121,12 @@ export async function act(
   if (action === "publish") return signAndPublish("one", clock, onStep);
   // The daily job of a checkout before the withdrawal. After it, nothing would be signed.
   if (action === "refresh")
-    return refreshSite(await openSettings(beforeWithdrawal), "prod", request, surroundings);
+    return refreshSite(await openSettings(beforeWithdrawal), "prod", request, context);
   return rollbackSite(
     await openSettings("releases"),
     "prod",
     { ...request, to, reason: "odd page" },
-    surroundings,
+    context,
   );
 }
 

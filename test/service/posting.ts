@@ -60,7 +60,13 @@ export async function servePosts(
   const said: string[] = [];
   const surroundings = { pid: process.pid, onWait: () => {} };
   const log = (message: string) => said.push(message);
-  const addManifest = addManifestTo({ releases: catalog.folder, token, surroundings, log, ...options });
+  const addManifest = addManifestTo({
+    releases: catalog.folder,
+    token,
+    context: surroundings,
+    log,
+    ...options,
+  });
   const running = await serveFolder(site ?? (await anySite()), { addManifest });
   return { ...running, catalog, said, post: (body, headers) => postTo(running.url, body, headers) };
 }

@@ -168,7 +168,7 @@ describe("verify refuses", () => {
       }),
     );
     expect(rogue).toMatch(
-      /^6 .*2\.catalog\.json speaks for releases\/26\.08\.001\/release\.json, which is not its own/s,
+      /^6 .*2\.catalog\.json signs releases\/26\.08\.001\/release\.json, which belongs to another role/s,
     );
     const lonely = await saidAfter((forger) =>
       forger.snapshot((signed) => {

@@ -176,13 +176,13 @@ function digestCheck(
 export function sizeNotes({ signatures, main, size }: RpmLayout): string[] {
   const stated = integersOf(signatures, signatureTags.size)[0] ?? longOf(signatures, signatureTags.longSize);
   const [statedLength] = integersOf(signatures, signatureTags.fileSignatureLength);
-  const longest = textsOf(signatures, signatureTags.fileSignatures).reduce(
+  const fullLength = textsOf(signatures, signatureTags.fileSignatures).reduce(
     (most, hex) => Math.max(most, hex.length / 2),
     0,
   );
   const compared = [
     ["Header and payload have", size - main.from, stated],
-    ["The longest signature of a file has", longest, statedLength],
+    ["The longest signature of a file has", fullLength, statedLength],
   ] as const;
   return compared
     .filter(([, actual, stated]) => stated !== undefined && stated !== actual)

@@ -1,10 +1,10 @@
 import { failure } from "../../../shared/errors.ts";
 import { pageTemplates, templateFolder, templateMark } from "../../documents/pages/page-templates.ts";
 import { discover } from "../../project/discover.ts";
+import type { CommandContext } from "../../system/command-context.ts";
 import { createFile, exists, requireFolder } from "../../system/files.ts";
 import { withLock } from "../../system/lock.ts";
 import { inProject } from "../../system/project-links.ts";
-import type { Surroundings } from "../../system/surroundings.ts";
 
 /** Names of the templates that a project replaces; none without a project. */
 export const replacedTemplates = async (folder: string): Promise<string[]> =>
@@ -20,12 +20,12 @@ export async function ejectTemplate(
   folder: string,
   name: string,
   text: string,
-  surroundings: Surroundings,
+  context: CommandContext,
 ): Promise<string> {
   requireFolder(folder);
   if (!(name in pageTemplates)) throw new Error(`${name} is not a template`);
   const path = `${folder}/${templateFolder}/${name}`;
-  return withLock(folder, surroundings.pid, surroundings.onWait, () => {
+  return withLock(folder, context.pid, context.onWait, () => {
     if (exists(path))
       throw failure(
         "file-exists",

@@ -3,11 +3,11 @@ import { discover } from "../../project/discover.ts";
 import { eventTime } from "../../project/event-time.ts";
 import { requireVersions } from "../../project/known-versions.ts";
 import { openSettings } from "../../project/settings.ts";
+import type { CommandContext } from "../../system/command-context.ts";
 import { createFile, exists, requireFolder } from "../../system/files.ts";
 import { listFolders, moveFile } from "../../system/folders.ts";
 import { withLock } from "../../system/lock.ts";
 import { inProject } from "../../system/project-links.ts";
-import type { Surroundings } from "../../system/surroundings.ts";
 import { composeNote, type NewNote } from "./note-fragment.ts";
 import { decideOpening, type Opening, type OpenReleaseOptions } from "./open-release.ts";
 
@@ -19,19 +19,14 @@ import { decideOpening, type Opening, type OpenReleaseOptions } from "./open-rel
 export async function openRelease(
   folder: string,
   options: OpenReleaseOptions,
-  surroundings: Surroundings,
+  context: CommandContext,
 ): Promise<Opening> {
   requireFolder(folder);
-  return withLock(folder, surroundings.pid, surroundings.onWait, async () => {
+  return withLock(folder, context.pid, context.onWait, async () => {
     const { next } = await discover(folder);
     const versions = [...listFolders(folder), ...readLedgerNow(folder).versions];
     const nextNotes = next.map((path) => path.slice("next/notes/".length));
-    const opening = decideOpening(
-      { versions, nextNotes },
-      options,
-      now(surroundings),
-      schemasSeenFrom(folder),
-    );
+    const opening = decideOpening({ versions, nextNotes }, options, now(context), schemasSeenFrom(folder));
     // git does not store empty folders, so a placeholder keeps the folder for the next note.
     if (!exists(`${folder}/next/notes/.gitkeep`))
       createFile(`${folder}/next/notes/.gitkeep`, "", inProject(folder));
@@ -55,12 +50,12 @@ export async function addNote(
   folder: string,
   note: NewNote,
   version: string | undefined,
-  surroundings: Surroundings,
+  context: CommandContext,
 ): Promise<string> {
   requireFolder(folder);
   if (version !== undefined) requireVersions(folder, [version]);
   const { slug, text } = composeNote(note, (await openSettings(folder)).config, schemasSeenFrom(folder));
-  return withLock(folder, surroundings.pid, surroundings.onWait, () => {
+  return withLock(folder, context.pid, context.onWait, () => {
     const path = (number: number) =>
       `${folder}/${version ?? "next"}/notes/${number === 1 ? slug : `${slug}-${number}`}.yaml`;
     let number = 1;
@@ -71,7 +66,7 @@ export async function addNote(
 }
 
 /** Current time with microseconds. */
-export const now = ({ clock }: Surroundings): string => eventTime(clock, undefined, "");
+export const now = ({ clock }: CommandContext): string => eventTime(clock, undefined, "");
 
 /** This repository contains its schemas; a project uses those of the installed package. */
 export const schemasSeenFrom = (folder: string): string =>

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { failure } from "../../../shared/errors.ts";
+import type { CommandContext } from "../../system/command-context.ts";
 import { createFile, exists, isBelow, readPresent, refuseLinkedPlace } from "../../system/files.ts";
 import { isFolder, listFiles } from "../../system/folders.ts";
 import { withLock } from "../../system/lock.ts";
 import { type Locked, lockDependencies } from "../../system/npm.ts";
 import type { InProject } from "../../system/project-links.ts";
-import type { Surroundings } from "../../system/surroundings.ts";
 import { withWorkFolder } from "../../system/work-folder.ts";
 import { now } from "./new-files.ts";
 import { isForeign, type OwnPackage, type Pin, packRelcat, pinRelcat, testedNode } from "./pin-relcat.ts";
@@ -35,7 +35,7 @@ export interface StartedProject {
   unlocked: string | undefined;
 }
 
-export interface InitSurroundings extends Surroundings {
+export interface InitContext extends CommandContext {
   /** Called before npm works, which may take a minute. */
   onNpm: () => void;
 }
@@ -49,9 +49,9 @@ export async function init(
   folder: string,
   wanted: NewProject,
   own: OwnPackage,
-  surroundings: InitSurroundings,
+  context: InitContext,
 ): Promise<StartedProject> {
-  const opened = now(surroundings);
+  const opened = now(context);
   const { month = opened.slice(2, 7).replace("-", "."), from } = wanted;
   const copied = await copiedFiles(own.folder, from);
   const node = testedNode(own);
@@ -61,12 +61,12 @@ export async function init(
     ...(tarball ? [{ path: tarball.path, content: tarball.bytes }] : []),
   ];
   refuseExisting(folder, filesFor({ spec: "" }));
-  const { pin, locked } = await decidePin(folder, wanted, own, filesFor, surroundings);
+  const { pin, locked } = await decidePin(folder, wanted, own, filesFor, context);
   const files = filesFor(pin);
   if ("text" in locked) files.push({ path: "package-lock.json", content: locked.text });
   // The lock is already a file in the folder.
   refuseExisting(folder, files);
-  return withLock(join(folder, "releases"), surroundings.pid, surroundings.onWait, () => {
+  return withLock(join(folder, "releases"), context.pid, context.onWait, () => {
     refuseExisting(folder, files);
     // biome-ignore lint/plugin: relcat chose these file names.
     for (const { path, content } of files) createFile(join(folder, path), content, isOwn(folder));
@@ -101,7 +101,7 @@ async function decidePin(
   { relcat, lock = true }: NewProject,
   own: OwnPackage,
   filesFor: (pin: Pin) => StarterFile[],
-  surroundings: InitSurroundings,
+  context: InitContext,
 ): Promise<{ pin: Pin; locked: Locked }> {
   const lockOf = async (pin: Pin): Promise<Locked> => {
     if (!lock) return { reason: "--no-lock was given" };
@@ -109,12 +109,12 @@ async function decidePin(
     const needed = filesFor(pin).filter(({ path }) => path === "package.json" || path === pin.tarball?.path);
     return withWorkFolder((work) => lockDependencies(folder, needed, work));
   };
-  if (relcat === undefined) surroundings.onNpm();
-  const pin = await pinRelcat(own, relcat, surroundings);
-  if (relcat !== undefined && lock) surroundings.onNpm();
+  if (relcat === undefined) context.onNpm();
+  const pin = await pinRelcat(own, relcat, context);
+  if (relcat !== undefined && lock) context.onNpm();
   const locked = await lockOf(pin);
   if (!("text" in locked) || !isForeign(pin, locked.text)) return { pin, locked };
-  const packed = await packRelcat(own, surroundings);
+  const packed = await packRelcat(own, context);
   return { pin: packed, locked: await lockOf(packed) };
 }
 
@@ -135,8 +135,8 @@ function refuseExisting(folder: string, files: readonly StarterFile[]): void {
     // biome-ignore lint/plugin: relcat chose these file names.
     for (const { path } of files) refuseLinkedPlace(join(folder, path), isOwn(folder));
   // biome-ignore lint/plugin: relcat chose these file names.
-  const taken = files.map(({ path }) => join(folder, path)).filter(exists);
-  if (taken.length === 0) return;
+  const existing = files.map(({ path }) => join(folder, path)).filter(exists);
+  if (existing.length === 0) return;
   if (exists(join(folder, "releases/catalog.yaml")))
     throw failure(
       "file-exists",
@@ -145,7 +145,7 @@ function refuseExisting(folder: string, files: readonly StarterFile[]): void {
     );
   throw failure(
     "file-exists",
-    `${taken.join(", ")} ${taken.length === 1 ? "exists" : "exist"} already`,
-    `Nothing was written. Move ${taken.length === 1 ? "it" : "them"} away first, or start in another folder.`,
+    `${existing.join(", ")} ${existing.length === 1 ? "exists" : "exist"} already`,
+    `Nothing was written. Move ${existing.length === 1 ? "it" : "them"} away first, or start in another folder.`,
   );
 }

@@ -1,9 +1,9 @@
 import { basename } from "node:path";
 import { failure } from "../../../shared/errors.ts";
+import type { CommandContext } from "../../system/command-context.ts";
 import { exists, readIfPresent, readPresent } from "../../system/files.ts";
 import { withLock } from "../../system/lock.ts";
 import { pack } from "../../system/npm.ts";
-import type { Surroundings } from "../../system/surroundings.ts";
 import { withWorkFolder } from "../../system/work-folder.ts";
 
 /** The package that runs. */
@@ -35,12 +35,12 @@ const vendor = (name: string) => ({ spec: `file:vendor/${name}`, path: `vendor/$
 export async function pinRelcat(
   own: OwnPackage,
   wanted: string | undefined,
-  surroundings: Surroundings,
+  context: CommandContext,
 ): Promise<Pin> {
   if (wanted !== undefined) return pinWanted(wanted);
   const { folder, version } = own;
   const served = servedByRegistry(folder, version);
-  return served ? { spec: version, integrity: served.integrity } : packRelcat(own, surroundings);
+  return served ? { spec: version, integrity: served.integrity } : packRelcat(own, context);
 }
 
 /**
@@ -49,7 +49,7 @@ export async function pinRelcat(
  */
 export async function packRelcat(
   { folder, version }: OwnPackage,
-  { pid, onWait }: Surroundings,
+  { pid, onWait }: CommandContext,
 ): Promise<Pin> {
   const isClone = exists(`${folder}/cli/main.ts`);
   const packed = await withWorkFolder((work) => {

@@ -3,8 +3,8 @@ import { failure } from "../../../shared/errors.ts";
 import type { Settings } from "../../documents/config.ts";
 import { pathBelow } from "../../documents/relative-path.ts";
 import type { Artifact } from "../../records/artifact.ts";
-import { artifactAtHand, requireArtifacts } from "../../system/artifacts-at-hand.ts";
 import { exists } from "../../system/files.ts";
+import { artifactAtHand, requireArtifacts } from "../../system/local-artifacts.ts";
 import { measureArtifact } from "../../system/network/download-stream.ts";
 import { rootFolder } from "../../system/root-folder.ts";
 import { withWorkFolder } from "../../system/work-folder.ts";
@@ -58,9 +58,9 @@ export function atSite(site: string, config: Settings): ArtifactBytes {
         const address = addressOf(url);
         // biome-ignore lint/plugin: the schema of manifests accepts only names of files.
         const path = join(folder, artifact.file);
-        if (!(await fetchInto(address, path, artifact.size ?? mostBytes))) return undefined;
+        if (!(await fetchInto(address, path, artifact.size ?? maxArtifactBytes))) return undefined;
         if (artifact.content.package_type === "helm")
-          await fetchInto(`${address}.prov`, `${path}.prov`, mostProvenanceBytes);
+          await fetchInto(`${address}.prov`, `${path}.prov`, maxProvenanceBytes);
         return work(path);
       });
     },
@@ -68,8 +68,8 @@ export function atSite(site: string, config: Settings): ArtifactBytes {
 }
 
 /** Larger than any image. */
-const mostBytes = 2 ** 40;
-const mostProvenanceBytes = 2 ** 20;
+const maxArtifactBytes = 2 ** 40;
+const maxProvenanceBytes = 2 ** 20;
 
 /** @returns false if there is no such file @throws RelcatError network */
 async function fetchInto(address: string, path: string, limit: number): Promise<boolean> {

@@ -13,9 +13,9 @@ import { openWithNeighbours } from "../../policy/sibling-files.ts";
 import { readBytes } from "../../project/parse.ts";
 import type { Artifact } from "../../records/artifact.ts";
 import { isSame } from "../../records/merge.ts";
+import type { CommandContext } from "../../system/command-context.ts";
 import { readPresent, replaceDurably } from "../../system/files.ts";
 import { withWriteLock } from "../../system/lock.ts";
-import type { Surroundings } from "../../system/surroundings.ts";
 import { problem } from "../ingest/evidence.ts";
 import { incusReading } from "../ingest/incus-reading.ts";
 import { incusStatement } from "../ingest/incus-statement.ts";
@@ -32,7 +32,7 @@ export interface FillRequest {
   source: { artifacts: string } | { site: string };
 }
 
-export interface FillSurroundings extends Pick<Surroundings, "pid" | "onWait" | "dryRun"> {
+export interface FillContext extends Pick<CommandContext, "pid" | "onWait" | "dryRun"> {
   onProgress: (progress: Progress) => void;
 }
 
@@ -63,20 +63,20 @@ export interface Filled {
 export async function fillManifests(
   folder: string,
   { versions, source }: FillRequest,
-  surroundings: FillSurroundings,
+  context: FillContext,
 ): Promise<Filled> {
   const catalog = await loadCatalog(folder);
   refuseUnknownVersions(catalog, versions);
   throwErrors(catalog.problems);
   const bytes = "artifacts" in source ? inFolder(source.artifacts) : atSite(source.site, catalog.config);
   const lacking = addressed(catalog, versions).filter(({ artifact }) => isLacking(artifact, catalog.config));
-  const { found, absent, problems } = await readAll(lacking, bytes, catalog.config, surroundings.onProgress);
+  const { found, absent, problems } = await readAll(lacking, bytes, catalog.config, context.onProgress);
   throwErrors(problems);
   if (lacking.length > 0 && absent.length === lacking.length) throw noneThere(bytes.place, absent);
   const edited = await editedManifests(found);
-  await withWriteLock(folder, surroundings, async () => {
+  await withWriteLock(folder, context, async () => {
     for (const { file, before } of edited) refuseChanged(file, before);
-    if (!surroundings.dryRun) for (const { file, after } of edited) replaceDurably(file, after);
+    if (!context.dryRun) for (const { file, after } of edited) replaceDurably(file, after);
   });
   const filled = found.map(({ artifact, additions }) => ({
     manifest: artifact.origin.manifest,
@@ -124,7 +124,7 @@ async function readAll(
   all: readonly Addressed[],
   bytes: ArtifactBytes,
   config: Settings,
-  onProgress: FillSurroundings["onProgress"],
+  onProgress: FillContext["onProgress"],
 ) {
   const found: Found[] = [];
   const absent: Filled["absent"] = [];

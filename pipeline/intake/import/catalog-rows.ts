@@ -73,22 +73,22 @@ function changedRow(type: string, records: readonly LiveRecord[]): TypeRow {
   return {
     ...(row &&
       !systems.includes(row.operating_system) &&
-      systems.length > 0 && { operating_system: mostCommon(systems) }),
+      systems.length > 0 && { operating_system: commonest(systems) }),
     ...(row &&
       !platforms.includes(row.platform) &&
-      platforms.length > 0 && { platform: mostCommon(platforms) }),
+      platforms.length > 0 && { platform: commonest(platforms) }),
   };
 }
 
 function newRow(type: string, records: readonly LiveRecord[], spare: number, vendor: string): TypeRow {
   const operating_system =
-    mostCommon(records.map((record) => record.operating_system).filter(isSystem)) ?? "unknown";
+    commonest(records.map((record) => record.operating_system).filter(isSystem)) ?? "unknown";
   return {
     operating_system,
-    platform: mostCommon(records.map((record) => record.platform).filter(isPlatform)) ?? spare,
+    platform: commonest(records.map((record) => record.platform).filter(isPlatform)) ?? spare,
     kind: kindOf(records, operating_system, vendor),
     // A description that only one record has does not describe its type.
-    description: mostCommon(records.map((record) => record.description).filter(isDescription), 2) ?? type,
+    description: commonest(records.map((record) => record.description).filter(isDescription), 2) ?? type,
   };
 }
 
@@ -102,7 +102,7 @@ function kindOf(records: readonly LiveRecord[], operatingSystem: string, vendor:
 }
 
 /** Most frequent value, the latest on a tie; undefined below `least` occurrences. */
-function mostCommon<T>(values: readonly T[], least = 1): T | undefined {
+function commonest<T>(values: readonly T[], least = 1): T | undefined {
   const counts = new Map<T, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   const most = [...counts.values()].reduce((a, b) => Math.max(a, b), 0);

@@ -21,15 +21,15 @@ const isFileName = (text: string) =>
  * it is a unique file name, else its id.
  * @param records new records of one release
  * @param named all records of that release, to detect names used twice
- * @param taken existing files of the release
+ * @param usedNames existing files of the release
  */
 export function fileNames(
   records: readonly LiveRecord[],
   named: readonly LiveRecord[],
-  taken: Iterable<string>,
+  usedNames: Iterable<string>,
   addresses: Addresses,
 ): Map<number, string> {
-  const used = new Set([...taken].map(fold));
+  const used = new Set([...usedNames].map(fold));
   const files = new Map<number, string>();
   const claim = (claims: readonly (readonly [number, string])[], count: ReadonlyMap<string, number>) => {
     for (const [id, file] of claims) {

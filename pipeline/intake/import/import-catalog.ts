@@ -1,7 +1,7 @@
 import type { Problem } from "../../../shared/errors.ts";
 import { decode, type Source } from "../../../shared/source.ts";
 import type { Settings } from "../../documents/config.ts";
-import { deliverLedger, type LedgerSurroundings } from "../../ledger/ledger-file.ts";
+import { deliverLedger, type LedgerContext } from "../../ledger/ledger-file.ts";
 import { eventTime } from "../../project/event-time.ts";
 import { replaceDurably } from "../../system/files.ts";
 import { withWriteLock } from "../../system/lock.ts";
@@ -61,7 +61,7 @@ const maxListBytes = 256 * 1024 * 1024;
 export async function importCatalog(
   folder: string,
   request: ImportRequest,
-  surroundings: LedgerSurroundings,
+  context: LedgerContext,
   { onLookup, onWrite }: ImportProgress,
 ): Promise<Import> {
   if (request.downloadUrl !== undefined) checkTemplate(request.downloadUrl);
@@ -69,10 +69,10 @@ export async function importCatalog(
   const records = readRecords(await readSource(request.source));
   // Done before taking the lock, so that others do not wait for the network.
   const { addresses, problems } = await resolve(records, folder, base, onLookup);
-  return withWriteLock(folder, surroundings, async () => {
+  return withWriteLock(folder, context, async () => {
     const existing = await readExisting(folder);
-    await surroundings.proveLedger?.(existing.ledger);
-    const at = eventTime(surroundings.clock, surroundings.explicitTime, existing.ledger.newest);
+    await context.proveLedger?.(existing.ledger);
+    const at = eventTime(context.clock, context.explicitTime, existing.ledger.newest);
     const { wire, acceptViolations, nextId, downloadUrl: template } = request;
     const schemas = schemasSeenFrom(folder);
     const plan = decideImport(
@@ -81,7 +81,7 @@ export async function importCatalog(
       { addresses, template, wire, acceptViolations, nextId, schemas },
       at,
     );
-    deliver(folder, plan, onWrite, surroundings.dryRun);
+    deliver(folder, plan, onWrite, context.dryRun);
     const guessed = base === undefined && template === undefined ? plan.match.added.length : 0;
     const guesses = guessed > 0 ? [addressesAreGuesses(guessed)] : [];
     return { plan, records, warnings: [...importWarnings(plan), ...problems, ...guesses] };

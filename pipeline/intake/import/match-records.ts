@@ -53,14 +53,14 @@ export function matchRecords(records: readonly LiveRecord[], existing: Existing)
 
 /** Unrelated catalogs would give a problem for every record. */
 function capped(problems: Problem[]): Problem[] {
-  const more = problems.length - mostConflicts;
+  const more = problems.length - maxConflicts;
   if (more <= 0) return problems;
   const message = `${more} more records of the list cannot be imported here`;
   const hint = "The problems shown name the first of them.";
-  return [...problems.slice(0, mostConflicts), { code: "import-conflict", severity: "error", message, hint }];
+  return [...problems.slice(0, maxConflicts), { code: "import-conflict", severity: "error", message, hint }];
 }
 
-const mostConflicts = 50;
+const maxConflicts = 50;
 
 type Verdict = Exclude<keyof Match, "gone" | "problems"> | Conflict;
 
@@ -80,10 +80,10 @@ function judge(
   const present = existing.packages.get(add.id);
   const differing = present ? differingFields(publishedRecord(present), record) : [];
   if (present && differing.length === 0) return "unchanged";
-  if (!add.imported) return taken(entry);
+  if (!add.imported) return idCollision(entry);
   if (entry.retraction) return "kept";
   const changedThere = !present || contentOf(record) !== imported.get(add.id);
-  if (!entry.imported || present?.standing === "revised")
+  if (!entry.imported || present?.ledgerState === "revised")
     return changedThere ? changedTwice(entry, differing) : "kept";
   const fixed = changedForever(record, entry, present);
   if (fixed) return fixed;
@@ -138,7 +138,7 @@ function changedForever(
 const waysOut = (id: number) =>
   `The ledger never changes the meaning of an id. Withdraw it here (relcat retract ${id} --reason …) and take it out of the list; new bytes need a new id.`;
 
-function taken({ add, line }: Entry): Conflict {
+function idCollision({ add, line }: Entry): Conflict {
   const what = `the id belongs to ${display(add.file)} of ${add.version} here (line ${line} of the ledger)`;
   const hint =
     "This catalog was not imported from that one, and their ids collide: import into an empty releases folder.";

@@ -36,7 +36,7 @@ export function prove(
 
 function mismatch(record: LiveRecord, built: Package | undefined): Problem[] {
   const fields = built ? differingFields(record, publishedRecord(built)) : ["the whole record"];
-  if (built?.standing !== "cut" && fields.length === 0) fields.push("content, by the ledger");
+  if (built?.ledgerState !== "cut" && fields.length === 0) fields.push("content, by the ledger");
   if (fields.length === 0) return [];
   const message = `record ${record.id} (${display(record.name)} of ${record.version}) would come out differently: ${fields.join(", ")}`;
   const hint = "Nothing was written. This is a gap in relcat: please report it with the record.";

@@ -21,12 +21,12 @@ export async function policyInspector(
 ): Promise<ClaimInspector> {
   const { keys, digestOf } = await readSigners(config, catalog);
   const types = new Map(artifacts.map(({ file, name, package_type }) => [file ?? name, package_type]));
-  return async ({ name, at: whole, finished }, { file, beside }) => {
+  return async ({ name, at: whole, finished }, { file, openSibling }) => {
     const type = types.get(name) ?? "";
     const [policy, kind] = [config.policies.get(type), config.packageTypes.get(type)?.kind];
     if (!policy || !kind) return undefined;
     const { selfCheck } = policy;
-    const inspection = await inspectPackage(file, kind, { keys, now, openSibling: beside, selfCheck });
+    const inspection = await inspectPackage(file, kind, { keys, now, openSibling, selfCheck });
     const at = (claim?: Claim) => {
       if (!finished || !claim) return whole();
       return claim === "release" ? finished.release() : finished.place([claim]);

@@ -3,7 +3,7 @@ import type { IncusImage } from "../../../shared/package-metadata.ts";
 import { isDiskOfIncus } from "../../policy/incus-digests.ts";
 import type { FileWithNeighbours } from "../../policy/sibling-files.ts";
 import { type IncusStatement, incusTarball } from "../../records/incus-tarball.ts";
-import { hashedAlong } from "../../system/hashed-along.ts";
+import { hashedAlong } from "../../system/hash-while-reading.ts";
 
 /** A file that is being read, and the digests that Incus compares, which need a pass over it. */
 export interface IncusReading {

@@ -8,9 +8,9 @@ import type { FileWithNeighbours } from "../../policy/sibling-files.ts";
 import { catalogFile, loadSettings } from "../../project/settings.ts";
 import type { IncusStatement } from "../../records/incus-tarball.ts";
 import type { Release } from "../../records/normalize.ts";
-import { requireArtifacts } from "../../system/artifacts-at-hand.ts";
 import { requireFolder } from "../../system/files.ts";
 import { cleanHead } from "../../system/git/git.ts";
+import { requireArtifacts } from "../../system/local-artifacts.ts";
 import { typeOfFile } from "./built-in-rules.ts";
 import { checkManifest, type Described } from "./check-manifest.ts";
 import { type Description, describeFile, typeOfHint } from "./describe.ts";
@@ -60,7 +60,7 @@ export interface IngestRequest {
 }
 
 /** Environment of the process. */
-export interface IngestSurroundings {
+export interface IngestContext {
   environment: Environment;
   /** Time at which certificates must be valid, in milliseconds since 1970. */
   clock: number;
@@ -89,13 +89,13 @@ export interface Ingested {
 export async function ingestBuild(
   folder: string,
   request: IngestRequest,
-  surroundings: IngestSurroundings,
+  context: IngestContext,
 ): Promise<Ingested> {
   if (!request.elsewhere) requireFolder(folder);
   const job = jobName(request);
   const settings = parseSettings(request.settings ?? []);
   if (request.artifacts !== undefined) requireArtifacts(request.artifacts);
-  const { config, sums, evidence, merged } = await read(folder, request, surroundings);
+  const { config, sums, evidence, merged } = await read(folder, request, context);
   if (!request.elsewhere) requireRelease(folder, merged.version);
   const names = merged.job.files.map(({ name }) => name);
   if (settings.file !== undefined && names.length > 1) {
@@ -106,9 +106,9 @@ export async function ingestBuild(
   const release = readRelease(folder, merged.version);
   const { present, problems: missing } = locate(merged.job.files, sums, merged.version, request.artifacts);
   const stating: Description = { ...merged, config, settings };
-  const context = { ...stating, contentTypes: await contentTypes(present, stating) };
+  const descriptionInput = { ...stating, contentTypes: await contentTypes(present, stating) };
   const check = (measured: ReadonlyMap<string, Measured>, isRead: boolean) => {
-    const { described, problems, statements } = describeAll(present, measured, context);
+    const { described, problems, statements } = describeAll(present, measured, descriptionInput);
     const checked = checkManifest(described, merged.version, config, release, isRead);
     return { ...checked, statements, problems: [...problems, ...checked.problems] };
   };
@@ -117,9 +117,9 @@ export async function ingestBuild(
   const stated = check(new Map(), false);
   throwErrors([...unused, ...missing, ...stated.problems]);
   if (!request.elsewhere && !request.addToCut) refuseLateFiles(folder, stated.manifest);
-  const inspect = await inspectorFor(folder, request, config, stated.manifest, surroundings.clock);
+  const inspect = await inspectorFor(folder, request, config, stated.manifest, context.clock);
   const readFacts = factReader(stated, config, inspect);
-  const { measured, problems: found } = await measure(present, surroundings.onProgress, readFacts);
+  const { measured, problems: found } = await measure(present, context.onProgress, readFacts);
   const { manifest, release: whole, problems: own } = check(measured, true);
   const catalog = wholeFile(catalogFile(folder, request.config));
   const problems = [...found, ...own, ...(whole ? await feedProblems(whole, measured, config, catalog) : [])];
@@ -231,7 +231,7 @@ async function readForIncus(opened: FileWithNeighbours, statement: IncusStatemen
 }
 
 /** Reads all inputs except downloadable files, which may be large. */
-async function read(folder: string, request: IngestRequest, { environment }: IngestSurroundings) {
+async function read(folder: string, request: IngestRequest, { environment }: IngestContext) {
   const { revision: named, release, openRelease } = request;
   const revision =
     named === undefined

@@ -81,10 +81,10 @@ async function withDigests(
 
 /** The provenance file next to a chart. @throws Fault bad-digest, if it is that of another chart */
 async function provenanceOf(
-  { file, beside }: FileWithNeighbours,
+  { file, openSibling }: FileWithNeighbours,
   name: string,
 ): Promise<ArtifactDocument[] | undefined> {
-  const source = beside(`${file.name}.prov`);
+  const source = openSibling(`${file.name}.prov`);
   if (!source) return undefined;
   const bytes = readSmall(source);
   if (!signsDigest(bytes, await file.sha256()))

@@ -1,8 +1,8 @@
 import { failure } from "../../../shared/errors.ts";
+import type { CommandContext } from "../../system/command-context.ts";
 import { readIfPresent, replaceDurably } from "../../system/files.ts";
 import { withWriteLock } from "../../system/lock.ts";
-import type { Surroundings } from "../../system/surroundings.ts";
-import { type Ingested, type IngestRequest, type IngestSurroundings, ingestBuild } from "./ingest.ts";
+import { type IngestContext, type Ingested, type IngestRequest, ingestBuild } from "./ingest.ts";
 import { refuseMisplaced, sameBytes } from "./other-manifest.ts";
 import { requireRelease } from "./release-folder.ts";
 
@@ -28,21 +28,21 @@ export async function ingest(
   folder: string,
   request: IngestRequest,
   destination: Destination,
-  surroundings: Pick<Surroundings, "pid" | "onWait" | "dryRun"> & IngestSurroundings,
+  context: Pick<CommandContext, "pid" | "onWait" | "dryRun"> & IngestContext,
 ): Promise<Delivered> {
   const elsewhere = destination.kind !== "release";
-  const ingested = await ingestBuild(folder, { ...request, elsewhere }, surroundings);
+  const ingested = await ingestBuild(folder, { ...request, elsewhere }, context);
   ingested.warnings.push(...(await sameBytes(folder, ingested.manifest)));
   if (destination.kind === "caller") return { ingested, file: undefined, result: "written" };
   if (destination.kind === "file") {
     await refuseMisplaced(folder, destination.path, ingested, request);
-    return { ingested, file: destination.path, result: put(destination.path, ingested, surroundings.dryRun) };
+    return { ingested, file: destination.path, result: put(destination.path, ingested, context.dryRun) };
   }
-  return withWriteLock(folder, surroundings, async () => {
+  return withWriteLock(folder, context, async () => {
     requireRelease(folder, ingested.version); // The release may have been renamed in the meantime.
     const file = `${folder}/${ingested.version}/manifests/${ingested.fileName}`;
     await refuseMisplaced(folder, file, ingested, request);
-    return { ingested, file, result: put(file, ingested, surroundings.dryRun) };
+    return { ingested, file, result: put(file, ingested, context.dryRun) };
   });
 }
 

@@ -76,7 +76,7 @@ function changesOfCut(version: string, packages: readonly Package[], { versions 
   if (!versions.has(version)) return [];
   const way = `Open the next release with relcat new ${version.slice(0, 5)}, and post it there.`;
   return packages
-    .filter(({ standing }) => standing !== "cut")
+    .filter(({ ledgerState }) => ledgerState !== "cut")
     .map(
       ({ artifact }) =>
         `Release ${version} is cut: ${display(artifact.file)} cannot be added or changed. ${way}`,
@@ -221,7 +221,7 @@ function resultOf(present: Uint8Array | undefined, bytes: Uint8Array): PostDecis
 /** @param isDated true if the release has a date, which replaces the date of the cut */
 function recordOf(entry: Package, isDated: boolean): Readonly<Record<string, unknown>> {
   const record = publishedRecord(entry);
-  if (entry.standing !== "new") return record;
+  if (entry.ledgerState !== "new") return record;
   return { ...record, id: null, ...(!isDated && { created_date: null, modified_date: null }) };
 }
 

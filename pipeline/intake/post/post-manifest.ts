@@ -1,7 +1,7 @@
+import type { CommandContext } from "../../system/command-context.ts";
 import { replaceDurably, requireFolder } from "../../system/files.ts";
 import { withLock } from "../../system/lock.ts";
 import { runCommand } from "../../system/run-command.ts";
-import type { Surroundings } from "../../system/surroundings.ts";
 import { decidePost, type PostDecision } from "./decide-post.ts";
 import { readPosted } from "./read-posted.ts";
 
@@ -15,7 +15,7 @@ export type PostedManifest = Omit<PostDecision, "bytes">;
 export async function postManifest(
   folder: string,
   body: Uint8Array,
-  { pid, onWait }: Pick<Surroundings, "pid" | "onWait">,
+  { pid, onWait }: Pick<CommandContext, "pid" | "onWait">,
 ): Promise<PostedManifest> {
   const posted = readPosted(body);
   requireFolder(folder);

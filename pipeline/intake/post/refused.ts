@@ -30,7 +30,7 @@ export class PostRefused extends Error {
 const noField = "non_field_errors";
 
 /** One mistake can make every value invalid; further messages are only counted. */
-const mostMessages = 500;
+const maxMessages = 500;
 
 /** @param path of the field; [] for the whole body */
 export const invalid = (path: Path, message: string): PostRefused =>
@@ -40,11 +40,11 @@ export const invalid = (path: Path, message: string): PostRefused =>
 export function refuseInvalid(problems: readonly Problem[]): void {
   if (problems.length === 0) return;
   const fields = new Map<string, Set<string>>();
-  for (const problem of problems.slice(0, mostMessages)) {
+  for (const problem of problems.slice(0, maxMessages)) {
     const name = nameOf(problem.at?.path ?? []);
     fields.set(name, (fields.get(name) ?? new Set()).add(messageOf(problem)));
   }
-  const more = problems.length - mostMessages;
+  const more = problems.length - maxMessages;
   if (more > 0)
     fields.set(noField, (fields.get(noField) ?? new Set()).add(`There are ${more} more problems.`));
   throw new PostRefused("invalid", "the body has problems", {
@@ -56,7 +56,7 @@ export function refuseInvalid(problems: readonly Problem[]): void {
 export function refuseConflicts(conflicts: readonly string[]): void {
   const [first] = conflicts;
   if (first === undefined) return;
-  const shown = conflicts.slice(0, mostMessages);
+  const shown = conflicts.slice(0, maxMessages);
   const more = conflicts.length > 1 ? ` There are ${conflicts.length} conflicts in all.` : "";
   throw new PostRefused("conflict", `${first}${more}`, { conflicts: shown });
 }

@@ -2,7 +2,7 @@
 type Channels = readonly number[];
 
 /** Contrast of text that WCAG 2.2 requires at level AA (success criterion 1.4.3). */
-const leastContrast = 4.5;
+const minContrast = 4.5;
 
 /** Backgrounds of links in style.css, by color scheme. */
 export const linkBackgrounds = {
@@ -19,7 +19,7 @@ export const contrastIn = (scheme: ColorScheme, color: string): number =>
   Math.min(...linkBackgrounds[scheme].map((back) => contrast(channelsOf(color), channelsOf(back))));
 
 export const isReadable = (scheme: ColorScheme, color: string): boolean =>
-  contrastIn(scheme, color) >= leastContrast;
+  contrastIn(scheme, color) >= minContrast;
 
 /** The color itself if it is readable; otherwise the first one that is, on the way to black or white. */
 export function nearestReadable(scheme: ColorScheme, color: string): string {

@@ -16,7 +16,7 @@ import type { Flaw } from "./drawing.ts";
 import type { Fault } from "./template-markup.ts";
 
 /** Every page loads them, so they must be small. */
-const mostBytes = 100_000;
+const maxPictureBytes = 100_000;
 
 /** The pictures that `brand:` names, and their problems. @param place of an entry in catalog.yaml */
 export async function readBrandPictures(
@@ -53,7 +53,7 @@ async function pictureIn(
   displayed: string,
 ): Promise<Picture | { flaws: Flaw[] } | string> {
   if (!bytes) return "does not exist";
-  if (bytes.length > mostBytes) return `has ${bytes.length} bytes, expected at most ${mostBytes}`;
+  if (bytes.length > maxPictureBytes) return `has ${bytes.length} bytes, expected at most ${maxPictureBytes}`;
   const ending = file.endsWith(".svg") ? "svg" : "png";
   const size = ending === "svg" ? await drawingSize(bytes, displayed) : pixelSize(bytes);
   if (typeof size === "string" || "flaws" in size) return size;

@@ -17,7 +17,7 @@ import { unknownHeaders } from "./survey-objects.ts";
 /** Concurrent requests. */
 const maxConcurrentRequests = 8;
 /** A restore needs every bundle that an index names; above this number, a complete bundle is written. */
-const mostBundles = 8;
+const maxBundles = 8;
 /** Treats a document as unreferenced for long, so that it is removed as soon as it is old enough. */
 const longAgo = "1970-01-01T00:00:00.000000Z";
 
@@ -122,7 +122,7 @@ async function keepForReturn(
   const earlier = before?.files ?? {};
   const changed = new Set(writtenFiles(changes).map(({ path }) => path));
   const named = new Set(Object.values(earlier).flatMap(({ bundle }) => bundle ?? []));
-  const isWhole = named.size >= mostBundles;
+  const isWhole = named.size >= maxBundles;
   const bundled: string[] = [];
   let offset = 0;
   const entries = files.map((file): [string, PublishedFile] => {

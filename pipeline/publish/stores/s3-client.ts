@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { S3Client } from "@aws-sdk/client-s3";
 import { failure } from "../../../shared/errors.ts";
-import { longestPath } from "../../documents/relative-path.ts";
+import { maxPathBytes } from "../../documents/relative-path.ts";
 import type { S3Place } from "../../documents/sites.ts";
 import type { RetryPolicy } from "../../system/network/fetch.ts";
 import { type ObjectAction, refused, unreachable, type Verdict, verdictOf } from "./s3-failure.ts";
@@ -13,7 +13,7 @@ type Sdk = typeof import("@aws-sdk/client-s3");
 export const defaultS3Retry: RetryPolicy = { silence: 60_000, attempts: 5, pause: 250 };
 
 /** A try is aborted after this many silent intervals, even if bytes arrive slowly in between. */
-const longestTry = 10;
+const maxSilences = 10;
 
 /** Client of one bucket, with retries. */
 export interface S3Session {
@@ -79,7 +79,7 @@ export async function openSession(
       const action = { verb, object: named(key) };
       for (let tries = 1; ; tries++) {
         requests++;
-        const verdict = await tried(work, isLong ? undefined : retry.silence * longestTry);
+        const verdict = await tried(work, isLong ? undefined : retry.silence * maxSilences);
         if ("value" in verdict) return verdict;
         const { kind, name } = verdict;
         if (kind === "missing" || kind === "changed") return { none: kind, name };
@@ -93,20 +93,21 @@ export async function openSession(
 
 /** All services support keys of this length, and none must support more. @throws RelcatError path-format */
 function requireShort(key: string, name: string): string {
-  if (Buffer.byteLength(key) <= longestPath) return key;
+  if (Buffer.byteLength(key) <= maxPathBytes) return key;
   throw failure(
     "path-format",
-    `${name} has ${Buffer.byteLength(key)} bytes with the prefix of the site, expected at most ${longestPath}`,
+    `${name} has ${Buffer.byteLength(key)} bytes with the prefix of the site, expected at most ${maxPathBytes}`,
     "Shorten the file's name, or the prefix of the site in catalog.yaml.",
   );
 }
 
 async function tried<T>(
   work: (signal: AbortSignal) => Promise<T>,
-  longest: number | undefined,
+  maxMilliseconds: number | undefined,
 ): Promise<{ value: T } | Verdict> {
   const controller = new AbortController();
-  const timer = longest === undefined ? undefined : setTimeout(() => controller.abort(), longest);
+  const timer =
+    maxMilliseconds === undefined ? undefined : setTimeout(() => controller.abort(), maxMilliseconds);
   try {
     return { value: await work(controller.signal) };
   } catch (error) {

@@ -12,7 +12,7 @@ import { DamagedAnswer } from "./s3-failure.ts";
 
 const smallestPart = 8 * 1024 * 1024;
 /** Limit of the protocol. */
-const mostParts = 10_000;
+const maxParts = 10_000;
 const inFlight = 3;
 
 /**
@@ -20,7 +20,7 @@ const inFlight = 3;
  * one of another file must not be continued.
  */
 export function partSizeOf({ size, sha256 }: MeasuredFile): number {
-  const least = Math.max(smallestPart, Math.ceil(size / mostParts));
+  const least = Math.max(smallestPart, Math.ceil(size / maxParts));
   return least + Math.floor(Number.parseInt(sha256.slice(0, 6), 16) / 2);
 }
 

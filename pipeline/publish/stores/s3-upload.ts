@@ -8,7 +8,7 @@ import { DamagedAnswer } from "./s3-failure.ts";
 import { abandonUnfinished, uploadInParts } from "./s3-parts.ts";
 
 /** Larger files are uploaded in parts, so that a broken connection costs only one part. */
-const largestWhole = 64 * 1024 * 1024;
+const maxWholeBytes = 64 * 1024 * 1024;
 
 export function artifactsIn(
   session: S3Session,
@@ -27,9 +27,9 @@ export function artifactsIn(
     async uploadFile(key, path, file) {
       const before = await compare(key, file);
       if (before === "same") return "present";
-      if (before === "other") throw taken(session, key);
+      if (before === "other") throw nameTaken(session, key);
       const result = await withFile(path, file, (reader) =>
-        file.size <= largestWhole
+        file.size <= maxWholeBytes
           ? uploadWhole(reader, key, file, put)
           : uploadInParts(session, reader, key, file, () => compare(key, file)),
       );
@@ -37,7 +37,7 @@ export function artifactsIn(
       // A concurrent upload came first, which is fine if its bytes are the same.
       const now = await compare(key, file);
       if (now === "same") return "present";
-      throw now === "other" ? taken(session, key) : gone(session, key);
+      throw now === "other" ? nameTaken(session, key) : gone(session, key);
     },
   };
 }
@@ -77,7 +77,7 @@ async function digestOf({ sdk, client, bucket, full, attempt }: S3Session, key: 
   return "value" in answer ? answer.value : "";
 }
 
-const taken = ({ named }: S3Session, key: string) => objectTaken(named(key));
+const nameTaken = ({ named }: S3Session, key: string) => objectTaken(named(key));
 
 const gone = ({ named }: S3Session, key: string) =>
   failure(

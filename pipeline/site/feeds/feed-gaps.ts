@@ -55,7 +55,7 @@ function gapsOf({ identified, ledger, config }: Releases): FoundGap[] {
       const command = isFillable ? `relcat ingest --fill ${version} --artifacts FOLDER` : null;
       const gap = { feed, id, version, file, reason, command };
       const isReplaced = replaced.includes(found);
-      return [{ gap, isNew: entry.standing === "new", isReplaced, place: () => entry.artifact.place() }];
+      return [{ gap, isNew: entry.ledgerState === "new", isReplaced, place: () => entry.artifact.place() }];
     }),
   );
 }

@@ -22,7 +22,7 @@ export interface RegistryChart {
 export function chartFiles(entry: PublishedPackage, chart: Chart, baseUrl: string): ChartFiles | string {
   if (!/^[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*$/.test(chart.name))
     return `${JSON.stringify(chart.name)} is not a name that an OCI registry accepts`;
-  if (chart.version.length > longestTag) return `its version has more than ${longestTag} characters`;
+  if (chart.version.length > maxTagLength) return `its version has more than ${maxTagLength} characters`;
   const archive = feedLocation(entry, baseUrl);
   if (typeof archive === "string") return archive;
   const document = entry.documents?.find(({ format }) => format === "helm-prov");
@@ -31,7 +31,7 @@ export function chartFiles(entry: PublishedPackage, chart: Chart, baseUrl: strin
   return { archive, provenance: { path: archive.path + file.slice(entry.file.length), size, sha256 } };
 }
 
-const longestTag = 128;
+const maxTagLength = 128;
 const types = {
   manifest: "application/vnd.oci.image.manifest.v1+json",
   config: "application/vnd.cncf.helm.config.v1+json",

@@ -95,7 +95,7 @@ const preferred = ["qcow-efi", "qcow", "incus"];
  */
 function aliasesOf(images: readonly ListedImage[]): ReadonlyMap<ListedImage, string[]> {
   const names = new Map<ListedImage, string[]>();
-  const taken = new Set<string>();
+  const usedNames = new Set<string>();
   const ordered = images.toSorted(
     (a, b) =>
       (a.release === b.release ? 0 : a.release > b.release ? -1 : 1) ||
@@ -104,8 +104,8 @@ function aliasesOf(images: readonly ListedImage[]): ReadonlyMap<ListedImage, str
   for (const image of ordered) {
     const { release, variant, arch } = image;
     const wanted = ["latest", release, `latest/${variant}`, `${release}/${variant}`];
-    const own = wanted.filter((name) => !taken.has(`${arch} ${name}`));
-    for (const name of own) taken.add(`${arch} ${name}`);
+    const own = wanted.filter((name) => !usedNames.has(`${arch} ${name}`));
+    for (const name of own) usedNames.add(`${arch} ${name}`);
     names.set(image, own);
   }
   return names;

@@ -1,7 +1,10 @@
 import { cacheControl } from "../../documents/file-headers.ts";
 
 /** Headers of every host, and bodies of answers without a file. */
-export const always = { "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin" } as const;
+export const securityHeaders = {
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "same-origin",
+} as const;
 
 export { contentPolicies, contentSecurityPolicy } from "../../documents/pages/content-security-policy.ts";
 export { cacheControl as caching };

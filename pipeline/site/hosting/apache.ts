@@ -4,13 +4,13 @@ import type { OutputFile } from "../../documents/published.ts";
 import { textFile } from "../output.ts";
 import {
   allow,
-  always,
   bodies,
   caching,
   contentPolicies,
   description,
   descriptions,
   fileDescription,
+  securityHeaders,
   vary,
 } from "./answers.ts";
 import { quoted, tableOf } from "./apache-maps.ts";
@@ -142,7 +142,7 @@ const is = (name: string, value: string) => `%{reqenv:relcat_${name}} == '${valu
 
 /** Later lines replace earlier ones. */
 const headers = (feeds: readonly FeedRule[]): string[] => [
-  ...Object.entries(always).map(([name, value]) => header(name, value)),
+  ...Object.entries(securityHeaders).map(([name, value]) => header(name, value)),
   header("Allow", allow.other),
   header("Allow", allow.list, is("api", "list")),
   header("Vary", vary.file),

@@ -5,7 +5,6 @@ import { documentFolders } from "../../documents/site-paths.ts";
 import { textFile } from "../output.ts";
 import {
   allow,
-  always,
   bodies,
   caching,
   contentPolicies,
@@ -14,6 +13,7 @@ import {
   descriptions,
   fileDescription,
   hashedAsset,
+  securityHeaders,
   vary,
 } from "./answers.ts";
 import { block, dataMaps, handle, quoted, registryMap, requestMaps } from "./caddy-maps.ts";
@@ -39,7 +39,7 @@ export function caddyFiles({ routing, encodings, feeds, tags }: HostSources): Ou
       ...requestMaps(routing),
       ...matchers,
       "",
-      ...header({ ...always, Allow: allow.other, Vary: vary.file, "Cache-Control": caching.none }),
+      ...header({ ...securityHeaders, Allow: allow.other, Vary: vary.file, "Cache-Control": caching.none }),
       ...apiRoutes(base, latest, encodings),
       ...(hasRegistry ? registryRoute : []),
       ...fileRoutes(base, encodings, feeds),

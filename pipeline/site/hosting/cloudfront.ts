@@ -5,7 +5,6 @@ import { filterFields } from "../../selection/fields.ts";
 import { jsonFile, textFile } from "../output.ts";
 import {
   allow,
-  always,
   bodies,
   caching,
   contentPolicies,
@@ -13,6 +12,7 @@ import {
   descriptions,
   fileDescription,
   hashedAsset,
+  securityHeaders,
   vary,
 } from "./answers.ts";
 import type { FeedRule } from "./feed-rules.ts";
@@ -79,7 +79,7 @@ const lowerCase = (headers: Readonly<Record<string, string>>) =>
 
 const requestSite = ({ base, values, otherScopes, otherLists, otherLatest }: Routing) => ({
   base,
-  always: lowerCase(always),
+  always: lowerCase(securityHeaders),
   public: caching.public,
   allow,
   vary: vary.negotiated,
@@ -108,7 +108,7 @@ const requestSite = ({ base, values, otherScopes, otherLists, otherLatest }: Rou
 });
 
 const responseSite = (feeds: readonly FeedRule[]) => ({
-  always: lowerCase(always),
+  always: lowerCase(securityHeaders),
   public: caching.public,
   immutable: caching.immutable,
   download: caching.artifact,
@@ -132,7 +132,7 @@ const anyOf = (rules: readonly FeedRule[]) =>
   pattern(rules.length === 0 ? "^$" : `^/(?:${rules.map((rule) => rule.pattern).join("|")})$`);
 
 /** Size limit for a value of the store, in bytes. */
-const longestValue = 1024;
+const maxValueLength = 1024;
 
 interface Entry {
   key: string;
@@ -166,7 +166,7 @@ export const tagEntries = (tags: ReadonlyMap<string, string>): Entry[] =>
 /** Shortens a long reason; the release's page has all of it. */
 function shortened(body: string): string {
   const record = JSON.parse(body);
-  while (new TextEncoder().encode(JSON.stringify(record)).length > longestValue - "gone ".length) {
+  while (new TextEncoder().encode(JSON.stringify(record)).length > maxValueLength - "gone ".length) {
     record.reason = `${[...record.reason].slice(0, -20).join("")}…`;
   }
   return JSON.stringify(record);

@@ -22,7 +22,7 @@ import {
 export const quoted = (text: string): string => `'${text.replace(/[\\']/g, "\\$&")}'`;
 
 /** The longest key of a hash table whose size nginx chooses; longer keys become patterns. */
-const longestDefaultKey = 40;
+const maxDefaultKeyLength = 40;
 
 /** Parses requests by table lookups, so that client input never becomes part of a path. */
 export function requestMaps(routing: Routing, longestKey: number): string {
@@ -64,7 +64,7 @@ function map(
   otherwise: string,
   rules: readonly Rule[],
   exact: Readonly<Record<string, string>> = {},
-  longestKey: number = longestDefaultKey,
+  longestKey: number = maxDefaultKeyLength,
 ): string {
   const value = (text: string) => (text.startsWith("$") ? text : quoted(text));
   return [
@@ -155,7 +155,7 @@ export function dataMaps(
 /** Digests of an OCI registry's files: those of tags, and those in other paths. */
 export const registryMap = (
   tags: ReadonlyMap<string, string>,
-  longestKey: number = longestDefaultKey,
+  longestKey: number = maxDefaultKeyLength,
 ): string =>
   map(
     "$uri",
@@ -175,11 +175,11 @@ export function tableSizes(
   const tables = [downloads, ...texts];
   // Measured with buckets of 64 bytes: one has room for three ids, but only for one of most texts.
   const isSmall = downloads.size < 1500 && texts.every(({ size }) => size <= 120);
-  if (isSmall) return { lines: "", longestKey: longestDefaultKey };
+  if (isSmall) return { lines: "", longestKey: maxDefaultKeyLength };
   const count = Math.max(...tables.map(({ size }) => size), 1024);
   const longestKey = tables
     .flatMap((table) => [...table.keys()])
-    .reduce<number>((longest, key) => Math.max(longest, String(key).length + 1), longestDefaultKey);
+    .reduce<number>((longest, key) => Math.max(longest, String(key).length + 1), maxDefaultKeyLength);
   // A bucket has room for eight keys of this length, because a table of this size has a few such buckets.
   const bucket = Math.ceil((8 * (longestKey + 24)) / 64) * 64;
   const lines = `# If nginx reports these settings as duplicates, remove them from nginx.conf, and include this file above the first map there.

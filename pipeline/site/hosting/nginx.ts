@@ -3,7 +3,7 @@ import type { Encoding } from "../../documents/hosting.ts";
 import type { OutputFile } from "../../documents/published.ts";
 import { documentFolders } from "../../documents/site-paths.ts";
 import { textFile } from "../output.ts";
-import { allow, always, bodies, description, descriptions, fileDescription } from "./answers.ts";
+import { allow, bodies, description, descriptions, fileDescription, securityHeaders } from "./answers.ts";
 import type { FeedRule } from "./feed-rules.ts";
 import {
   compression,
@@ -80,7 +80,7 @@ ${base === "" ? "" : `location = ${base} { absolute_redirect off; return 301 ${b
 }
 
 const headers = [
-  ...Object.entries(always).map(([name, value]) => `add_header ${name} ${quoted(value)} always;`),
+  ...Object.entries(securityHeaders).map(([name, value]) => `add_header ${name} ${quoted(value)} always;`),
   "add_header Allow $relcat_allow always;",
   "add_header Vary $relcat_vary always;",
   "add_header Cache-Control $relcat_cache always;",

@@ -7,7 +7,7 @@ import type { PagePieces } from "./page-pieces.ts";
 import { platformNames } from "./platform-pages.ts";
 
 /** Addresses that one sitemap may have, by https://www.sitemaps.org/protocol.html. */
-const mostAddresses = 50_000;
+const maxAddresses = 50_000;
 
 /** `sitemap.xml`: the pages that a search engine should show, newest first. @param pieces newest first */
 export function siteMap(
@@ -18,7 +18,7 @@ export function siteMap(
   return joinedFile("sitemap.xml", () => [
     '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n',
     ...addressesOf(pieces, parts, config)
-      .slice(0, mostAddresses)
+      .slice(0, maxAddresses)
       .map(({ path, date }) => {
         const changed = date === undefined ? "" : `<lastmod>${date}</lastmod>`;
         return `<url><loc>${escapeHtml(`${config.baseUrl}/${path}`)}</loc>${changed}</url>\n`;

@@ -4,7 +4,7 @@ import { shellWord } from "../../project/shell-word.ts";
 import { accessFailure } from "../../system/access-failure.ts";
 import { isMissing } from "../../system/files.ts";
 import { lockFile } from "../../system/lock.ts";
-import { realPlace } from "../../system/real-place.ts";
+import { realPlace } from "../../system/resolve-links.ts";
 
 /** Temporary folder of a build inside the site's folder, removed after every finished build. */
 export const workFolder = ".relcat-tmp";

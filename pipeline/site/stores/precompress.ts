@@ -11,7 +11,7 @@ import { decodesTo, encodeFile, hasTimeOf, placeSibling, removeSibling } from ".
 const smallest = 8192;
 
 /** Files compressed at a time: enough to keep libuv's pool busy, few enough to save memory. */
-const mostInProgress = 2;
+const maxInProgress = 2;
 
 const compressible = /\.(?:json|html|css|js|svg|atom|md|txt)$|(?:^|\/)SHA256SUMS$/;
 
@@ -93,7 +93,7 @@ export function encoder(work: string): Encoder {
         return { encoding, temporary, isShared };
       }),
     async room() {
-      while (inProgress.size > mostInProgress) await Promise.race(inProgress);
+      while (inProgress.size > maxInProgress) await Promise.race(inProgress);
     },
     async finish() {
       await Promise.all(inProgress);

@@ -42,7 +42,7 @@ export interface CommittedLedgers {
   base: CommittedLedger | undefined;
 }
 
-const nothing = (kind: CommittedLedgers["kind"]): CommittedLedgers => ({
+const noLedgers = (kind: CommittedLedgers["kind"]): CommittedLedgers => ({
   kind,
   earlier: [],
   base: undefined,
@@ -54,7 +54,7 @@ const nothing = (kind: CommittedLedgers["kind"]): CommittedLedgers => ({
  */
 export async function findLedgers(folder: string, base: string): Promise<CommittedLedgers> {
   const history = await readHistory(folder, base);
-  if (typeof history === "string") return nothing(history);
+  if (typeof history === "string") return noLedgers(history);
   const { head, tip, parted, isShallow } = history;
   const isContained = parted.includes(head);
   const commits = isContained ? [head, `${head}^1`] : parted;
@@ -67,10 +67,10 @@ export async function findLedgers(folder: string, base: string): Promise<Committ
   ]);
   const settled = { revision: base, blob: ofTip };
   if (!ofTip) await requireNoLedger(folder, tip);
-  if (parted.length === 0) return { ...nothing(isShallow ? "shallow" : "unrelated"), base: settled };
+  if (parted.length === 0) return { ...noLedgers(isShallow ? "shallow" : "unrelated"), base: settled };
   const isFirst = isContained && !parent;
   // A shallow clone lacks the parents of its oldest commits.
-  if (isFirst && isShallow) return { ...nothing("shallow"), base: settled };
+  if (isFirst && isShallow) return { ...noLedgers("shallow"), base: settled };
   if (isFirst) await requireNoParent(folder, head);
   for (const [index, commit] of (isFirst ? [head] : commits).entries())
     if (!blobs[index]) await requireNoLedger(folder, commit);

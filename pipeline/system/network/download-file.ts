@@ -18,7 +18,7 @@ export interface FileDownload {
   /** null: unknown. */
   size: number | null;
   /** Size limit for files of unknown size, in bytes. */
-  mostBytes: number;
+  maxBytes: number;
   /** Receives the number of bytes so far. */
   onBytes: (done: number) => void;
   pause?: ((milliseconds: number) => Promise<unknown>) | undefined;
@@ -118,8 +118,8 @@ async function openPart(path: string): Promise<Part> {
 }
 
 async function fill(part: Part, request: FileDownload, progress: Progress): Promise<void> {
-  const { place, file, size: wanted, mostBytes, onBytes } = request;
-  const limit = wanted ?? mostBytes;
+  const { place, file, size: wanted, maxBytes, onBytes } = request;
+  const limit = wanted ?? maxBytes;
   if (part.size > limit) await restart(part);
   if (part.size > 0 && part.size === wanted) return;
   const stream = await openStream(place, part, progress);

@@ -1,27 +1,27 @@
 import { failure, type RelcatError } from "../../../shared/errors.ts";
 
-const mostRedirects = 5;
+const maxRedirects = 5;
 
 /** Aborts a request after a time without data; a slow server that keeps sending is fine. */
-export class Attention {
+export class IdleTimeout {
   private readonly controller = new AbortController();
-  private readonly longest: number;
+  private readonly maxMilliseconds: number;
   private timer: NodeJS.Timeout | undefined;
 
-  /** @param longest milliseconds without data */
-  constructor(longest = 30_000) {
-    this.longest = longest;
-    this.heard();
+  /** @param maxMilliseconds milliseconds without data */
+  constructor(maxMilliseconds = 30_000) {
+    this.maxMilliseconds = maxMilliseconds;
+    this.reset();
   }
 
   get signal(): AbortSignal {
     return this.controller.signal;
   }
 
-  heard(): void {
+  reset(): void {
     clearTimeout(this.timer);
-    const reason = new Error(`no answer within ${this.longest / 1000} s`);
-    this.timer = setTimeout(() => this.controller.abort(reason), this.longest);
+    const reason = new Error(`no answer within ${this.maxMilliseconds / 1000} s`);
+    this.timer = setTimeout(() => this.controller.abort(reason), this.maxMilliseconds);
   }
 
   /** Closes the connection, even if the body was not read to its end. */
@@ -43,13 +43,13 @@ export interface Asking {
 export async function follow(
   start: string,
   asking: Asking,
-  attention: Attention,
+  idleTimeout: IdleTimeout,
   refuse: (url: string, what: string) => RelcatError = unreachable,
 ): Promise<Response> {
   let url = start;
-  for (let step = 0; step <= mostRedirects; step++) {
-    const response = await fetch(url, { ...asking, redirect: "manual", signal: attention.signal });
-    attention.heard();
+  for (let step = 0; step <= maxRedirects; step++) {
+    const response = await fetch(url, { ...asking, redirect: "manual", signal: idleTimeout.signal });
+    idleTimeout.reset();
     const next = redirection(response, url);
     if (!next) return response;
     await response.body?.cancel();
@@ -57,7 +57,7 @@ export async function follow(
       throw refuse(start, `leads to ${next.protocol}//${next.host}, which is not followed`);
     url = next.href;
   }
-  throw refuse(start, `redirects more than ${mostRedirects} times`);
+  throw refuse(start, `redirects more than ${maxRedirects} times`);
 }
 
 /** Target of a redirect; undefined for other answers. */
@@ -75,12 +75,12 @@ export async function readLimited(
   response: Response,
   limit: number,
   tooLong: () => RelcatError,
-  attention?: Attention,
+  idleTimeout?: IdleTimeout,
 ): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body ?? []) {
-    attention?.heard();
+    idleTimeout?.reset();
     size += chunk.length;
     if (size > limit) throw tooLong();
     chunks.push(chunk);
@@ -89,8 +89,8 @@ export async function readLimited(
 }
 
 /** Turns a network error into a message; errors with a hint stay as they are. */
-export function networkProblem(url: string, error: unknown, attention?: Attention): unknown {
-  const shown = attention?.signal.aborted ? attention.signal.reason : error;
+export function networkProblem(url: string, error: unknown, idleTimeout?: IdleTimeout): unknown {
+  const shown = idleTimeout?.signal.aborted ? idleTimeout.signal.reason : error;
   if (!(shown instanceof Error) || shown.name === "RelcatError") return shown;
   const reason = shown.cause instanceof Error ? shown.cause.message : shown.message;
   return unreachable(url, `cannot be read: ${reason || shown.message}`, error);

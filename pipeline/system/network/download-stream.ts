@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, createReadStream, openSync, statSync, writeSync } from "node:fs";
 import { accessFailure, refuseSpecial } from "../access-failure.ts";
-import { Attention, follow, isTemporary, networkProblem, unreachable } from "./download-request.ts";
+import { follow, IdleTimeout, isTemporary, networkProblem, unreachable } from "./download-request.ts";
 
 export interface ArtifactStream {
   /** 200: whole file; 206: from the requested offset; 416: nothing after that offset. */
@@ -23,15 +23,15 @@ export async function artifactLength(place: string): Promise<{ status: number; l
     const stats = statSync(place, { throwIfNoEntry: false });
     return { status: stats ? 200 : 404, length: stats?.size };
   }
-  const attention = new Attention();
+  const idleTimeout = new IdleTimeout();
   try {
-    const response = await follow(place, { method: "HEAD", headers: encodings }, attention);
+    const response = await follow(place, { method: "HEAD", headers: encodings }, idleTimeout);
     if (isTemporary(response.status)) throw unreachable(place, `answered ${response.status}`);
     return { status: response.status, length: lengthOf(response) };
   } catch (error) {
-    throw networkProblem(place, error, attention);
+    throw networkProblem(place, error, idleTimeout);
   } finally {
-    attention.end();
+    idleTimeout.end();
   }
 }
 
@@ -43,17 +43,17 @@ export interface EncodedAnswer {
 
 /** Requests an artifact like a client that accepts compression, as most do. @throws RelcatError network */
 export async function encodedAnswer(url: string): Promise<EncodedAnswer> {
-  const attention = new Attention();
+  const idleTimeout = new IdleTimeout();
   try {
     const headers = { "accept-encoding": "gzip, br", accept: "*/*" };
-    const response = await follow(url, { headers }, attention);
+    const response = await follow(url, { headers }, idleTimeout);
     if (isTemporary(response.status)) throw unreachable(url, `answered ${response.status}`);
     const encoding = response.headers.get("content-encoding")?.trim().toLowerCase();
     return { status: response.status, encoding: encoding === "identity" ? undefined : encoding };
   } catch (error) {
-    throw networkProblem(url, error, attention);
+    throw networkProblem(url, error, idleTimeout);
   } finally {
-    attention.end();
+    idleTimeout.end();
   }
 }
 
@@ -73,22 +73,22 @@ function lengthOf({ headers }: Response): number | undefined {
  */
 export async function openArtifact(place: string, from = 0, etag?: string): Promise<ArtifactStream> {
   if (!isUrl(place)) return openFile(place, from);
-  const attention = new Attention();
+  const idleTimeout = new IdleTimeout();
   const range = from > 0 ? { range: `bytes=${from}-`, ...(etag !== undefined && { "if-range": etag }) } : {};
   try {
-    const response = await follow(place, { headers: { ...encodings, ...range } }, attention);
+    const response = await follow(place, { headers: { ...encodings, ...range } }, idleTimeout);
     if (isTemporary(response.status)) throw unreachable(place, `answered ${response.status}`);
     const strong = response.headers.get("etag");
     return {
       status: isFrom(response, from) ? response.status : 416,
       length: lengthOf(response),
       etag: strong?.startsWith('"') ? strong : undefined,
-      chunks: bodyOf(place, response, attention),
-      end: () => attention.end(),
+      chunks: bodyOf(place, response, idleTimeout),
+      end: () => idleTimeout.end(),
     };
   } catch (error) {
-    const problem = networkProblem(place, error, attention);
-    attention.end();
+    const problem = networkProblem(place, error, idleTimeout);
+    idleTimeout.end();
     throw problem;
   }
 }
@@ -97,14 +97,18 @@ export async function openArtifact(place: string, from = 0, etag?: string): Prom
 const isFrom = ({ status, headers }: Response, from: number): boolean =>
   status !== 206 || (headers.get("content-range") ?? "").startsWith(`bytes ${from}-`);
 
-async function* bodyOf(place: string, response: Response, attention: Attention): AsyncGenerator<Uint8Array> {
+async function* bodyOf(
+  place: string,
+  response: Response,
+  idleTimeout: IdleTimeout,
+): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of response.body ?? []) {
-      attention.heard();
+      idleTimeout.reset();
       yield chunk;
     }
   } catch (error) {
-    throw networkProblem(place, error, attention);
+    throw networkProblem(place, error, idleTimeout);
   }
 }
 
@@ -115,7 +119,8 @@ function openFile(path: string, from: number): ArtifactStream {
     throw accessFailure(`cannot read ${path}`, error);
   }
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (!stats) return { status: 404, length: undefined, etag: undefined, chunks: nothing(), end: () => {} };
+  if (!stats)
+    return { status: 404, length: undefined, etag: undefined, chunks: emptyStream(), end: () => {} };
   const stream = createReadStream(path, { start: from, highWaterMark: 512 * 1024 });
   return {
     status: from > 0 ? 206 : 200,
@@ -126,7 +131,7 @@ function openFile(path: string, from: number): ArtifactStream {
   };
 }
 
-async function* nothing(): AsyncGenerator<Uint8Array> {}
+async function* emptyStream(): AsyncGenerator<Uint8Array> {}
 
 export interface ArtifactMeasure {
   status: number;

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { failure, RelcatError } from "../../../shared/errors.ts";
 import {
-  Attention,
   follow,
+  IdleTimeout,
   isTemporary,
   networkProblem,
   readLimited,
@@ -34,12 +34,12 @@ export async function fetchBytes(
   limit: number,
   retry: RetryPolicy = defaultRetry,
 ): Promise<Uint8Array> {
-  return retried(url, retry, async (attention) => {
-    const response = await follow(url, { headers }, attention, refused);
+  return retried(url, retry, async (idleTimeout) => {
+    const response = await follow(url, { headers }, idleTimeout, refused);
     if (!response.ok) throw statusProblem(url, response);
     const tooLong = () =>
       failure("file-size", `${url} has more than ${limit} bytes`, "Is this the address of the list?");
-    return readLimited(response, limit, tooLong, attention);
+    return readLimited(response, limit, tooLong, idleTimeout);
   });
 }
 
@@ -54,18 +54,18 @@ export interface Redirection {
  * @throws RelcatError network
  */
 export async function findRedirect(url: string, retry: RetryPolicy = defaultRetry): Promise<Redirection> {
-  return retried(url, retry, async (attention) => {
-    let response = await request(url, "HEAD", attention);
-    if (response.status === 405 || response.status === 501) response = await request(url, "GET", attention);
+  return retried(url, retry, async (idleTimeout) => {
+    let response = await request(url, "HEAD", idleTimeout);
+    if (response.status === 405 || response.status === 501) response = await request(url, "GET", idleTimeout);
     if (isTemporary(response.status)) throw statusProblem(url, response);
     return { status: response.status, location: redirection(response, url) };
   });
 }
 
 /** Does not read the body. */
-async function request(url: string, method: "GET" | "HEAD", attention: Attention): Promise<Response> {
-  const response = await fetch(url, { method, headers, redirect: "manual", signal: attention.signal });
-  attention.heard();
+async function request(url: string, method: "GET" | "HEAD", idleTimeout: IdleTimeout): Promise<Response> {
+  const response = await fetch(url, { method, headers, redirect: "manual", signal: idleTimeout.signal });
+  idleTimeout.reset();
   await response.body?.cancel();
   return response;
 }
@@ -73,17 +73,17 @@ async function request(url: string, method: "GET" | "HEAD", attention: Attention
 async function retried<T>(
   url: string,
   retry: RetryPolicy,
-  ask: (attention: Attention) => Promise<T>,
+  ask: (idleTimeout: IdleTimeout) => Promise<T>,
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
-    const attention = new Attention(retry.silence);
+    const idleTimeout = new IdleTimeout(retry.silence);
     try {
-      return await ask(attention);
+      return await ask(idleTimeout);
     } catch (error) {
-      const failed = networkProblem(url, error, attention);
+      const failed = networkProblem(url, error, idleTimeout);
       if (attempt >= retry.attempts || isFinal(failed)) throw failed;
     } finally {
-      attention.end();
+      idleTimeout.end();
     }
     await pause(retry.pause * 2 ** (attempt - 1));
   }

@@ -15,7 +15,7 @@ export interface FeedCertificate {
 const day = 24 * 3_600_000;
 
 /** A key that ends sooner does not sign alone: clients need time to learn of the next one. */
-const leastDays = 90;
+const minDays = 90;
 
 /** @throws Error unless the text is one certificate */
 export async function readCertificate(armoredKey: string): Promise<FeedCertificate> {
@@ -61,10 +61,10 @@ export const parsedCertificate = (feedKey: FeedKey): Promise<FeedCertificate> =>
 export async function requireCertificates(keys: readonly FeedKey[], now: number): Promise<FeedCertificate[]> {
   const certificates = await Promise.all(keys.map(parsedCertificate));
   // Beside a key that lasts, one that ends still serves clients that know only it.
-  const isLasting = certificates.some(({ ends }) => ends - now >= leastDays * day);
+  const isLasting = certificates.some(({ ends }) => ends - now >= minDays * day);
   for (const [index, certificate] of certificates.entries()) {
     const feedKey = keys[index] as FeedKey;
-    const fault = await faultOf(certificate, feedKey, now, isLasting ? 0 : leastDays);
+    const fault = await faultOf(certificate, feedKey, now, isLasting ? 0 : minDays);
     if (fault) throw unusable(feedKey, ...fault);
   }
   return certificates;
@@ -79,11 +79,11 @@ export function refuseTufKeys(
   certificates: readonly FeedCertificate[],
   tufKeys: readonly Uint8Array[],
 ): void {
-  const taken = new Set(tufKeys.map((key) => Buffer.from(key).toString("hex")));
+  const tufPoints = new Set(tufKeys.map((key) => Buffer.from(key).toString("hex")));
   for (const { key, fingerprint } of certificates) {
     const points = key.getKeys().map(({ keyPacket }) => (keyPacket.publicParams as { Q?: Uint8Array }).Q);
     // The first octet means that the point is in its native form.
-    if (points.some((point) => point && taken.has(Buffer.from(point.subarray(1)).toString("hex"))))
+    if (points.some((point) => point && tufPoints.has(Buffer.from(point.subarray(1)).toString("hex"))))
       throw unusable(
         { fingerprint },
         "is a key of the TUF metadata too",

@@ -28,11 +28,11 @@ export async function unlistedFindings(
   return feedNames.flatMap((feed) => {
     const omitted = named.get(feed);
     if (!omitted) return undeclared(feed, reports[feed]);
-    const explained = new Set(omitted.map(({ id }) => id));
-    const unknown = [...explained].filter((id) => !live.has(id));
+    const omittedIds = new Set(omitted.map(({ id }) => id));
+    const unknown = [...omittedIds].filter((id) => !live.has(id));
     const missing = [...site.live.values()].filter(
       ({ id, packageType }) =>
-        types[feed].test(packageType) && !reports[feed].ids.has(id) && !explained.has(id),
+        types[feed].test(packageType) && !reports[feed].ids.has(id) && !omittedIds.has(id),
     );
     return [
       ...unknown.map((id) => ({

@@ -149,7 +149,7 @@ function packagePath(base: string, href: string, baseUrl: string): string | unde
   return base === "" ? /^\.\.\/\.\.\/(.+)$/.exec(href)?.[1] : undefined;
 }
 
-/** undefined with a finding, for bytes that are not this document. */
+/** @returns undefined after adding a finding, if the bytes are another document */
 async function parsed(
   path: string,
   bytes: Uint8Array,

@@ -32,7 +32,7 @@ function hostingFolder(live: string): string | undefined {
   if (exists(inside)) return inside;
   const build = realpathSync(live);
   const site = dirname(dirname(build));
-  const beside = join(site, "hosting");
+  const hosting = join(site, "hosting");
   const isLive = basename(dirname(build)) === "builds" && exists(join(site, "current"));
-  return isLive && realpathSync(join(site, "current")) === build && exists(beside) ? beside : undefined;
+  return isLive && realpathSync(join(site, "current")) === build && exists(hosting) ? hosting : undefined;
 }

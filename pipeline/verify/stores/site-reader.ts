@@ -3,7 +3,7 @@ import { failure, RelcatError } from "../../../shared/errors.ts";
 import { relativePath } from "../../documents/relative-path.ts";
 import { exists, readIfPresent } from "../../system/files.ts";
 import {
-  Attention,
+  IdleTimeout,
   isTemporary,
   networkProblem,
   readLimited,
@@ -89,26 +89,29 @@ async function fetchFile(
   limit: number,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Answer> {
-  const attention = new Attention();
+  const idleTimeout = new IdleTimeout();
   try {
     const response = await fetch(url, {
       headers: { "accept-encoding": "identity", ...headers },
       redirect: "manual",
-      signal: attention.signal,
+      signal: idleTimeout.signal,
     });
     if (isTemporary(response.status)) throw unreachable(url, `answered ${response.status}`);
     const answered = { status: response.status, headers: Object.fromEntries(response.headers) };
     try {
-      return { ...answered, bytes: await readLimited(response, limit, () => tooLong(url, limit), attention) };
+      return {
+        ...answered,
+        bytes: await readLimited(response, limit, () => tooLong(url, limit), idleTimeout),
+      };
     } catch (error) {
       const damage = damageOf(error);
       if (damage === undefined) throw error;
       return { ...answered, bytes: new Uint8Array(), damage };
     }
   } catch (error) {
-    throw networkProblem(url, error, attention);
+    throw networkProblem(url, error, idleTimeout);
   } finally {
-    attention.end();
+    idleTimeout.end();
   }
 }
 

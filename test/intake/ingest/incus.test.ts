@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { incusTarball } from "../../../pipeline/records/incus-tarball.ts";
 import { fileSource } from "../../../pipeline/system/file-source.ts";
-import { hashedAlong } from "../../../pipeline/system/hashed-along.ts";
+import { hashedAlong } from "../../../pipeline/system/hash-while-reading.ts";
 import type { ImageMetadata, IncusImage } from "../../../shared/package-metadata.ts";
 import { bytesOf } from "../../support/artifacts.ts";
 import { type Project, project } from "../../support/project.ts";

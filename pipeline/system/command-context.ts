@@ -1,5 +1,5 @@
 /** Environment of a command. */
-export interface Surroundings {
+export interface CommandContext {
   /** Milliseconds since 1970. */
   clock: number;
   pid: number;

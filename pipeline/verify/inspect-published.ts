@@ -200,17 +200,17 @@ async function inspectAt(
   path: string,
   lacking: Set<string>,
   kind: Kind,
-  options: Omit<Parameters<typeof inspectPackage>[2], "beside">,
+  options: Omit<Parameters<typeof inspectPackage>[2], "openSibling">,
 ): Promise<Inspection> {
   const opened = openWithNeighbours(path);
   lacking.clear();
   try {
-    const beside = (name: string) => {
-      const source = opened.beside(name);
+    const openSibling = (name: string) => {
+      const source = opened.openSibling(name);
       if (!source) lacking.add(name);
       return source;
     };
-    return await inspectPackage(opened.file, kind, { ...options, openSibling: beside });
+    return await inspectPackage(opened.file, kind, { ...options, openSibling });
   } finally {
     opened.close();
   }
