@@ -81,7 +81,7 @@ async function judgeFile(
     const options = {
       keys: signers.keys,
       now: judging.clock,
-      artifactPath: openSibling,
+      openSibling,
       selfCheck: policy?.selfCheck,
     };
     const inspection = policy && (await inspectPackage(file, kind, options));
