@@ -208,7 +208,7 @@ export const guards: {
   ],
   changes: [
     {
-      reason: "apt stops to update when Origin or Label change",
+      reason: "apt stops updating if Origin or Label changes",
       applies: (situation) => isPublished(situation) && !situation.options.allowChangedOrigin,
       check: ({ store, live, local, site }) =>
         requireSameOrigins(store, live.index?.files ?? {}, local, site.name),
