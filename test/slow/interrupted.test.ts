@@ -115,7 +115,7 @@ test(
 );
 
 test.each([
-  ["cut", ["cut", "--all", "--now", "2026-09-16T08:00:00Z"]],
+  ["cut", ["cut", "26.08.002", "--now", "2026-09-16T08:00:00Z"]],
   ["retract", ["retract", "6", "--reason", "Broken.", "--yes", "--now", "2026-09-16T08:00:00Z"]],
 ])("%s, killed before any write, leaves the ledger unchanged or complete", async (_, command) => {
   const folder = copyProject("site/small");

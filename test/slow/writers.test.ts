@@ -23,7 +23,7 @@ test("twenty concurrent writers, some of them killed, leave a valid ledger with 
       join(manifests, `job-${index}.json`),
       JSON.stringify({ release: "26.08.002", artifacts: [artifact(index)] }),
     );
-    const child = execa(process.execPath, [program, "cut", "--all"], {
+    const child = execa(process.execPath, [program, "cut", "26.08.002"], {
       cwd: folder,
       reject: false,
     });
@@ -37,7 +37,7 @@ test("twenty concurrent writers, some of them killed, leave a valid ledger with 
   for (const { exitCode, signal, stderr } of results) {
     expect(exitCode === 0 || signal === "SIGKILL", `${exitCode} ${signal} ${stderr}`).toBe(true);
   }
-  expect((await relcat(folder, ["cut", "--all"])).exitCode).toBe(0);
+  expect((await relcat(folder, ["cut", "26.08.002"])).exitCode).toBe(0);
   const ledger = readLedgerNow(join(folder, "releases"));
   const files = [...ledger.byId.values()]
     .map((entry) => entry.add.file)

@@ -6,7 +6,8 @@ import type { FeedKey } from "../../documents/feeds/keys.ts";
 export interface FeedCertificate {
   /** 40 uppercase hexadecimal characters. */
   fingerprint: string;
-  key: PublicKey;
+  /** The PublicKey of the library, whose types need packages that users do not install. */
+  key: object;
   /** Milliseconds since 1970, both: an earlier signature is invalid; an infinite end means none. */
   usableFrom: number;
   ends: number;
@@ -81,7 +82,8 @@ export function refuseTufKeys(
 ): void {
   const tufPoints = new Set(tufKeys.map((key) => Buffer.from(key).toString("hex")));
   for (const { key, fingerprint } of certificates) {
-    const points = key.getKeys().map(({ keyPacket }) => (keyPacket.publicParams as { Q?: Uint8Array }).Q);
+    const keys = (key as PublicKey).getKeys();
+    const points = keys.map(({ keyPacket }) => (keyPacket.publicParams as { Q?: Uint8Array }).Q);
     // The first octet means that the point is in its native form.
     if (points.some((point) => point && tufPoints.has(Buffer.from(point.subarray(1)).toString("hex"))))
       throw unusable(
@@ -96,11 +98,12 @@ const again = "Export it again: gpg --armor --export KEY";
 const another = "Rotate to another key: docs/runbooks/repository-key.md";
 
 async function faultOf(
-  { key, fingerprint, ends, usableFrom }: FeedCertificate,
+  { key: object, fingerprint, ends, usableFrom }: FeedCertificate,
   { fingerprint: expected }: FeedKey,
   now: number,
   days: number,
 ): Promise<[what: string, hint: string] | undefined> {
+  const key = object as PublicKey;
   if (fingerprint !== expected) return [`has the certificate of ${fingerprint} in its file`, again];
   if (await key.isRevoked(undefined, undefined, ever)) return ["is revoked", another];
   const { config, enums } = await import("openpgp");

@@ -1,4 +1,4 @@
-import type { SignaturePacket } from "openpgp";
+import type { PublicKey, SignaturePacket } from "openpgp";
 import { armored, dearmored } from "../../../shared/openpgp-armor.ts";
 import type { FeedCertificate } from "./certificates.ts";
 
@@ -112,7 +112,7 @@ async function signerOf(
     const { signatures } = await verify({
       message,
       signature: new Signature(list),
-      verificationKeys: key,
+      verificationKeys: key as PublicKey,
       date: new Date(now),
       format: "binary",
     });
