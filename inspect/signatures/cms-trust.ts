@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, verify } from "node:crypto";
 import type { Uncovered } from "../bytes/ranges.ts";
 import type { InspectOptions, Signature } from "../inspection.ts";
 import { Fault, malformed } from "../verdict.ts";
@@ -13,9 +13,8 @@ import {
   tags,
   timeOf,
 } from "./asn1.ts";
-import { contentTypes, type SignedData, type Signer, signedDataOf } from "./cms.ts";
-import { verifySignature } from "./cms-verify.ts";
-import { digestOf, refuseWeak } from "./digest.ts";
+import { attributeOf, contentTypes, type SignedData, type Signer, signedDataOf } from "./cms.ts";
+import { type Digest, digestOf, refuseWeak } from "./digest.ts";
 import { type Certificate, commonNameOf, subjectOf, thumbprintOf } from "./x509.ts";
 import { chainOf, usages } from "./x509-chain.ts";
 
@@ -137,4 +136,55 @@ function verifiedTime(token: Asn1, signature: Uint8Array, { keys, now }: Inspect
   if (at > now) throw malformed(`${what} is of ${new Date(at).toISOString()}, which is in the future`);
   chainOf(signed.signer.certificate, { among: signed.certificates, keys, at, usage: usages.timeStamping });
   return at;
+}
+
+const signedAttributes = {
+  contentType: "1.2.840.113549.1.9.3",
+  messageDigest: "1.2.840.113549.1.9.4",
+} as const;
+
+/** Digest of each signature algorithm (RFC 3370, 5754, 5758); null: the signer info names it. */
+const algorithms = new Map<string, Digest["name"] | null>([
+  ["1.2.840.113549.1.1.1", null],
+  ["1.2.840.113549.1.1.5", "sha1"],
+  ["1.2.840.113549.1.1.11", "sha256"],
+  ["1.2.840.113549.1.1.12", "sha384"],
+  ["1.2.840.113549.1.1.13", "sha512"],
+  ["1.2.840.10045.2.1", null],
+  ["1.2.840.10045.4.1", "sha1"],
+  ["1.2.840.10045.4.3.2", "sha256"],
+  ["1.2.840.10045.4.3.3", "sha384"],
+  ["1.2.840.10045.4.3.4", "sha512"],
+]);
+
+/**
+ * Verifies that the signer's key signed this content (RFC 5652, 5.4 and 5.6), not that the key is allowed.
+ * @param content without tag and length, if it is ASN.1
+ * @throws Fault bad-signature, bad-digest, malformed, weak-digest, unsupported-format
+ */
+function verifySignature({ signer, contentType }: SignedData, content: Uint8Array, what: string): void {
+  const { digest } = signer;
+  const { publicKey } = signer.certificate;
+  refuseOtherAlgorithm(signer, what);
+  if (!verify(digest.name, signer.signedBytes, publicKey, signer.signature))
+    throw new Fault("bad-signature", `${what} was not made by the key of its certificate, or was changed`);
+  if (oidOf(attributeOf(signer, signedAttributes.contentType, what), what) !== contentType)
+    throw malformed(`${what} is for another kind of content than it came with`);
+  const expected = octetsOf(attributeOf(signer, signedAttributes.messageDigest, what), what);
+  if (!createHash(digest.name).update(content).digest().equals(expected))
+    throw new Fault("bad-digest", `${what} does not match the content it came with`);
+  refuseWeak(digest, what);
+}
+
+function refuseOtherAlgorithm({ algorithm, digest, certificate }: Signer, what: string): void {
+  const goesWith = algorithms.get(algorithm);
+  const type = certificate.publicKey.asymmetricKeyType;
+  if (goesWith === undefined || (type !== "rsa" && type !== "ec"))
+    throw new Fault(
+      "unsupported-format",
+      `${what} is made with ${algorithm} (${type}), expected RSA PKCS #1 or ECDSA`,
+    );
+  const isRsa = algorithm.startsWith("1.2.840.113549.");
+  if ((goesWith ?? digest.name) !== digest.name || isRsa !== (type === "rsa"))
+    throw malformed(`${what} names an algorithm that does not match its key and digest`);
 }

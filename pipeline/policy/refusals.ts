@@ -3,7 +3,6 @@ import type { Inspection } from "../../inspect/inspection.ts";
 import type { Verdict } from "../../inspect/verdict.ts";
 import type { Place, Problem } from "../../shared/errors.ts";
 import type { Policy } from "../documents/policy.ts";
-import { versionsInside } from "./version.ts";
 
 /** An artifact that is checked against a policy, as messages name it. */
 export interface CheckedArtifact {
@@ -116,3 +115,23 @@ function otherVersion({ facts }: Inspection, { versions }: Policy, version: stri
 
 /** Strips the epoch prefix and the revision suffix that packagers add. */
 const upstream = (version: string): string => version.replace(/^\d+:/, "").replace(/-[^-]+$/, "");
+
+/**
+ * Expands templates to the versions a package may carry.
+ * @param version YY.MM.NNN
+ * @param templates with {YY}, {M}, {MM}, {N} and {NNN}
+ */
+export function versionsInside(version: string, templates: readonly string[]): string[] {
+  const [YY = "", MM = "", NNN = ""] = version.split(".");
+  const values: Readonly<Record<string, string>> = {
+    YY,
+    MM,
+    NNN,
+    M: String(Number(MM)),
+    N: String(Number(NNN)),
+  };
+  const filled = templates.map((template) =>
+    template.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? ""),
+  );
+  return [...new Set(filled)];
+}

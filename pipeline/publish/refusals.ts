@@ -7,7 +7,7 @@ import { isOwnMachine, type SiteSettings } from "../documents/sites.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { beginsWith } from "../ledger/ledger-mark.ts";
 import { shellWord } from "../project/shell-word.ts";
-import { type ChangedOrigin, changedOrigin } from "../site/feeds/apt-release.ts";
+import { type ChangedOrigin, changedOrigin } from "../site/feeds/apt.ts";
 import { inParallel } from "../system/in-parallel.ts";
 import { refuseUnsignedFeeds } from "../trust/feeds/sign-feeds.ts";
 import { suiteEnds } from "../trust/feeds/suite-ends.ts";

@@ -1,20 +1,28 @@
 import type { Config } from "../documents/config.ts";
 import { areFeedsSigned } from "../documents/feeds/signing.ts";
-import type { OutputFile, OutputGroup, ReleaseSlices, RenderedRelease } from "../documents/published.ts";
-import type { BuildCopies, FeedsDocument } from "../documents/site.ts";
+import type {
+  ListedPackage,
+  OutputFile,
+  OutputGroup,
+  ReleaseSlices,
+  RenderedRelease,
+  SiteConfig,
+} from "../documents/published.ts";
+import type { BuildCopies, BuildDocument, FeedsDocument, LatestDocument } from "../documents/site.ts";
+import type { LedgerMark } from "../documents/site-state.ts";
 import { digestOf } from "../journal/digest.ts";
+import type { MadeFile } from "../journal/file-stats.ts";
 import type { IdentifiedRelease } from "../ledger/assign-ids.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { publishRelease, summarizeRelease } from "../ledger/publish-records.ts";
 import { indexRecords } from "../selection/record-index.ts";
-import { listFiles } from "./catalog-list.ts";
+import { array, listFiles } from "./catalog-list.ts";
 import { facetFiles, facetKeys } from "./facets.ts";
 import { feedCopies, feedGroups, feedParts, feedTags, leftOutOfFeeds } from "./feeds/feeds.ts";
 import { hostingFiles } from "./hosting/hosting.ts";
 import { routingOf } from "./hosting/routing.ts";
-import { latestFiles, type NewestPackage } from "./latest.ts";
 import { feedFiles, feedLength } from "./news-feeds.ts";
-import { jsonFile } from "./output.ts";
+import { joinedFile, jsonFile, textFile } from "./output.ts";
 import { assetFiles } from "./pages/assets.ts";
 import { pageGroups, releasePieces } from "./pages/list-pages.ts";
 import { projectTemplates } from "./pages/project-templates.ts";
@@ -22,9 +30,99 @@ import { referencePage } from "./pages/reference-page.ts";
 import type { Templates } from "./pages/templates.ts";
 import { releaseIndexRow } from "./release-document.ts";
 import { releaseFiles } from "./release-files.ts";
-import { openApiDocument, schemaFiles } from "./schemas.ts";
 import { searchFiles } from "./search-index.ts";
 import { slicesOf } from "./slices.ts";
+
+interface Head {
+  base_url: string;
+  /** Versions that are not permanent, ascending. */
+  provisional: string[];
+  /** Commit whose files were built, if they are not those of the folder. */
+  at: string | undefined;
+  ledger: LedgerMark;
+  copies: BuildCopies;
+}
+
+/** `build.json`, written file by file. */
+export function buildDocument({ at, ledger, copies, ...rest }: Head, files: readonly MadeFile[]): OutputFile {
+  const head: BuildHead = {
+    schema_version: 1,
+    ...rest,
+    ...(at !== undefined && { at }),
+    ledger,
+  };
+  return joinedFile("build.json", () =>
+    texts(
+      head,
+      files.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+      copies,
+    ),
+  );
+}
+
+type BuildHead = Omit<BuildDocument, "files" | "copies">;
+
+function* texts(head: BuildHead, files: readonly MadeFile[], copies: BuildCopies): Generator<string> {
+  yield `${JSON.stringify(head).slice(0, -1)},"files":{`;
+  let comma = "";
+  for (const { path, sha256, size } of files) {
+    yield `${comma}${JSON.stringify(path)}:${JSON.stringify({ sha256, size })}`;
+    comma = ",";
+  }
+  yield Object.keys(copies).length > 0 ? `},"copies":${JSON.stringify(copies)}}\n` : "}}\n";
+}
+
+interface NewestPackage extends ListedPackage {
+  json: string;
+}
+
+/**
+ * The file for installers: each package type at its own highest version.
+ * @param newest by package type, id descending
+ * @param version the highest version of all, null for an empty catalog
+ */
+function latestFiles(
+  newest: ReadonlyMap<string, readonly NewestPackage[]>,
+  version: string | null,
+): OutputFile[] {
+  const types = [...newest.keys()].sort();
+  const document: LatestDocument = {
+    schema_version: 1,
+    version,
+    packages: types.flatMap((type) => (newest.get(type) ?? []).map(latestPackage)),
+  };
+  const perType = types.map((type) =>
+    joinedFile(`api/v1/package/latest/${type}.json`, () =>
+      array((newest.get(type) ?? []).map(withArchitecture)),
+    ),
+  );
+  const text = version === null ? [] : [textFile("api/v1/latest.txt", `${version}\n`)];
+  return [...perType, jsonFile("api/v1/latest.json", document), ...text];
+}
+
+/** The record, followed by its architecture if it is known, which is not one of its fields. */
+const withArchitecture = ({ json, arch }: NewestPackage): { json: string } =>
+  arch ? { json: `${json.slice(0, -1)},"arch":${JSON.stringify(arch)}}` } : { json };
+
+function latestPackage({ record, file, url, size, arch }: ListedPackage): LatestDocument["packages"][number] {
+  return {
+    package_type: record.package_type,
+    version: record.version,
+    id: record.id,
+    name: record.name,
+    file,
+    url,
+    size,
+    sha256: record.checksum === "unknown" ? null : record.checksum,
+    operating_system: record.operating_system,
+    platform: record.platform,
+    min_os_version: record.min_os_version,
+    max_os_version: record.max_os_version,
+    gui_only: record.gui_only,
+    headless: record.headless,
+    ...(arch && { arch }),
+  };
+}
 
 /** Templates and schemas by file name. */
 export interface Sources {
@@ -199,4 +297,48 @@ function newestOfEachType(releases: readonly RenderedRelease[]): Map<string, New
       );
   }
   return newest;
+}
+
+const apiDescription = "catalog.openapi.json";
+
+/** Schemas in which `data` has its published key names. */
+const withData = new Set(["package-record", "package-list", "release-document"]);
+
+/**
+ * `schemas/*.json`: schemas of published and authored documents, with the catalog's own key names inside
+ * `data`.
+ * @param sources JSON Schemas by file name
+ */
+function schemaFiles(sources: ReadonlyMap<string, string>, wire: SiteConfig["wire"]): OutputFile[] {
+  return [...sources].flatMap(([file, text]) => {
+    if (!file.endsWith(".schema.json")) return [];
+    const renamed = withData.has(file.replace(/\.schema\.json$/, "")) ? inWireNames(text, wire) : text;
+    return textFile(`schemas/${file}`, renamed);
+  });
+}
+
+/** The HTTP API with its published address. */
+function openApiDocument(
+  sources: ReadonlyMap<string, string>,
+  { wire, baseUrl }: Pick<SiteConfig, "wire" | "baseUrl">,
+) {
+  const document = JSON.parse(sources.get(apiDescription) ?? "{}");
+  const schemas = document.components?.schemas;
+  // Posted manifests keep the neutral names.
+  if (schemas) schemas.Package = JSON.parse(inWireNames(JSON.stringify(schemas.Package), wire));
+  return { ...document, servers: [{ url: baseUrl }] };
+}
+
+function inWireNames(text: string, wire: SiteConfig["wire"]): string {
+  const names: Record<string, string> = { ...wire };
+  const rename = (value: unknown, isProperties: boolean): unknown => {
+    if (Array.isArray(value)) return value.map((item) => rename(item, false));
+    if (value === null || typeof value !== "object") return value;
+    const entries = Object.entries(value).map(([key, item]) => [
+      isProperties ? (names[key] ?? key) : key,
+      rename(item, !isProperties && key === "properties"),
+    ]);
+    return Object.fromEntries(entries);
+  };
+  return `${JSON.stringify(rename(JSON.parse(text), false), null, 2)}\n`;
 }

@@ -1,7 +1,8 @@
+import type { StateInline, Token } from "markdown-it";
+import MarkdownIt from "markdown-it";
 import type { Note } from "../documents/note.ts";
 import type { NoteSection, NotesConfig, OutputFile, PublishedRelease } from "../documents/published.ts";
 import type { NotesDocument } from "../documents/site.ts";
-import { containedMarkdown } from "./contained-markdown.ts";
 import { bdi, escapeHtml, visible, withLineFeeds } from "./escape.ts";
 import { inlineMarkdown, isParagraph, type MarkdownLinks, renderMarkdown } from "./markdown.ts";
 import { jsonFile, textFile } from "./output.ts";
@@ -154,4 +155,159 @@ function noteSections(
     if (filled.length > 0) sections.push({ component, title, kinds: filled });
   }
   return sections;
+}
+
+/** State while a text is changed. */
+interface Containment {
+  /** Prefix of the labels of links that the text defines. */
+  scope: string;
+  /** Content that is parsed; the alternative text of a picture is parsed apart and cannot contain markup. */
+  content: string;
+  /** Replacements for characters of the content, by index. */
+  changes: Map<number, string>;
+  /** First line of each definition of a link, and the line after it. */
+  definitions: [number, number][];
+}
+
+const containmentOf = (env: object): Containment => env as unknown as Containment;
+
+/** A `<` that begins HTML in renderers that allow HTML, unless it is escaped. */
+const tag = /<(?=[a-z/!?])(?<=(?:^|[^\\])(?:\\\\)*<)/gi;
+
+/** The label of a definition, with its colon. */
+const label = /\[(?:\\[\s\S]|[^\\\]])*\]:/y;
+
+const ruleOf = <Rule>(rules: readonly { name: string; fn: Rule }[], name: string): Rule => {
+  const found = rules.find((rule) => rule.name === name);
+  if (!found) throw new Error(`markdown-it has no rule ${name}`);
+  return found.fn;
+};
+
+/** The dialect of pages, GitHub and GitLab: CommonMark with tables. */
+const markdown = new MarkdownIt("default", { html: false }).disable("inline");
+// Other renderers allow links that a page does not.
+markdown.validateLink = () => true;
+
+const define = ruleOf(markdown.block.ruler.__rules__, "reference");
+markdown.block.ruler.at("reference", (state, start, end, silent) => {
+  const isDefinition = define(state, start, end, silent);
+  if (isDefinition && !silent) containmentOf(state.env).definitions.push([start, state.line]);
+  return isDefinition;
+});
+
+// Called for each `<` that begins neither code nor a link.
+markdown.inline.ruler.after("autolink", "tag", ({ src, pos, env }) => {
+  const { content, changes } = containmentOf(env);
+  if (src === content && /^<[a-z/!?]/i.test(src.slice(pos, pos + 2))) changes.set(pos, "\\<");
+  return false;
+});
+
+for (const name of ["link", "image"]) {
+  const parse = ruleOf(markdown.inline.ruler.__rules__, name);
+  markdown.inline.ruler.at(name, (state, silent) => {
+    const bracket = name === "image" ? state.pos + 1 : state.pos;
+    const isLink = parse(state, silent);
+    if (isLink && !silent) changeLink(state, bracket, name === "link");
+    return isLink;
+  });
+}
+
+/** `[a]`, `[a][]` and `[words][a]` get the scope of their definition. Tags in an address or title are escaped. */
+function changeLink(state: StateInline, bracket: number, isLink: boolean): void {
+  const { src, pos: end } = state;
+  const { scope, content, changes } = containmentOf(state.env);
+  if (src !== content) return;
+  const closing = state.md.helpers.parseLinkLabel(state, bracket, isLink);
+  const own = scope + src.slice(bracket + 1, closing).replace(/\s+/g, " ");
+  if (src[end - 1] === ")") escapeAddress(src, [closing + 2, end], changes);
+  else if (end === closing + 1) changes.set(closing, `][${own}]`);
+  else changes.set(closing + 1, `[${end === closing + 3 ? own : scope}`);
+}
+
+/** Escapes tags in the address and title of a link, but not the `<` that encloses the address. */
+function escapeAddress(text: string, [start, end]: [number, number], changes: Map<number, string>): void {
+  const first = text.slice(start, end).search(/[^\s>]/);
+  escapeTags(text, [start + (text[start + first] === "<" ? first + 1 : 0), end], changes);
+}
+
+function escapeTags(text: string, [start, end]: [number, number], changes: Map<number, string>): void {
+  for (const { index } of text.slice(start, end).matchAll(tag)) changes.set(start + index, "\\<");
+}
+
+/**
+ * Markdown that cannot affect the text after it in a larger document: HTML is escaped, a fence is closed, and
+ * definitions of links apply only to this text.
+ * @param text with line feeds
+ * @param scope begins the labels of its links in the document
+ */
+export function containedMarkdown(text: string, scope: string): string {
+  if (!/[<[]|```|~~~/.test(text)) return text;
+  const env = { scope, content: "", changes: new Map(), definitions: [] } satisfies Containment;
+  const tokens = markdown.parse(text, env);
+  const starts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1), text.length];
+  const changes = new Map<number, string>();
+  const marks = /[<[\]]/g;
+  let rowEnd = 0;
+  for (const { type, map, content } of tokens) {
+    if (map && (type === "inline" || type === "tr_open")) marks.lastIndex = starts[map[0]] ?? 0;
+    if (type === "inline") changeInline({ ...env, content, changes: new Map() }, { text, marks, changes });
+    if (type === "inline" && map) joinTags(text, starts.slice(map[0] + 1, map[1]), changes);
+    // Cells beyond the last column of a table are not tokens.
+    if (map && type === "tr_open") rowEnd = starts[map[1]] ?? text.length;
+    if (type === "tr_close") escapeTags(text, [marks.lastIndex, rowEnd], changes);
+  }
+  for (const [first, next] of containmentOf(env).definitions) {
+    label.lastIndex = text.indexOf("[", starts[first]);
+    changes.set(label.lastIndex, `[${scope}`);
+    label.test(text);
+    escapeAddress(text, [label.lastIndex, starts[next] ?? text.length], changes);
+    joinTags(text, starts.slice(first + 1, next), changes);
+  }
+  return changed(text, changes) + missingEnd(text, tokens);
+}
+
+/** Changes the content of a token. Its marks are those of its lines, because list and quotation prefixes have none. */
+function changeInline(
+  env: Containment,
+  { text, marks, changes }: { text: string; marks: RegExp; changes: Map<number, string> },
+): void {
+  markdown.inline.parse(env.content, markdown, { ...env }, []);
+  for (const { 0: mark, index } of env.content.matchAll(/[<[\]]/g)) {
+    const found = marks.exec(text);
+    if (found?.[0] !== mark) throw new Error(`Markdown has no ${mark} where its parser found one`);
+    const change = env.changes.get(index);
+    if (change !== undefined) changes.set(found.index, change);
+  }
+}
+
+const tagAtStart = /[ \t>]*(?=<(?:[!?]|\/?[a-z][a-z0-9-]*(?:[\s/>]|$)))/iy;
+
+/** A line that begins with a tag would end the paragraph, even inside code or an address: it is joined to the line before. */
+function joinTags(text: string, starts: readonly number[], changes: Map<number, string>): void {
+  for (const start of starts) {
+    tagAtStart.lastIndex = start;
+    const [prefix] = tagAtStart.exec(text) ?? [];
+    if (prefix === undefined || changes.has(start + prefix.length)) continue;
+    changes.set(start - 1, " ");
+    for (let index = start; index < start + prefix.length; index++) changes.set(index, "");
+  }
+}
+
+function changed(text: string, changes: ReadonlyMap<number, string>): string {
+  let [result, done] = ["", 0];
+  for (const [index, change] of [...changes].sort(([one], [other]) => one - other)) {
+    result += text.slice(done, index) + change;
+    done = index + 1;
+  }
+  return result + text.slice(done);
+}
+
+/** The end of a fence that is open at the end of the text. */
+function missingEnd(text: string, tokens: readonly Token[]): string {
+  const last = tokens.at(-1);
+  if (last?.type !== "fence" || !last.map) return "";
+  const [start, end] = last.map;
+  const lines = text.split("\n").slice(start + 1, end);
+  const mark = last.markup;
+  return new RegExp(`^\\s*${mark}${mark[0]}*\\s*$`).test(lines.at(-1) ?? "") ? "" : `\n${mark}`;
 }

@@ -1,4 +1,5 @@
 import {
+  answer,
   caching,
   detail,
   type Headers,
@@ -10,17 +11,68 @@ import {
 } from "../http/answers.ts";
 import { indentOf } from "../http/negotiate.ts";
 import { readPath } from "../http/path.ts";
-import { queryOf, type ServerAnswer } from "../http/request.ts";
+import { queryOf, type ServerAnswer, wholeBody } from "../http/request.ts";
 import { routerOf } from "../http/router.ts";
 import { allowOf, operationOf, type Route } from "../http/routes.ts";
 import { type CatalogRequest, type Exchange, negotiateFormat, searchOf } from "./exchange.ts";
-import { indented, withoutEncoding } from "./indented.ts";
+import { answerBytes, answerFile } from "./files.ts";
 import { latestPackage } from "./latest-package.ts";
 import { listPackages } from "./list-packages.ts";
 import { download, readPackage } from "./read-package.ts";
 import { type CatalogOperation, catalogRoutes } from "./routes.ts";
-import type { CatalogSite } from "./site.ts";
-import { answerStatic } from "./static.ts";
+import { type CatalogSite, places } from "./site.ts";
+
+/** Files of the site outside the API's routes: pages, documents, assets. */
+async function answerStatic(site: CatalogSite, request: CatalogRequest, path: string): Promise<ServerAnswer> {
+  const inside = path.replace(/^\//, "");
+  if (/^hosting(\/|$)/.test(inside)) return missing(site, request, inside);
+  const file = fileOf(site, inside);
+  const found = file ?? folderOf(site, inside);
+  if (found === undefined) return missing(site, request, inside);
+  const isRead = ["GET", "HEAD"].includes(request.method);
+  if (file === undefined) return redirect(isRead ? 301 : 308, `${site.base}/${inside}/${searchOf(request)}`);
+  if (request.method === "OPTIONS") return detail(200, "A file.", { Allow: "GET, HEAD, OPTIONS" });
+  if (!isRead) return methodNotAllowed(request.method, { Allow: "GET, HEAD, OPTIONS" });
+  return (await answerFile(site, request, file)) ?? missing(site, request, inside);
+}
+
+const has = (site: CatalogSite, path: string) => Object.hasOwn(site.files, path);
+
+/** A folder's page, else its JSON document. */
+function fileOf(site: CatalogSite, path: string): string | undefined {
+  if (path !== "" && !path.endsWith("/")) return has(site, path) ? path : undefined;
+  return [`${path}index.html`, `${path}index.json`].find((name) => has(site, name));
+}
+
+const folderOf = (site: CatalogSite, path: string) => fileOf(site, `${path}/`);
+
+async function missing(site: CatalogSite, request: CatalogRequest, path: string): Promise<ServerAnswer> {
+  if (path === "api" || path.startsWith("api/")) return notFound();
+  const headers = { "Cache-Control": caching.none };
+  return (await answerFile(site, request, places.notFound, { status: 404, headers })) ?? notFound();
+}
+
+const hidden = ["accept-encoding", "if-none-match"];
+
+/** The bytes to be reformatted must be uncompressed and complete. */
+const withoutEncoding = (request: CatalogRequest): CatalogRequest => ({
+  method: request.method,
+  target: request.target,
+  header: (name) => (hidden.includes(name) ? null : request.header(name)),
+  read: (limit) => request.read(limit),
+});
+
+/** The same JSON with indentation, under a different ETag. */
+async function indented(given: ServerAnswer, indent: number, request: CatalogRequest): Promise<ServerAnswer> {
+  if (given.headers["Content-Type"] !== "application/json") return given;
+  const bytes = await wholeBody(given);
+  if (!bytes) return given;
+  const text = JSON.stringify(JSON.parse(new TextDecoder().decode(bytes)), null, indent);
+  const { "Content-Length": _, ETag: etag, ...headers } = given.headers;
+  if (etag === undefined) return answer(given.status, headers, text);
+  const tag = `${etag.slice(0, -1)}-indent-${indent}"`;
+  return answerBytes(request, new TextEncoder().encode(text), tag, given.status, headers);
+}
 
 type Operation = (exchange: Exchange) => ServerAnswer | Promise<ServerAnswer>;
 

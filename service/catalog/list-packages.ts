@@ -6,7 +6,6 @@ import type { ServerAnswer } from "../http/request.ts";
 import { answeredPage } from "./answered-page.ts";
 import { type Exchange, searchOf } from "./exchange.ts";
 import { answerBytes, answerFile, underTag } from "./files.ts";
-import { fingerprint } from "./fingerprint.ts";
 import { bytesOf, type PackageList, places } from "./site.ts";
 
 /** `GET /api/v1/package/`: the filtered and ordered list. */
@@ -123,3 +122,9 @@ export function unknownParameters({ unknown }: ListQuery, headers: Headers): Ser
 
 const tooLarge = (headers: Headers): ServerAnswer =>
   detail(501, "The list is too large to be filtered here: name a version, an id or a package_type.", headers);
+
+/** 16 hexadecimal characters of the SHA-256 of a text. */
+async function fingerprint(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(digest, 0, 8), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

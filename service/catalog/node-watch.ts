@@ -1,6 +1,14 @@
-import { SiteUnfinished } from "./node-files.ts";
+import { realpathSync, statSync } from "node:fs";
+import { readFile, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { isRelativePath } from "../../pipeline/documents/relative-path.ts";
+import type { BuildDocument } from "../../pipeline/documents/site.ts";
+import type { Encoding } from "../http/negotiate.ts";
+import { fileName, readVerified, SiteUnfinished, sha256 } from "./node-files.ts";
 import { releaseMemory } from "./node-memory.ts";
-import { type FolderSite, markOf, openFolderSite } from "./node-site.ts";
+import { readPublished } from "./node-published.ts";
+import { readPackageList } from "./package-list.ts";
+import { basePath, type CatalogSite, type PackageList, places } from "./site.ts";
 
 /** The current site. */
 export interface WatchedSite {
@@ -56,4 +64,141 @@ function tryMark(folder: string): string | undefined {
   } catch {
     return undefined; // Between two builds the file may be missing; the cached site stays.
   }
+}
+
+/** A site in a folder, with frequent files cached in memory. */
+export interface FolderSite extends CatalogSite {
+  packages: PackageList;
+  /** Changes when the folder holds another build. */
+  mark: string;
+  /** Real path of a published site's artifacts; undefined: none. */
+  artifacts: string | undefined;
+}
+
+/**
+ * Opens a build. Links are resolved once, so that switching `current` does not affect this site.
+ * @throws SiteUnfinished while a build is writing there; ENOENT without a build.json
+ */
+export async function openFolderSite(folder: string): Promise<FolderSite> {
+  const root = await realpath(folder);
+  const mark = markOf(folder);
+  const bytes = await readFile(join(root, "build.json"));
+  const build = readBuild(bytes);
+  const id = sha256(bytes);
+  const { files } = build;
+  files["build.json"] = { sha256: id, size: bytes.length };
+  const published = readPublished(root, id);
+  Object.assign(files, published ? published.files : await readSignedFiles(root, id));
+  const memory = new FileMemory(root, files);
+  for (const encoding of ["br", "zstd", "gzip"] as const) {
+    await memory.hold(places.newestFirst, encoding);
+    await memory.hold(places.list, encoding);
+  }
+  const list = await memory.hold(places.list, undefined);
+  if (!list) throw new SiteUnfinished(places.list);
+  const packages = readPackageList(list, files[places.list]?.sha256 ?? "");
+  return {
+    build,
+    id,
+    files,
+    base: basePath(build.base_url),
+    mark,
+    artifacts: published?.artifacts,
+    packages,
+    list: async () => packages,
+    read: (path, encoding) => memory.read(path, encoding),
+  };
+}
+
+const maxRecentBytes = 8 * 1024 * 1024;
+const maxRecentFileBytes = 256 * 1024;
+
+/** Cache of a build's files: permanent entries, and small files requested recently. */
+class FileMemory {
+  readonly #root: string;
+  readonly #files: BuildDocument["files"];
+  readonly #held = new Map<string, Uint8Array | undefined>();
+  readonly #recent = new Map<string, Promise<Uint8Array | undefined>>();
+  #recentBytes = 0;
+
+  constructor(root: string, files: BuildDocument["files"]) {
+    this.#root = root;
+    this.#files = files;
+  }
+
+  /** Caches a frequently requested file permanently. */
+  async hold(path: string, encoding: Encoding | undefined): Promise<Uint8Array | undefined> {
+    const bytes = await readVerified(this.#root, this.#files, path, encoding);
+    this.#held.set(fileName(path, encoding), bytes);
+    return bytes;
+  }
+
+  /** Concurrent requests for a file share one read. */
+  read(path: string, encoding: Encoding | undefined): Promise<Uint8Array | undefined> {
+    const name = fileName(path, encoding);
+    if (this.#held.has(name)) return Promise.resolve(this.#held.get(name));
+    const known = this.#recent.get(name);
+    if (known) return known;
+    const reading = readVerified(this.#root, this.#files, path, encoding);
+    this.#recent.set(name, reading);
+    reading.then(
+      (bytes) => this.#keep(name, bytes?.length ?? 0),
+      () => this.#recent.delete(name),
+    );
+    return reading;
+  }
+
+  /** Clears the whole cache instead of tracking usage; frequent files return quickly. */
+  #keep(name: string, size: number): void {
+    if (size > maxRecentFileBytes) return void this.#recent.delete(name);
+    this.#recentBytes += size + 1024;
+    if (this.#recentBytes <= maxRecentBytes) return;
+    this.#recent.clear();
+    this.#recentBytes = 0;
+  }
+}
+
+/** Files that `relcat sign` added to this build; empty for another or no signature. */
+async function readSignedFiles(root: string, build: string): Promise<BuildDocument["files"]> {
+  const bytes = await readFile(join(root, signedList)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (!bytes) return {};
+  const signed = JSON.parse(new TextDecoder().decode(bytes));
+  if (signed?.build !== build || typeof signed.files !== "object") return {};
+  refuseHostilePaths(signedList, signed.files);
+  return signed.files;
+}
+
+/** Listed files are served, so a path out of the folder would expose other files. */
+function refuseHostilePaths(document: string, files: BuildDocument["files"]): void {
+  const hostile = Object.keys(files).find((path) => !isRelativePath(path));
+  if (hostile !== undefined)
+    throw new SyntaxError(
+      `${document} names ${JSON.stringify(hostile)}, which is not a path inside the site`,
+    );
+}
+
+const signedList = "metadata/signed.json";
+
+/** A cheap fingerprint that changes with the build or its signatures. */
+function markOf(folder: string): string {
+  const { ino, size, mtimeMs, ctimeMs } = statSync(join(folder, "build.json"));
+  const signed = statSync(join(folder, signedList), { throwIfNoEntry: false });
+  // Includes the path, because republishing with new signatures switches the link but keeps build.json.
+  return `${realpathSync(folder)} ${ino} ${size} ${mtimeMs} ${ctimeMs} ${signed?.ino} ${signed?.mtimeMs}`;
+}
+
+function readBuild(bytes: Uint8Array): BuildDocument {
+  const build = JSON.parse(new TextDecoder().decode(bytes));
+  if (
+    typeof build?.base_url !== "string" ||
+    typeof build?.files !== "object" ||
+    !Array.isArray(build?.provisional)
+  ) {
+    throw new SyntaxError("build.json is not that of a catalog");
+  }
+  refuseHostilePaths("build.json", build.files);
+  return build;
 }

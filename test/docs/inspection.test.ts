@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { checks } from "../../cli/intake/inspection-checks.ts";
+import { checks } from "../../cli/intake/inspect.ts";
 import { limits } from "../../inspect/inspect.ts";
 import { type Artifact, verdictOf } from "../support/artifacts.ts";
 import { repository } from "../support/run.ts";

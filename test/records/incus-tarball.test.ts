@@ -2,8 +2,7 @@ import { hash } from "node:crypto";
 import { xz } from "@napi-rs/lzma";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { type IncusStatement, incusTarball } from "../../pipeline/records/incus-tarball.ts";
-import { storedXz } from "../../pipeline/records/stored-xz.ts";
+import { type IncusStatement, incusTarball, storedXz } from "../../pipeline/records/incus-tarball.ts";
 import { inspected } from "../support/images.ts";
 
 const statement: IncusStatement = {

@@ -11,7 +11,7 @@ import { filterFields } from "../../pipeline/selection/fields.ts";
 import { readListQuery } from "../../pipeline/selection/query.ts";
 import { select } from "../../pipeline/selection/select.ts";
 import { catalogApp } from "../../service/catalog/app.ts";
-import { type FolderSite, openFolderSite } from "../../service/catalog/node-site.ts";
+import { type FolderSite, openFolderSite } from "../../service/catalog/node-watch.ts";
 import { readPackageList } from "../../service/catalog/package-list.ts";
 import { bytesOf } from "../../service/catalog/site.ts";
 import { readRequest, send } from "../../service/http/node-request.ts";

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { modificationTime } from "../../pipeline/site/stores/modification-time.ts";
+import { modificationTime } from "../../pipeline/site/stores/render-files.ts";
 import { copyProject, relcat } from "../support/run.ts";
 
 const times = (folder: string) =>

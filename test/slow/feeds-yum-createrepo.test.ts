@@ -5,7 +5,7 @@ import { execa } from "execa";
 import { beforeAll, expect, test } from "vitest";
 import { bytesSource } from "../../inspect/bytes/byte-source.ts";
 import { rpmMetadata } from "../../inspect/packages/rpm/metadata.ts";
-import { filelistsPackage, otherPackage, primaryPackage } from "../../pipeline/site/feeds/yum-package.ts";
+import { filelistsPackage, otherPackage, primaryPackage } from "../../pipeline/site/feeds/yum-rows.ts";
 import { sha256 } from "../site/feeds/rpms.ts";
 import { readXml, type XmlElement } from "../site/pages/xml.ts";
 import { buildRpm, type RpmSpec } from "../support/rpm-builds.ts";

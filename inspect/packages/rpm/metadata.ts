@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import {
   isPrimaryFile,
   type RpmChange,
@@ -6,10 +7,37 @@ import {
 } from "../../../shared/package-metadata.ts";
 import { knownArchitecture } from "../../architecture.ts";
 import type { ByteSource } from "../../bytes/byte-source.ts";
-import { malformed } from "../../verdict.ts";
-import { integersOf, longOf, type RpmHeader, shortsOf } from "./header.ts";
+import { Fault, malformed } from "../../verdict.ts";
+import { integersOf, longOf, type RpmHeader, shortsOf, textsOf } from "./header.ts";
 import { isSourcePackage, type RpmLayout, readRpmLayout, signatureTags } from "./layout.ts";
-import { decodedTextOf, decodedTextsOf } from "./texts.ts";
+
+/** More files than any package has. */
+const maxTexts = 1_000_000;
+
+/** Control characters and symbols of ISO 8859-1, which other encodings use for quotation marks and letters. */
+const symbols = /[\u0080-\u00bf]/g;
+
+/**
+ * Empty if the tag is missing. Old packages do not state their encoding. As createrepo_c does, a text that is not UTF-8
+ * is read as ISO 8859-1 without control characters and symbols.
+ * @throws Fault malformed, if the tag holds no text; refuse
+ */
+function decodedTextsOf(header: RpmHeader, tag: number): string[] {
+  const value = header.tags.get(tag);
+  if (value && value.count > maxTexts)
+    throw new Fault("refuse", `tag ${tag} has ${value.count} texts, expected ${maxTexts} at most`);
+  const texts = textsOf(header, tag);
+  if (!value || isUtf8(value.bytes)) return texts;
+  const inLatin1 = value.bytes.subarray(0, -1).toString("latin1").split("\0");
+  return texts.map((text, index) => {
+    const other = inLatin1[index] ?? "";
+    return isUtf8(Buffer.from(other, "latin1")) ? text : other.replace(symbols, "");
+  });
+}
+
+/** The first text, which is the one without translation; undefined if the tag is missing or empty. */
+const decodedTextOf = (header: RpmHeader, tag: number): string | undefined =>
+  decodedTextsOf(header, tag)[0] || undefined;
 
 /** https://rpm-software-management.github.io/rpm/manual/tags.html */
 const tags = {

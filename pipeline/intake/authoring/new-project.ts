@@ -1,15 +1,21 @@
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { failure } from "../../../shared/errors.ts";
 import type { CommandContext } from "../../system/command-context.ts";
-import { createFile, exists, isBelow, readPresent, refuseLinkedPlace } from "../../system/files.ts";
+import {
+  createFile,
+  exists,
+  isBelow,
+  readIfPresent,
+  readPresent,
+  refuseLinkedPlace,
+} from "../../system/files.ts";
 import { isFolder, listFiles } from "../../system/folders.ts";
 import { withLock } from "../../system/lock.ts";
-import { type Locked, lockDependencies } from "../../system/npm.ts";
+import { type Locked, lockDependencies, pack } from "../../system/npm.ts";
 import type { InProject } from "../../system/project-links.ts";
 import { withWorkFolder } from "../../system/work-folder.ts";
 import { now } from "./new-files.ts";
-import { isForeign, type OwnPackage, type Pin, packRelcat, pinRelcat, testedNode } from "./pin-relcat.ts";
-import { type StarterFile, starterFiles } from "./starter.ts";
+import { releaseYaml } from "./open-release.ts";
 
 export interface NewProject {
   /** Folder of starters/ whose files are copied; default: empty. */
@@ -148,4 +154,164 @@ function refuseExisting(folder: string, files: readonly StarterFile[]): void {
     `${existing.join(", ")} ${existing.length === 1 ? "exists" : "exist"} already`,
     `Nothing was written. Move ${existing.length === 1 ? "it" : "them"} away first, or start in another folder.`,
   );
+}
+
+/** The package that runs. */
+interface OwnPackage {
+  folder: string;
+  version: string;
+}
+
+/** How a project's package.json installs relcat. */
+interface Pin {
+  /** Value in devDependencies. */
+  spec: string;
+  /** File that the value names. */
+  tarball?: { path: string; bytes: Uint8Array } | undefined;
+  /** Digest of the relcat that a registry must give; undefined: not known. */
+  integrity?: string | undefined;
+  /** True if the file is missing because npm is not installed here. */
+  isUnpacked?: boolean;
+}
+
+const vendor = (name: string) => ({ spec: `file:vendor/${name}`, path: `vendor/${name}` });
+
+/**
+ * Pins the relcat that runs: its version if a registry served it, otherwise a tarball packed from it. A registry
+ * that did not serve it may have a foreign package of that name.
+ * @param wanted a version or a .tgz file that replaces it
+ * @throws RelcatError usage; file-access; pack-failed
+ */
+async function pinRelcat(own: OwnPackage, wanted: string | undefined, context: CommandContext): Promise<Pin> {
+  if (wanted !== undefined) return pinWanted(wanted);
+  const { folder, version } = own;
+  const served = servedByRegistry(folder, version);
+  return served ? { spec: version, integrity: served.integrity } : packRelcat(own, context);
+}
+
+/**
+ * A clone is compiled and packed by one process at a time.
+ * @throws RelcatError pack-failed, lock-held
+ */
+async function packRelcat({ folder, version }: OwnPackage, { pid, onWait }: CommandContext): Promise<Pin> {
+  const isClone = exists(`${folder}/cli/main.ts`);
+  const packed = await withWorkFolder((work) => {
+    const packing = () => pack(folder, isClone, work);
+    return isClone ? withLock(folder, pid, onWait, packing) : packing();
+  });
+  if (!packed) return { spec: vendor(`relcat-${version}.tgz`).spec, isUnpacked: true };
+  const { spec, path } = vendor(packed.name);
+  return { spec, tarball: { path, bytes: packed.bytes } };
+}
+
+function pinWanted(wanted: string): Pin {
+  if (/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(wanted)) return { spec: wanted };
+  if (!wanted.endsWith(".tgz")) {
+    throw failure(
+      "usage",
+      `--relcat is ${wanted}, expected a version such as 1.2.3 or a file that ends in .tgz`,
+      "Leave it out to use the relcat that runs now.",
+    );
+  }
+  const { spec, path } = vendor(basename(wanted));
+  return { spec, tarball: { path, bytes: readPresent(wanted) } };
+}
+
+/** The version of Node that relcat was tested with: a project's `npx relcat` must not depend on the Node of its machine. */
+function testedNode({ folder }: OwnPackage): string | undefined {
+  const about = new TextDecoder().decode(readPresent(`${folder}/package.json`));
+  return (JSON.parse(about) as { devDependencies?: { node?: string } }).devDependencies?.node;
+}
+
+/** npm's note about the installed package, if it came from a registry. */
+function servedByRegistry(folder: string, version: string): { integrity?: string } | undefined {
+  const noted = readIfPresent(`${folder}/../.package-lock.json`);
+  if (!noted) return undefined;
+  const own = packageIn(new TextDecoder().decode(noted));
+  const address = own?.resolved ?? "";
+  const isServed = /^https?:/.test(address) && address.endsWith(`/relcat/-/relcat-${version}.tgz`);
+  return isServed ? own : undefined;
+}
+
+/** True if a registry gave another package than the one that runs. */
+const isForeign = ({ integrity }: Pin, packageLock: string): boolean =>
+  integrity !== undefined && packageIn(packageLock)?.integrity !== integrity;
+
+/** relcat's entry in package-lock.json or node_modules/.package-lock.json. */
+function packageIn(text: string): { resolved?: string; integrity?: string } | undefined {
+  const { packages } = JSON.parse(text) as { packages?: Record<string, { resolved?: string }> };
+  return packages?.["node_modules/relcat"];
+}
+
+interface StarterFile {
+  path: string;
+  content: string | Uint8Array;
+}
+
+interface StarterOptions {
+  /** Opening time of the first release (timestamp with microseconds). */
+  opened: string;
+  /** Version of the first release. */
+  version: string;
+  /** How package.json installs relcat. */
+  relcat: string;
+  /** Version of Node that package.json installs. */
+  node: string | undefined;
+}
+
+const schemas = "node_modules/relcat/schemas";
+
+/** The day of a month that is nearest to another day: the pages of months sort releases by version and show dates. */
+function dayOf(month: string, day: string): string {
+  const [year, number] = month.split(".").map(Number) as [number, number];
+  const first = `20${month.replace(".", "-")}-01`;
+  const last = new Date(Date.UTC(2000 + year, number, 0)).toISOString().slice(0, 10);
+  if (day < first) return first;
+  return day > last ? last : day;
+}
+
+/** Files that relcat generates for a new project, in writing order. */
+function starterFiles({ opened, version, relcat, node }: StarterOptions): StarterFile[] {
+  const release = releaseYaml({
+    version,
+    date: dayOf(version.slice(0, 5), opened.slice(0, 10)),
+    opened,
+    schemas,
+  });
+  return [
+    { path: `releases/${version}/release.yaml`, content: release },
+    { path: `releases/${version}/notes/first-release.yaml`, content: firstNote },
+    { path: "releases/next/notes/.gitkeep", content: "" },
+    { path: ".gitignore", content: gitignore },
+    { path: ".gitattributes", content: gitattributes },
+    { path: "package.json", content: packageJson(relcat, node) },
+  ];
+}
+
+const firstNote = `# yaml-language-server: $schema=../../../${schemas}/note.schema.json
+component: documentation
+kind: feature
+text: This is the first release in the catalog.
+`;
+
+/** Two are output folders of the guides. The last line overrides settings of git that ignore vendored files. */
+const gitignore = `dist/
+node_modules/
+.relcat-*
+/preview/
+/earlier/
+!/vendor/
+!/vendor/*.tgz
+`;
+
+const gitattributes = `# Two branches that add lines must conflict: ids are given in order.
+releases/ledger.jsonl -merge text eol=lf
+*.tgz binary
+`;
+
+/** `allowScripts` is for npm 12, which runs no other install scripts. */
+function packageJson(relcat: string, node: string | undefined): string {
+  const scripts = { check: "relcat check", build: "relcat build" };
+  const project = { private: true, scripts, devDependencies: { node, relcat }, allowScripts: { node: true } };
+  return `${JSON.stringify(project, null, 2)}\n`;
 }

@@ -1,23 +1,25 @@
-import { failure, type Problem, throwErrors } from "../../../shared/errors.ts";
+import { type Document, isMap, parseDocument } from "yaml";
+import { failure, type Problem, RelcatError, throwErrors } from "../../../shared/errors.ts";
 import type { Settings } from "../../documents/config.ts";
+import type { Exception } from "../../documents/exceptions.ts";
 import type { LedgerEvent } from "../../documents/ledger.ts";
-import { recordPrivate } from "../../ledger/assign-ids.ts";
+import { assignIds, type Package, recordPrivate } from "../../ledger/assign-ids.ts";
 import type { LedgerChange } from "../../ledger/change.ts";
-import { ledgerLine } from "../../ledger/ledger.ts";
+import { ledgerLine, readLedger } from "../../ledger/ledger.ts";
 import type { Entry } from "../../ledger/ledger-records.ts";
+import { publishedRecord } from "../../ledger/publish-records.ts";
 import { takenWireNames } from "../../project/config-rules.ts";
 import { display } from "../../project/display.ts";
 import { isPrivate } from "../../records/normalize.ts";
-import { catalogRows } from "./catalog-rows.ts";
-import { type CatalogChanges, catalogYaml } from "./catalog-yaml.ts";
-import { exceptionsYaml } from "./exceptions-yaml.ts";
+import { type CatalogRows, catalogRows } from "./catalog-rows.ts";
 import { type Existing, settingsOf } from "./existing.ts";
 import { lineOfRevised, linesOfNew, reservation } from "./ledger-lines.ts";
+import { isImported } from "./manifests.ts";
 import { type Match, matchRecords } from "./match-records.ts";
 import { type Downloads, planReleases } from "./plan-releases.ts";
-import { prove } from "./prove.ts";
 import type { LiveRecord } from "./read-records.ts";
 import { type RebuiltCatalog, rebuildCatalog } from "./rebuild-catalog.ts";
+import { differingFields } from "./same-json.ts";
 import {
   asViolation,
   extendExceptions,
@@ -211,4 +213,100 @@ export function importWarnings({ match }: ImportPlan): Problem[] {
     message: `record ${add.id} (${display(add.name)} of ${add.version}) is no longer in the live catalog`,
     hint: `It stays here. To withdraw it: relcat retract ${add.id} --reason TEXT`,
   }));
+}
+
+/**
+ * Writes exceptions.yaml; existing entries come first and change only their counts.
+ * @param text current content, undefined if the file is missing
+ * @param schemas folder of the JSON Schemas, relative to the project
+ */
+function exceptionsYaml(text: string | undefined, exceptions: readonly Exception[], schemas: string): string {
+  if (text === undefined) return newFile(exceptions, schemas);
+  const document = parseDocument(text);
+  if (document.contents === null) return text.replace(/\n*$/, "\n") + lines(exceptions);
+  for (const [index, exception] of exceptions.entries()) {
+    if (document.hasIn([index])) document.setIn([index, "count"], exception.count);
+    else document.addIn([], document.createNode(exception, { flow: true }));
+  }
+  return document.toString({ lineWidth: 0, flowCollectionPadding: true });
+}
+
+const newFile = (exceptions: readonly Exception[], schemas: string) =>
+  `# yaml-language-server: $schema=../${schemas}/exceptions.schema.json
+#
+# What imported records break, accepted as history: so many problems of a rule in these versions, not one more.
+${lines(exceptions)}`;
+
+const lines = (exceptions: readonly Exception[]) =>
+  exceptions
+    .map(({ rule, versions, count }) => `- { rule: ${rule}, versions: "${versions}", count: ${count} }\n`)
+    .join("");
+
+interface CatalogChanges extends CatalogRows {
+  wire: Partial<Settings["wire"]>;
+}
+
+/**
+ * Applies the changes and keeps comments and everything else; without changes, the text stays identical.
+ * @param text current content, undefined if the file is missing
+ * @param schemas folder of the JSON Schemas, relative to the project
+ */
+function catalogYaml(text: string | undefined, changes: CatalogChanges, schemas: string): string | undefined {
+  if (Object.values(changes).every((section) => Object.keys(section).length === 0)) return text;
+  const document = parseDocument(text ?? newCatalog(schemas));
+  if (!isMap(document.contents))
+    document.contents = document.createNode({}) as unknown as typeof document.contents;
+  for (const [key, name] of Object.entries(changes.wire)) put(document, ["wire", key], name);
+  for (const [id, name] of Object.entries(changes.platforms)) put(document, ["platforms", id], name);
+  for (const [type, row] of Object.entries(changes.package_types)) {
+    if (document.hasIn(["package_types", type])) {
+      for (const [key, value] of Object.entries(row)) put(document, ["package_types", type, key], value);
+    } else put(document, ["package_types", type], document.createNode(row, { flow: true }));
+  }
+  return document.toString({ lineWidth: 0, flowCollectionPadding: true });
+}
+
+function put(document: Document, path: readonly string[], value: unknown): void {
+  const [section = ""] = path;
+  if (!document.has(section)) document.set(section, document.createNode({}));
+  document.setIn(path, value);
+}
+
+const newCatalog = (schemas: string) => `# yaml-language-server: $schema=../${schemas}/catalog.schema.json
+#
+# Every field has a default. Key names, package types and platforms are those of the imported catalog: give the
+# platforms their names, and the site its product, base_url and artifact_url.
+`;
+
+/**
+ * Builds the planned catalog in memory and compares each record with the live one.
+ * @throws RelcatError import-mismatch, and violations of the ledger's rules
+ */
+export function prove(
+  records: readonly LiveRecord[],
+  match: Match,
+  { releases }: RebuiltCatalog,
+  change: LedgerChange,
+): void {
+  const { ledger, problems } = readLedger({ file: "ledger.jsonl", text: change.after });
+  const identified = assignIds(releases, ledger, () => true);
+  const packages = new Map(
+    identified.releases.flatMap((release) => release.packages.map((entry) => [entry.id, entry])),
+  );
+  const forbidden = identified.problems.filter(({ at }) => at !== undefined && isImported(at.file));
+  const kept = new Set(match.kept.map(({ id }) => id));
+  const wrong = records
+    .filter(({ id }) => !kept.has(id))
+    .flatMap((record) => mismatch(record, packages.get(record.id)));
+  const all = [...problems, ...forbidden, ...wrong];
+  if (all.length > 0) throw new RelcatError(all);
+}
+
+function mismatch(record: LiveRecord, built: Package | undefined): Problem[] {
+  const fields = built ? differingFields(record, publishedRecord(built)) : ["the whole record"];
+  if (built?.ledgerState !== "cut" && fields.length === 0) fields.push("content, by the ledger");
+  if (fields.length === 0) return [];
+  const message = `record ${record.id} (${display(record.name)} of ${record.version}) would come out differently: ${fields.join(", ")}`;
+  const hint = "Nothing was written. This is a gap in relcat: please report it with the record.";
+  return [{ code: "import-mismatch", severity: "error", message, hint }];
 }

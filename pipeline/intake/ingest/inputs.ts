@@ -19,7 +19,6 @@ import type { Sum } from "./formats/sums.ts";
 import { mainOutputs } from "./join-store.ts";
 import { isIgnored, ruleFor } from "./rules.ts";
 import { sideFileReason } from "./side-files.ts";
-import { signedFileOf } from "./signed-file.ts";
 
 interface Reading {
   config: Settings;
@@ -136,4 +135,16 @@ function plainFile(path: string, realPath: string): FoundFile {
   // If a store path is itself a file, its hash is not part of the download name.
   const name = isStoreBase(own) && storePathOf(realPath)?.endsWith(`/${own}`) ? nameOf(own) : basename(path);
   return { name, paths: [path, realPath], store: storePathOf(realPath), at: wholeFile(path) };
+}
+
+/**
+ * The file that a detached signature covers; undefined: not a signature, or an artifact itself. The provenance
+ * of a chart is always read, other signatures only if there are signers.
+ */
+function signedFileOf(path: string, config: Pick<Settings, "policies" | "ingest">): string | undefined {
+  const signed = path.replace(/\.(?:asc|prov)$/, "");
+  const isProvenance = path.endsWith(".prov");
+  const isRead =
+    (isProvenance || config.policies.size > 0) && signed !== path && !ruleFor(basename(path), config);
+  return isRead && pathInfo(signed).kind === "file" ? basename(signed) : undefined;
 }

@@ -1,6 +1,10 @@
-import { type Problem, throwErrors } from "../../../shared/errors.ts";
+import { z } from "zod";
+import { type Code, type Problem, RelcatError, throwErrors } from "../../../shared/errors.ts";
+import { expects } from "../../../shared/fields.ts";
+import type { Path } from "../../../shared/source.ts";
 import type { Settings } from "../../documents/config.ts";
-import type { Manifest } from "../../documents/manifest.ts";
+import type { Manifest, WrittenArtifact } from "../../documents/manifest.ts";
+import { packageRecordSchema } from "../../documents/package-record.ts";
 import { assignIds, type Package } from "../../ledger/assign-ids.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { loadLedger } from "../../ledger/ledger-file.ts";
@@ -8,19 +12,22 @@ import { publishedRecord } from "../../ledger/publish-records.ts";
 import { type AuthoredFiles, filesIn, filesOf } from "../../project/authored-files.ts";
 import { discover } from "../../project/discover.ts";
 import { display } from "../../project/display.ts";
-import type { Located } from "../../project/document.ts";
+import { checkShape, type Located } from "../../project/document.ts";
 import { type ParsedRelease, parseRelease } from "../../project/parse.ts";
 import { loadSettings } from "../../project/settings.ts";
 import { checkRelease } from "../../records/check.ts";
 import { isSame, mergeArtifacts } from "../../records/merge.ts";
 import { normalizeRelease, type Release } from "../../records/normalize.ts";
+import { neutralData, recordShape } from "../../records/verbatim.ts";
 import { exists, readIfPresent } from "../../system/files.ts";
 import { listFiles } from "../../system/folders.ts";
 import { inProject } from "../../system/project-links.ts";
 import { inOrderOf } from "../ingest/check-manifest.ts";
+import { describeFile } from "../ingest/describe.ts";
+import { gather } from "../ingest/evidence.ts";
+import { evidenceOf } from "../ingest/formats/finished-manifest.ts";
 import { manifestFileName, manifestText } from "../ingest/manifest-text.ts";
-import { finishManifest } from "./finish.ts";
-import { manifestOfRecord } from "./posted-record.ts";
+import { type MergedEvidence, mergeEvidence } from "../ingest/merge-evidence.ts";
 import { maxPostedBytes, type PostedBody, postedName } from "./read-posted.ts";
 import { invalid, messageOf, PostRefused, refuseConflicts, refuseInvalid } from "./refused.ts";
 
@@ -237,4 +244,117 @@ function soundLedger(folder: string): Ledger {
   throwErrors(problems);
   last = { folder, bytes, ledger };
   return ledger;
+}
+
+type Wire = Settings["wire"];
+
+/**
+ * Converts one record to a manifest with one artifact; problems refer to the record's fields.
+ * @returns `ignored`: unknown members, and members that the ledger decides
+ * @throws PostRefused with every invalid field
+ */
+function manifestOfRecord(
+  { source, syntax, value }: PostedBody & { kind: "record" },
+  { wire }: Settings,
+): { manifest: Located<Manifest>; ignored: string[] } {
+  const schema = writableSchema(wire);
+  const { document, problems } = checkShape(source, syntax, schema);
+  if (!document) refuseInvalid(problems);
+  const { value: record, place, file } = document as Located<z.infer<typeof schema>>;
+  return {
+    manifest: {
+      file,
+      value: { release: record.version, artifacts: [artifactOf(record, wire)] },
+      place: (path, part) => place(pathInRecord(path, wire), part),
+    },
+    ignored: Object.keys(value).filter((member) => !Object.hasOwn(schema.shape, member)),
+  };
+}
+
+/** The 14 fields that the author of a record sets; except the identity, all have defaults. */
+function writableSchema(wire: Wire) {
+  const { id: _, created_date: _created, modified_date: _modified, ...writable } = recordShape(wire).shape;
+  const { name, version, checksum, package_type } = packageRecordSchema.shape;
+  const required = { name, version, checksum, package_type };
+  return z.object({ ...writable, ...required }, expects("wrong-type", "an object"));
+}
+
+type Writable = z.infer<ReturnType<typeof writableSchema>>;
+
+function artifactOf({ version: _, checksum, data, ...rest }: Writable, wire: Wire): WrittenArtifact {
+  const fields = { ...rest, sha256: checksum, ...neutralData(data, wire) };
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as WrittenArtifact;
+}
+
+/** Field of a record that corresponds to `path` in its manifest. */
+function pathInRecord([top, , field, ...rest]: Path, wire: Wire): Path {
+  if (top === "release") return ["version"];
+  if (field === undefined) return [];
+  if (field === "sha256") return ["checksum"];
+  if (field === "file") return ["name"];
+  if (field === "store") return ["data", field, ...rest];
+  if (field === "vendor") return ["data", wire.vendor, ...rest];
+  if (field !== "attestation") return [field, ...rest];
+  const named = rest.map((key, index) =>
+    index === 0 && key === "cryptolib_post" ? wire.cryptolib_post : key,
+  );
+  return ["data", field, ...named];
+}
+
+/**
+ * Completes a finished manifest as `ingest` would: derived fields are added, and identical duplicates are
+ * merged. The caller applies the rules.
+ * @returns the manifest, with locations as in `posted`
+ * @throws PostRefused if its parts contradict each other
+ */
+async function finishManifest(
+  posted: Located<Manifest>,
+  config: Settings,
+): Promise<{ manifest: Located<Manifest>; problems: Problem[] }> {
+  const merged = await mergedOf(posted, config);
+  const names = posted.value.artifacts.map(({ file, name }) => file ?? name);
+  const artifacts: WrittenArtifact[] = [];
+  const positions: number[] = [];
+  const problems: Problem[] = [];
+  for (const file of merged.job.files) {
+    const found = describeFile(file, undefined, { ...merged, config, settings: {} });
+    problems.push(...found.problems.map(withOwnHint));
+    if (!found.artifact) continue;
+    artifacts.push(found.artifact);
+    positions.push(names.indexOf(file.name));
+  }
+  const manifest: Located<Manifest> = {
+    file: posted.file,
+    value: { release: merged.version, artifacts },
+    place: ([top = "", index, ...rest], part) =>
+      posted.place(index === undefined ? [top] : [top, positions[Number(index)] ?? 0, ...rest], part),
+  };
+  return { manifest, problems };
+}
+
+async function mergedOf(posted: Located<Manifest>, config: Settings): Promise<MergedEvidence> {
+  if (posted.value.artifacts.length === 0) throw invalid(["artifacts"], "This list may not be empty.");
+  try {
+    return await mergeEvidence(
+      gather([evidenceOf(posted)]),
+      { release: undefined, revision: undefined },
+      config,
+    );
+  } catch (error) {
+    if (error instanceof RelcatError) refuseInvalid(error.problems.map(withOwnHint));
+    throw error;
+  }
+}
+
+/** Hints for clients, where ingest's hints name command-line options. */
+const waysOut: Partial<Record<Code, string>> = {
+  "revision-missing": "State it as vendor.rev, or take image out of require.vendor in catalog.yaml.",
+  "ingest-conflict": "One file has one description: leave one of the two out.",
+};
+
+function withOwnHint(problem: Problem): Problem {
+  const hint = waysOut[problem.code];
+  return hint === undefined ? problem : { ...problem, hint };
 }

@@ -1,13 +1,31 @@
-import type { AptSuite } from "../../documents/feeds/settings.ts";
-import type { FeedConfig, OutputGroup, PublishedPackage, SiteConfig } from "../../documents/published.ts";
+import { hash } from "node:crypto";
+import { controlFault, parseParagraph } from "../../../shared/control-paragraph.ts";
+import type { DebMetadata } from "../../../shared/package-metadata.ts";
+import type { AptSettings, AptSuite } from "../../documents/feeds/settings.ts";
+import { releaseBody } from "../../documents/feeds/signing.ts";
+import type {
+  FeedConfig,
+  OutputFile,
+  OutputGroup,
+  PublishedPackage,
+  SiteConfig,
+} from "../../documents/published.ts";
 import { digestOf } from "../../journal/digest.ts";
 import { repositoryName } from "../../records/repository-name.ts";
 import { isInSuite } from "../../selection/feed-indexes.ts";
-import { type AptIndex, indexFiles, packagesIndex } from "./apt-indexes.ts";
-import { releaseFile } from "./apt-release.ts";
+import { textFile } from "../output.ts";
 import { sourcesFile } from "./apt-sources.ts";
-import { debStanza } from "./apt-stanza.ts";
-import { type Feed, feedLocation, noSuite, type OmittedPackage, unread } from "./feed.ts";
+import {
+  type Feed,
+  type FeedLocation,
+  feedLocation,
+  gzipped,
+  noSuite,
+  type OmittedPackage,
+  unread,
+  unusablePath,
+  xzipped,
+} from "./feed.ts";
 
 /** A deb as the indexes list it. */
 export interface AptRow {
@@ -130,3 +148,130 @@ function architecturesOf(rows: readonly AptRow[], { feeds }: FeedConfig): readon
   own.delete("all");
   return [...(own.size > 0 ? own : (feeds.apt?.architectures ?? []))].sort();
 }
+
+/**
+ * The paragraph of a deb in `Packages`: its control paragraph unchanged, and the fields that locate its file.
+ * @returns with a final line feed; a reason if the index cannot carry it
+ */
+function debStanza(
+  { control, arch }: DebMetadata,
+  { path, size, sha256 }: FeedLocation,
+): { stanza: string } | { reason: string } {
+  const text = control.replace(/\n+$/, "");
+  // Anything can write a manifest, and another line here could forge another package.
+  const fault = controlFault(text) ?? separatorFault(text);
+  if (fault) return { reason: `its control paragraph ${fault}` };
+  const fields = parseParagraph(text);
+  const stated = typeof fields === "string" ? undefined : fields.get("architecture");
+  if (stated !== arch)
+    return { reason: `its control paragraph says Architecture: ${stated}, and its manifest says ${arch}` };
+  if (unusable.test(path)) return { reason: `${unusablePath} ${JSON.stringify(path)}` };
+  return {
+    stanza: `${withoutEmptyFields(`${text}\n`)}Filename: ${path}\nSize: ${size}\nSHA256: ${sha256}\n`,
+  };
+}
+
+/** Programs other than apt refuse some of them: reprepro stops at an empty Source. */
+const withoutEmptyFields = (text: string): string => text.replace(/^[^ \t\n:]+:[ \t]*\n(?![ \t])/gm, "");
+
+/**
+ * apt sends `?` and `#` as they are. apt before 2.3.6, and debmirror, which then refuses the whole suite, also send `%` as it is.
+ * Readers trim the value of a field.
+ */
+const unusable = /[?#%\u2028\u2029]|^\s|\s$/;
+
+/** Readers that split text by Unicode's rules would begin another line here. */
+const separatorFault = (text: string): string | undefined =>
+  /[\u2028\u2029]/.test(text) ? "has a line separator of Unicode" : undefined;
+
+/** The list of a suite's packages for one architecture. */
+export interface AptIndex {
+  suite: string;
+  architecture: string;
+  /** `Packages` in each form. */
+  forms: readonly AptIndexForm[];
+}
+
+interface AptIndexForm {
+  /** Below the suite's folder. */
+  path: string;
+  bytes: Uint8Array;
+  sha256: string;
+}
+
+/** @param stanzas each with a final line feed */
+function packagesIndex(suite: string, architecture: string, stanzas: readonly string[]): AptIndex {
+  const plain = new TextEncoder().encode(stanzas.join("\n"));
+  const path = `main/binary-${architecture}/Packages`;
+  const form = (suffix: string, bytes: Uint8Array): AptIndexForm => {
+    return { path: `${path}${suffix}`, bytes, sha256: hash("sha256", bytes) };
+  };
+  return {
+    suite,
+    architecture,
+    forms: [form("", plain), form(".gz", gzipped(plain)), form(".xz", xzipped(plain))],
+  };
+}
+
+/** Files named by their digest come first: `Release` refers to them, and a publish keeps those of earlier builds. */
+function* indexFiles({ suite, architecture, forms }: AptIndex): Generator<OutputFile> {
+  const folder = `dists/${suite}`;
+  const byHash = (sha256: string) => `${folder}/main/binary-${architecture}/by-hash/SHA256/${sha256}`;
+  for (const { sha256, bytes } of forms) yield { path: byHash(sha256), chunks: [bytes] };
+  for (const { path, sha256, bytes } of forms)
+    yield { path: `${folder}/${path}`, chunks: [bytes], sameAs: byHash(sha256) };
+}
+
+/**
+ * apt warns about a file without a date. It refuses one in the future, such as the date of an open release, and ignores
+ * an index with an earlier date than the one it has, for example after a withdrawal. A constant has neither fault.
+ */
+const constantDate = "Thu, 01 Jan 1970 00:00:00 UTC";
+
+/** The `Release` of a suite. If it is signed, `sign` adds the dates. */
+function releaseFile(
+  suite: string,
+  indexes: readonly AptIndex[],
+  { origin, label }: Pick<AptSettings, "origin" | "label">,
+  isSigned: boolean,
+): OutputFile {
+  const lines = [
+    `Origin: ${origin}`,
+    `Label: ${label}`,
+    `Suite: ${suite}`,
+    `Codename: ${suite}`,
+    "Acquire-By-Hash: yes",
+    `Architectures: ${indexes.map(({ architecture }) => architecture).join(" ")}`,
+    "Components: main",
+    ...(isSigned ? [] : [`Date: ${constantDate}`]),
+    "SHA256:",
+    ...indexes.flatMap(({ forms }) =>
+      forms.map(({ path, bytes, sha256 }) => ` ${sha256} ${bytes.length} ${path}`),
+    ),
+  ];
+  return textFile(releaseBody(suite, isSigned), `${lines.join("\n")}\n`);
+}
+
+/** A field of `Release` that machines select packages by. */
+export interface ChangedOrigin {
+  field: "Origin" | "Label";
+  live: string;
+  next: string;
+}
+
+/**
+ * Fields that unattended-upgrades and pinning match on: with another value, machines ask their administrator and get no
+ * updates until then.
+ * @param live the `Release` or `InRelease` that is published
+ * @param next the one that would replace it
+ */
+export const changedOrigin = (live: string, next: string): ChangedOrigin[] =>
+  (["Origin", "Label"] as const).flatMap((field) => {
+    const [before, after] = [fieldOf(live, field), fieldOf(next, field)];
+    return before === undefined || after === undefined || before === after
+      ? []
+      : [{ field, live: before, next: after }];
+  });
+
+const fieldOf = (release: string, field: string): string | undefined =>
+  new RegExp(`^${field}:[ \\t]*(.*?)[ \\t]*$`, "m").exec(release)?.[1];

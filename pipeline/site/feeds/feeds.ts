@@ -1,7 +1,10 @@
+import { feedKeyring } from "../../documents/feeds/keys.ts";
 import type { FeedName } from "../../documents/feeds/settings.ts";
+import { certificatePath, keysPath } from "../../documents/feeds/signing.ts";
 import type {
   FeedConfig,
   FeedParts,
+  OutputFile,
   OutputGroup,
   PublishedRelease,
   ReleaseSlices,
@@ -9,12 +12,11 @@ import type {
 } from "../../documents/published.ts";
 import { type BuildCopies, type FeedsDocument, feedsPath } from "../../documents/site.ts";
 import { digestOf } from "../../journal/digest.ts";
-import { jsonFile } from "../output.ts";
+import { jsonFile, textFile } from "../output.ts";
 import { aptFeed } from "./apt.ts";
 import type { Feed, ListedInFeed, OmittedPackage } from "./feed.ts";
 import { helmFeed } from "./helm.ts";
 import { incusFeed } from "./incus.ts";
-import { keyGroup } from "./keys.ts";
 import { yumFeed } from "./yum.ts";
 
 /** All feeds; a new one is a file next to this one and a row here. */
@@ -87,4 +89,16 @@ export const leftOutOfFeeds = (releases: FeedSlices, config: FeedConfig): FeedsD
 function feedsGroup(releases: FeedSlices, config: FeedConfig): OutputGroup {
   const document: FeedsDocument = { schema_version: 1, feeds: leftOutOfFeeds(releases, config) };
   return { name: "feeds", key: digestOf(document), files: [jsonFile(feedsPath, document)] };
+}
+
+/** The certificates that clients of apt and yum repositories get: together, and each under its fingerprint. */
+function keyGroup({ product, feedKeys }: Pick<SiteConfig, "product" | "feedKeys">): OutputGroup {
+  return { name: "feed keys", key: digestOf(product, feedKeys), files: keyFiles({ product, feedKeys }) };
+}
+
+function* keyFiles({ product, feedKeys }: Pick<SiteConfig, "product" | "feedKeys">): Generator<OutputFile> {
+  const offered = feedKeys.filter(({ state }) => state !== "retired");
+  if (offered.length === 0) return;
+  for (const { fingerprint, armored } of offered) yield textFile(certificatePath(fingerprint), armored);
+  yield textFile(keysPath(product), feedKeyring(feedKeys));
 }

@@ -1,16 +1,113 @@
-import type { FeedConfig, OutputGroup, PublishedPackage } from "../../documents/published.ts";
+import { hash } from "node:crypto";
+import { z } from "zod";
+import type { ChartMetadata } from "../../../shared/package-metadata.ts";
+import type { FeedConfig, OutputFile, OutputGroup, PublishedPackage } from "../../documents/published.ts";
+import type { BuildCopies } from "../../documents/site.ts";
 import { digestOf } from "../../journal/digest.ts";
-import { jsonFile } from "../output.ts";
-import { type Feed, type OmittedPackage, unread } from "./feed.ts";
-import { type Chart, indexedChart } from "./helm-chart.ts";
-import {
-  type ChartFiles,
-  chartFiles,
-  type RegistryChart,
-  registryCopies,
-  registryFiles,
-  registryTags,
-} from "./helm-registry.ts";
+import { jsonFile, textFile } from "../output.ts";
+import { type Feed, type FeedLocation, feedLocation, type OmittedPackage, unread } from "./feed.ts";
+
+/** The files of a chart that a registry serves. */
+interface ChartFiles {
+  archive: FeedLocation;
+  provenance: FeedLocation | null;
+}
+
+/** A chart in the registry. */
+interface RegistryChart {
+  chart: Chart;
+  created: string;
+  files: ChartFiles;
+}
+
+/** @returns a reason for a chart that the registry cannot have */
+function chartFiles(entry: PublishedPackage, chart: Chart, baseUrl: string): ChartFiles | string {
+  if (!/^[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*$/.test(chart.name))
+    return `${JSON.stringify(chart.name)} is not a name that an OCI registry accepts`;
+  if (chart.version.length > maxTagLength) return `its version has more than ${maxTagLength} characters`;
+  const archive = feedLocation(entry, baseUrl);
+  if (typeof archive === "string") return archive;
+  const document = entry.documents?.find(({ format }) => format === "helm-prov");
+  if (!document) return { archive, provenance: null };
+  const { file, size, sha256 } = document;
+  return { archive, provenance: { path: archive.path + file.slice(entry.file.length), size, sha256 } };
+}
+
+const maxTagLength = 128;
+const types = {
+  manifest: "application/vnd.oci.image.manifest.v1+json",
+  config: "application/vnd.cncf.helm.config.v1+json",
+  archive: "application/vnd.cncf.helm.chart.content.v1.tar+gzip",
+  provenance: "application/vnd.cncf.helm.chart.provenance.v1.prov",
+};
+
+const repositoryOf = ({ name }: Chart) => `charts/${name}`;
+const blobPath = (chart: Chart, sha256: string) => `v2/${repositoryOf(chart)}/blobs/sha256:${sha256}`;
+const manifestPath = (chart: Chart, reference: string) => `v2/${repositoryOf(chart)}/manifests/${reference}`;
+
+/** Helm replaces the plus sign, which tags cannot contain. */
+const tagOf = ({ version }: Chart): string => version.replaceAll("+", "_");
+
+/** All files of the registry but the layers, which are copies. */
+function* registryFiles(charts: readonly RegistryChart[]): Generator<OutputFile> {
+  yield jsonFile("v2/index.json", {});
+  for (const entry of charts) {
+    const { chart } = entry;
+    const config = configOf(chart);
+    yield textFile(blobPath(chart, sha256Of(config)), config);
+    const manifest = manifestOf(entry);
+    const path = manifestPath(chart, `sha256:${sha256Of(manifest)}`);
+    yield textFile(path, manifest);
+    yield { ...textFile(manifestPath(chart, tagOf(chart)), manifest), sameAs: path };
+  }
+  for (const [name, own] of Map.groupBy(charts, ({ chart }) => repositoryOf(chart)))
+    yield jsonFile(`v2/${name}/tags/list`, { name, tags: own.map(({ chart }) => tagOf(chart)).sort() });
+}
+
+/** Digests of manifests by the paths of their tags. */
+const registryTags = (charts: readonly RegistryChart[]): ReadonlyMap<string, string> =>
+  new Map(
+    charts.map((entry) => [
+      manifestPath(entry.chart, tagOf(entry.chart)),
+      `sha256:${sha256Of(manifestOf(entry))}`,
+    ]),
+  );
+
+/** Layers: a build has no bytes of artifacts. */
+const registryCopies = (charts: readonly RegistryChart[]): BuildCopies =>
+  Object.fromEntries(
+    charts.flatMap(({ chart, files: { archive, provenance } }) =>
+      [archive, provenance].flatMap((file) =>
+        file
+          ? [[blobPath(chart, file.sha256), { from: file.path, sha256: file.sha256, size: file.size }]]
+          : [],
+      ),
+    ),
+  );
+
+const configOf = (chart: Chart): string => JSON.stringify(chart);
+
+function manifestOf({ chart, created, files: { archive, provenance } }: RegistryChart): string {
+  const config = configOf(chart);
+  const layer = (mediaType: string, { sha256, size }: Pick<FeedLocation, "sha256" | "size">) => ({
+    mediaType,
+    digest: `sha256:${sha256}`,
+    size,
+  });
+  return JSON.stringify({
+    schemaVersion: 2,
+    mediaType: types.manifest,
+    config: layer(types.config, { sha256: sha256Of(config), size: Buffer.byteLength(config) }),
+    layers: [layer(types.archive, archive), ...(provenance ? [layer(types.provenance, provenance)] : [])],
+    annotations: {
+      "org.opencontainers.image.created": created,
+      "org.opencontainers.image.title": chart.name,
+      "org.opencontainers.image.version": chart.version,
+    },
+  });
+}
+
+const sha256Of = (text: string): string => hash("sha256", text);
 
 /** A chart as the index lists it. */
 export interface HelmRow {
@@ -134,4 +231,67 @@ function indexGroup(listed: readonly HelmRow[]): OutputGroup {
   ]);
   const index = { apiVersion: "v1", entries: Object.fromEntries(entries) };
   return { name: "helm", key: digestOf(index), files: [jsonFile("charts/index.yaml", index)] };
+}
+
+const text = z.string();
+const texts = z.array(text);
+
+/**
+ * Fields of Chart.yaml that Helm declares, with their types. Helm before 3.12 refuses a whole index with a field of
+ * another name or type in it, so others are left out, and so is a chart with another type.
+ */
+const chartSchema = z.object({
+  apiVersion: text.optional(),
+  name: text.regex(/^[A-Za-z0-9._-]{1,250}$/),
+  version: text.regex(
+    /^v?\d+(?:\.\d+){0,2}(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/,
+  ),
+  kubeVersion: text.optional(),
+  description: text.optional(),
+  type: z.enum(["application", "library"]).optional(),
+  keywords: texts.optional(),
+  home: text.optional(),
+  sources: texts.optional(),
+  dependencies: z
+    .array(
+      z.object({
+        name: text,
+        version: text.optional(),
+        repository: text.optional(),
+        condition: text.optional(),
+        tags: texts.optional(),
+        enabled: z.boolean().optional(),
+        "import-values": z.array(z.unknown()).optional(),
+        alias: text.optional(),
+      }),
+    )
+    .optional(),
+  maintainers: z
+    .array(z.object({ name: text.optional(), email: text.optional(), url: text.optional() }))
+    .optional(),
+  icon: text.optional(),
+  condition: text.optional(),
+  tags: text.optional(),
+  appVersion: text.optional(),
+  deprecated: z.boolean().optional(),
+  annotations: z.record(text, text).optional(),
+});
+
+/** Chart.yaml as Helm's indexes and registries repeat it. */
+export type Chart = z.infer<typeof chartSchema>;
+
+/** @returns the entry, or the reason why an index cannot contain the chart */
+function indexedChart({ chart }: ChartMetadata): Chart | string {
+  const { data, error } = chartSchema.safeParse(withoutEmpty(chart));
+  if (data) return data;
+  const [issue] = error.issues;
+  return `${issue?.path.join(".")} of its Chart.yaml is not what Helm accepts`;
+}
+
+/** A key without a value is the same as an absent one. */
+function withoutEmpty(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutEmpty);
+  if (!(value instanceof Object)) return value;
+  const kept = Object.entries(value).filter(([, inner]) => inner !== "" && inner !== null);
+  return Object.fromEntries(kept.map(([key, inner]) => [key, withoutEmpty(inner)]));
 }

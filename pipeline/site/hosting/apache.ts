@@ -1,6 +1,8 @@
 import { registryDigest, registryVersion } from "../../documents/feeds/headers.ts";
-import { mediaType } from "../../documents/file-headers.ts";
+import { mediaType, mediaTypes } from "../../documents/file-headers.ts";
+import type { Encoding } from "../../documents/hosting.ts";
 import type { OutputFile } from "../../documents/published.ts";
+import { documentFolders } from "../../documents/site-paths.ts";
 import { textFile } from "../output.ts";
 import {
   allow,
@@ -10,13 +12,199 @@ import {
   description,
   descriptions,
   fileDescription,
+  hashedAsset,
   securityHeaders,
   vary,
 } from "./answers.ts";
-import { quoted, tableOf } from "./apache-maps.ts";
-import { escaped, hosting, rewriteRules, site } from "./apache-rules.ts";
+import {
+  choose,
+  entry,
+  formatOf,
+  listOf,
+  lookUp,
+  only,
+  queryOf,
+  quoted,
+  rule,
+  tableOf,
+  unless,
+  variable,
+  when,
+} from "./apache-maps.ts";
 import type { FeedRule } from "./feed-rules.ts";
+import type { Routing } from "./routing.ts";
+import { slashless } from "./rules.ts";
 import type { HostSources } from "./sources.ts";
+
+// biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of Apache
+const site = "${RELCAT_SITE}";
+// biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of Apache
+const hosting = "${CATALOG_HOSTING}/apache";
+const answers = `${hosting}/answers`;
+
+const escaped = (path: string): string => path.replace(/[.]/g, "[.]");
+
+/** Rewriting: everything that depends on the address, the query and the headers of a request. */
+function rewriteRules({ routing, encodings, feeds }: HostSources): string[] {
+  const { base } = routing;
+  const root = escaped(base);
+  return only(`^${root}(?:/|$)`, [
+    // Other modules must not compress files, least of all artifacts.
+    ...rule("E=no-gzip:1,E=no-brotli:1"),
+    ...afterAnError(root),
+    ...(base === "" ? [] : redirect(301, `${base}/`, `^${root}$`)),
+    ...rule("R=404,L", `^${root}/(?:.*/)?[.]|^${root}/hosting(?:/|$)`),
+    ...only(`^${root}/api/v1`, apiRules(base, routing)),
+    ...unless("file", fileRules(base)),
+    ...headerRules(root, feeds),
+    ...sending(encodings),
+  ]);
+}
+
+/** The document of an error is another request, below `.relcat/` if it is none of the site's. */
+const afterAnError = (root: string): string[] => [
+  ...rule("E=relcat_api:%1", "^", '"%{ENV:REDIRECT_relcat_api}" "^(.+)$"'),
+  ...only(`^${root}/[.]relcat/`, [
+    ...rule("S=2", "^", '"%{ENV:REDIRECT_STATUS}" "!^(?:405|501)$"'),
+    `RewriteCond "${answers}/$1.json" -f`,
+    `RewriteRule "/([A-Za-z]+)$" "${answers}/$1.json" "[T=application/json,L]"`,
+    `RewriteRule "^" "${answers}/method.json" "[T=application/json,L]"`,
+  ]),
+];
+
+function apiRules(base: string, routing: Routing): string[] {
+  const api = `^${escaped(base)}/api/v1/`;
+  const [list, latest] = [`${api}package/$`, `${api}package/latest/$`];
+  const folder = `^${escaped(base)}(${slashless.slice(1, -1)})$`;
+  return [
+    ...redirect(301, `${base}$1/`, folder, isRead),
+    ...redirect(308, `${base}$1/`, folder),
+    ...only(`${api}(?:package/(?:latest/|[1-9][0-9]*/(?:download/)?)?)?$`, [
+      ...rule("E=relcat_api:other"),
+      ...rule("E=relcat_api:list", list),
+      ...formatOf(),
+      ...rule("R=404,L", "^", when("format", "^bad$")),
+      ...rule("R=406,L", "^", when("format", "^none$")),
+      ...methods,
+      ...rule("E=relcat_file:api/v1/index.json", `${api}$`),
+      ...only(`${list}|${latest}`, queryOf(routing)),
+      ...only(list, [
+        ...rule("R=400,L", "^", `"${variable("strict")}:${variable("known")}" "^yes:no$"`),
+        ...listOf(routing),
+        ...rule("R=501,L", "^", when("file", "^unready$")),
+      ]),
+      ...only(latest, latestRules(routing)),
+      ...only(`${api}package/[1-9]`, recordRules(`${api}package/([1-9][0-9]*)/`, base)),
+    ]),
+  ];
+}
+
+const isRead = '"%{REQUEST_METHOD}" "^(?:GET|HEAD)$"';
+
+const methods = [
+  ...rule("R=200,L", "^", '"%{REQUEST_METHOD}" "^OPTIONS$"'),
+  ...rule("R=405,L", "^", '"%{REQUEST_METHOD}" "!^(?:GET|HEAD)$"'),
+];
+
+/** The answer of `latest/`: `302,URL`, `400,text`, or a status. */
+function latestRules({ otherLatest }: Routing): string[] {
+  const keys = ["scope", "min", "max", "gui", "headless"];
+  const say = (text: string, ...conditions: string[]) =>
+    rule(`E=relcat_text:\${relcat_decoded:${text}},R=400,L`, "^", ...conditions);
+  return [
+    ...say(entry("text:unknown"), when("known", "^no$")),
+    ...rule("R=501,L", "^", when("other_latest", "^yes$")),
+    ...choose(keys.map(variable).join("|"), "latest", "404", otherLatest),
+    ...lookUp("latest", keys),
+    ...redirect(302, "%1", "^", when("latest", "^302,(.*)$")),
+    ...rule("R=501,L", "^", when("latest", "^501$")),
+    ...say("%1", when("latest", "^400,(.*)$")),
+    ...say(entry("text:unnamed"), when("latest", "^400$")),
+    ...rule("R=404,L"),
+  ];
+}
+
+/** @param address pattern whose first group is the id */
+const recordRules = (address: string, base: string): string[] => [
+  ...rule("E=relcat_id:$1", address),
+  ...rule("G,L", address, `"${site}/api/v1/package/$1/gone.json" -f`),
+  // The server keeps each key that it looked up, so unknown ids are not looked up.
+  ...rule("R=404,L", address, `"${site}/api/v1/package/$1/index.json" !-f`),
+  ...redirect(302, "%1", `${address}download/$`, `"${entry("id:$1")}" "^[^,]*,(.*)$"`),
+  ...redirect(
+    302,
+    `${base}/releases/%1/#p$1`,
+    `${address}$`,
+    when("format", "^html$"),
+    `"${entry("id:$1")}" "^([^,]*),"`,
+  ),
+  ...rule("E=relcat_file:api/v1/package/$1/index.json", `${address}$`),
+];
+
+/** Addresses of files and folders. The path of a file is never rewritten, so its name can have any character. */
+function fileRules(base: string): string[] {
+  const root = `^${escaped(base)}`;
+  return [
+    ...methods,
+    ...redirect(301, `${base}\${relcat_encoded:$1}/`, `${root}(/.*[^/])$`, `"${site}$1" -d`),
+    ...["index.json", "index.html"].flatMap((name) =>
+      rule(`E=relcat_file:$1${name}`, `${root}/((?:.*/)?)$`, `"${site}/$1${name}" -f`),
+    ),
+    ...rule("E=relcat_file:$1", `${root}/(.*[^/])$`, `"${site}/$1" -f`),
+    ...rule("R=404,L", "^", when("file", "^$")),
+  ];
+}
+
+/** Media types, and variables for headers. */
+function headerRules(root: string, feeds: readonly FeedRule[]): string[] {
+  const types = Object.entries(mediaTypes);
+  return [
+    ...rule(`T=${mediaType("")}`),
+    ...types.flatMap(([extension, type]) => rule(`T=${type}`, "^", when("file", `[.]${extension}$`))),
+    ...rule(`T=${mediaType("SHA256SUMS")}`, "/SHA256SUMS$"),
+    ...rule("E=relcat_cache:immutable", `^${root}${hashedAsset}$`),
+    ...rule("E=relcat_cache:artifact", `^${root}/(?!${documentFolders})[^/]+/.`),
+    // The first of these rules counts, and here the last one wins.
+    ...feeds
+      .toReversed()
+      .flatMap(({ pattern, contentType, isImmutable }) =>
+        rule(
+          `T=${contentType},E=relcat_cache:${isImmutable ? "upload" : "artifact"}`,
+          `^${root}/(?:${pattern})$`,
+        ),
+      ),
+    ...(feeds.some(({ isRegistry }) => isRegistry)
+      ? [
+          ...rule("E=relcat_registry:1", `^${root}/v2/`),
+          ...rule("E=relcat_digest:$1", `^${root}/v2/.+/(sha256:[0-9a-f]+)$`),
+          ...rule("E=relcat_digest:%1", `^${root}(/v2/.+)$`, `"${entry("tag:$1")}" "^(.+)$"`),
+        ]
+      : []),
+  ];
+}
+
+/** The file in an encoding that the client accepts; artifacts and indexes of feeds as they are. */
+const sending = (encodings: ReadonlySet<Encoding>): string[] => [
+  ...(["gz", "br"] as const)
+    .filter((each) => encodings.has(each))
+    .toReversed()
+    .flatMap((extension) => {
+      const name = extension === "gz" ? "gzip" : extension;
+      const isRefused = " *; *q=0(?:[.]0*)?(?:[, ]|$)";
+      return [
+        `RewriteCond "%{HTTP:Accept-Encoding}" "(?:^|[, ])${name}(?!${isRefused})(?:[,; ]|$)" [NC,NV]`,
+        `RewriteCond ${when("cache", "^(?!artifact|upload)")}`,
+        `RewriteCond "${site}/${variable("file")}.${extension}" -f`,
+        `RewriteRule "^[^?]*$" "${site}/${variable("file")}.${extension}" "[E=relcat_encoding:${name},L]"`,
+      ];
+    }),
+  `RewriteRule "/$" "${site}/${variable("file")}" "[L]"`,
+];
+
+const redirect = (status: number, to: string, pattern: string, ...conditions: readonly string[]) => [
+  ...conditions.map((condition) => `RewriteCond ${condition}`),
+  `RewriteRule ${quoted(pattern)} ${quoted(to)} "[R=${status},NE${status === 302 ? ",QSD" : ""},L]"`,
+];
 
 const folder = "hosting/apache";
 

@@ -4,14 +4,157 @@ import {
   documentAddress,
   packageVersionOf,
 } from "../../../shared/package-metadata.ts";
+import { isObject } from "../../documents/is-object.ts";
 import type { WireRecord } from "../../documents/package-record.ts";
 import type { PublishedPackage, PublishedRelease, SiteConfig } from "../../documents/published.ts";
 import type { RetractedRecord } from "../../documents/site.ts";
 import { bytesText, sizeText } from "./byte-count.ts";
 import { installView } from "./install-view.ts";
 import type { ArtifactView, RowView, WithdrawnView } from "./models/file-models.ts";
-import { provenanceOf, signingKeyOf } from "./provenance.ts";
-import { signatureCommand, verifyCommands } from "./verify-commands.ts";
+
+type Statement = ArtifactView["provenance"][number];
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The key that signed the file itself, as its record states it. */
+const signingKeyOf = ({ data }: WireRecord): string | undefined => textIn(objectIn(data.attestation).key_id);
+
+/** Signer, sources and self-check hash of an artifact according to its record. */
+function provenanceOf({ data }: WireRecord, config: SiteConfig): Statement[] {
+  const attestation = objectIn(data.attestation);
+  const signature = objectIn(attestation.signature);
+  const key = textIn(attestation.key_id);
+  const fingerprint = textIn(signature.fingerprint);
+  const sources = objectIn(data[config.wire.vendor]);
+  const store = objectIn(data.store);
+  return [
+    ...statement("Signed by", textIn(signature.signer)),
+    ...statement("Signing key", key, true),
+    ...statement("Signature", textIn(signature.display)),
+    ...statement("Fingerprint", fingerprint === key ? undefined : fingerprint, true),
+    ...signaturesInside(attestation.file_signatures),
+    ...selfCheck(objectIn(attestation[config.wire.cryptolib_post])),
+    ...statement("Source revision", textIn(sources.rev), true),
+    ...statement("Build recipe", textIn(objectIn(sources.image).drv), true),
+    ...statement("Build output", textIn(store.path), true),
+    ...statement("Output size", typeof store.size === "number" ? bytesText(store.size) : undefined),
+  ];
+}
+
+/** The signed files in the artifact with the digests of their signatures, below their signer if one is stated. */
+function signaturesInside(files: unknown): Statement[] {
+  if (!Array.isArray(files)) return [];
+  const bySigner = Map.groupBy(files.map(objectIn), ({ signature }) => textIn(objectIn(signature).signer));
+  // Files without a signer come first, so that no other signer is above them.
+  const unnamed = bySigner.get(undefined) ?? [];
+  bySigner.delete(undefined);
+  return [
+    ...unnamed.flatMap(signatureInside),
+    ...[...bySigner].flatMap(([signer, signed]) => [
+      ...statement("Signer inside", signer),
+      ...signed.flatMap(signatureInside),
+    ]),
+  ];
+}
+
+function signatureInside({ name, signature }: Fields): Statement[] {
+  const { fingerprint, fingerprint_per_arch } = objectIn(signature);
+  const digests = [fingerprint, ...Object.entries(objectIn(fingerprint_per_arch)).map(perArchitecture)];
+  const parts = [name, ...digests].flatMap((each) => textIn(each) ?? []);
+  return parts.length === 0 ? [] : statement("Signed inside", parts.join(" · "));
+}
+
+function selfCheck({ expected_hash, expected_hash_per_arch }: Fields): Statement[] {
+  const hashes = Object.entries(objectIn(expected_hash_per_arch)).map(perArchitecture);
+  return [expected_hash, ...hashes].flatMap((hash) => statement("Self-check hash", textIn(hash), true));
+}
+
+const perArchitecture = ([arch, hash]: [string, unknown]): string | undefined => {
+  const text = textIn(hash);
+  return text && `${arch} ${text}`;
+};
+
+/** Imported records may contain data of any shape; values that do not fit are omitted. */
+const objectIn = (value: unknown): Fields => (isObject(value) ? value : {});
+
+const textIn = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined;
+
+const statement = (words: string, value: string | undefined, isHash = false): Statement[] =>
+  value === undefined ? [] : [{ words, value, isHash }];
+
+/**
+ * A command that verifies a downloaded file in the current folder, in three parts: before, file and after.
+ */
+interface VerifyCommand {
+  system: "Linux" | "macOS" | "PowerShell";
+  start: string;
+  /** The quoted file name, separate because pages isolate its direction. */
+  file: string;
+  end: string;
+}
+
+const ownSystem: ReadonlyMap<string, VerifyCommand["system"]> = new Map([
+  ["linux", "Linux"],
+  ["macos", "macOS"],
+  ["windows", "PowerShell"],
+]);
+
+/**
+ * Commands for any file name, including spaces, quotes and a leading dash; [] without a checksum.
+ * @param only the operating system that the file runs on; undefined: it is loaded on any system, as images are
+ */
+function verifyCommands(file: string, checksum: string, only: string | undefined): VerifyCommand[] {
+  const system = only && ownSystem.get(only.toLowerCase());
+  return commandsOfAll(file, checksum).filter((command) => !system || command.system === system);
+}
+
+function commandsOfAll(file: string, checksum: string): VerifyCommand[] {
+  if (checksum === "unknown") return [];
+  const posix = { start: `echo '${checksum}  `, file: posixPath(file) };
+  return [
+    { system: "Linux", ...posix, end: "' | sha256sum -c" },
+    { system: "macOS", ...posix, end: "' | shasum -a 256 -c" },
+    {
+      system: "PowerShell",
+      start: "if ((Get-FileHash -Algorithm SHA256 -LiteralPath '",
+      file: powerShellPath(file),
+      end: `').Hash -eq '${checksum}') { 'OK' } else { 'DO NOT RUN' }`,
+    },
+  ];
+}
+
+/** How the own tool of a package's format shows the signature inside the file. */
+const signatureTools: readonly (VerifyCommand & { format: RegExp })[] = [
+  { format: /\.rpm$/i, system: "Linux", start: "rpm -Kv '", file: "", end: "'" },
+  { format: /\.deb$/i, system: "Linux", start: "debsig-verify '", file: "", end: "'" },
+  { format: /\.pkg$/i, system: "macOS", start: "pkgutil --check-signature '", file: "", end: "'" },
+  {
+    format: /\.(?:msi|exe)$/i,
+    system: "PowerShell",
+    start: "Get-AuthenticodeSignature -LiteralPath '",
+    file: "",
+    end: "' | Select-Object Status, {$_.SignerCertificate.Thumbprint}",
+  },
+];
+
+/**
+ * The command that shows the signature inside a file and its key.
+ * @returns undefined for formats without a signature inside, or without a common tool for it
+ */
+function signatureCommand(file: string): VerifyCommand | undefined {
+  const tool = signatureTools.find(({ format }) => format.test(file));
+  if (!tool) return undefined;
+  const { system, start, end } = tool;
+  return { system, start, file: system === "PowerShell" ? powerShellPath(file) : posixPath(file), end };
+}
+
+/** A name `-` would mean standard input, and other leading dashes an option. */
+const withoutDash = (file: string): string => (file.startsWith("-") ? `./${file}` : file);
+
+const posixPath = (file: string): string => withoutDash(file).replaceAll("'", "'\\''");
+
+/** PowerShell treats typographic quotes like straight ones. */
+const powerShellPath = (file: string): string => withoutDash(file).replace(/['\u2018-\u201B]/g, "$&$&");
 
 /**
  * An artifact's row in a list.

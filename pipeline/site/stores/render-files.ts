@@ -15,7 +15,6 @@ import type { MadeGroup, StatData } from "../../journal/file-stats.ts";
 import { accessFailure } from "../../system/access-failure.ts";
 import { writeChunks } from "../../system/files.ts";
 import { realFolders } from "../../system/real-folders.ts";
-import { modificationTime } from "./modification-time.ts";
 import {
   type EncodedSibling,
   type Encoder,
@@ -24,6 +23,22 @@ import {
   type SiblingsInPlace,
   siblingsInPlace,
 } from "./precompress.ts";
+
+/**
+ * Web servers derive validators from size and time. Times are whole seconds, always increasing, and differ
+ * between representations of a resource: each kind has its own remainder modulo 4.
+ * @returns seconds since 1970
+ */
+export function modificationTime(path: string, now: number, oldMs: number | undefined): number {
+  const floor = Math.max(Math.floor(now / 1000), oldMs === undefined ? 0 : Math.floor(oldMs / 1000) + 1);
+  return floor + ((((representation(path) - floor) % 4) + 4) % 4);
+}
+
+function representation(path: string): number {
+  if (path.endsWith(".html")) return 1;
+  if (path.includes("ordering=")) return 2;
+  return path.endsWith("gone.json") ? 3 : 0;
+}
 
 /** A file ready to be moved into place. */
 export interface RenderedFile {

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  renameSync,
   rmdirSync,
   rmSync,
   writeSync,
@@ -13,15 +14,15 @@ import { failure } from "../../../shared/errors.ts";
 import type { OutputFile, OutputGroup } from "../../documents/published.ts";
 import { isRelativePath, type RelativePath, relativePath } from "../../documents/relative-path.ts";
 import { type BuildDocument, buildSchema } from "../../documents/site.ts";
-import type { MadeFile, MadeGroup } from "../../journal/file-stats.ts";
+import { type MadeFile, type MadeGroup, noStatData, readStatData } from "../../journal/file-stats.ts";
 import { accessFailure } from "../../system/access-failure.ts";
-import { readIfPresent } from "../../system/files.ts";
+import { digestOf, readIfPresent } from "../../system/files.ts";
 import { lockFile } from "../../system/lock.ts";
+import { realFolders } from "../../system/real-folders.ts";
 import { type RootFolder, rootFolder } from "../../system/root-folder.ts";
 import { workFolder } from "./foreign-folder.ts";
-import { type Counts, placing } from "./place-files.ts";
-import { encoder, type SiblingOptions } from "./precompress.ts";
-import { type RenderedGroup, rendering } from "./render-files.ts";
+import { encoder, hasSiblings, placeEncoded, removeUnwanted, type SiblingOptions } from "./precompress.ts";
+import { type RenderedFile, type RenderedGroup, rendering } from "./render-files.ts";
 import { removeSiblings } from "./siblings.ts";
 
 /** List of new files, written before the first of them exists. */
@@ -189,4 +190,81 @@ function removeFile(folder: string, at: RootFolder, path: RelativePath): void {
       return; // Not empty, or already removed; in both cases there is nothing to do.
     }
   }
+}
+
+interface Counts {
+  written: number;
+  unchanged: number;
+  bytes: number;
+}
+
+interface Placing {
+  counts: Counts;
+  /** Compressed siblings of all placed files. */
+  siblings: MadeFile[];
+  /** Places a file that gets no siblings. */
+  alone(file: RenderedFile): MadeFile;
+  group(group: RenderedGroup): MadeGroup;
+}
+
+/** Moves rendered files into place, each whole or not at all. */
+function placing(folder: string, { encodings }: SiblingOptions): Placing {
+  const counts = { written: 0, unchanged: 0, bytes: 0 };
+  const siblings: MadeFile[] = [];
+  const folders = realFolders(folder);
+  // A folder made by this build has no files to remove.
+  const made = new Set<string>();
+  const move = (path: string, temporary: string): void => {
+    // biome-ignore lint/plugin: a path of this build, which its emitters made.
+    const target = join(folder, path);
+    try {
+      if (folders.make(path)) made.add(dirname(path));
+      // Removed first, so that no server sends old compressed bytes for a new file.
+      if (!made.has(dirname(path))) removeSiblings(folder, path);
+      renameSync(temporary, target);
+    } catch (error) {
+      throw accessFailure(`cannot write ${target}`, error);
+    }
+  };
+  const placeSiblings = (file: RenderedFile): void => {
+    const { path } = file;
+    removeUnwanted(folder, path, encodings);
+    for (const sibling of file.siblings) placeEncoded(folder, path, sibling);
+    for (const encoding of encodings) {
+      siblings.push(file.siblingsInPlace.get(encoding) ?? noted(folder, `${path}.${encoding}`));
+    }
+  };
+  const place = (file: RenderedFile): MadeFile => {
+    const { path, sha256, size, temporary, statData } = file;
+    if (temporary === undefined) counts.unchanged++;
+    else {
+      move(path, temporary);
+      counts.written++;
+    }
+    counts.bytes += size;
+    // biome-ignore lint/plugin: a path of this build, which its emitters made.
+    return { path, sha256, size, statData: statData ?? readStatData(join(folder, path)) ?? noStatData };
+  };
+  return {
+    counts,
+    siblings,
+    alone: place,
+    group({ name, key, files }) {
+      const made = files.map((file) => {
+        const known = place(file);
+        if (hasSiblings(file)) placeSiblings(file);
+        return known;
+      });
+      return { name, key, files: made };
+    },
+  };
+}
+
+/** Metadata is read before the content, so that a later change is noticed. */
+function noted(folder: string, path: string): MadeFile {
+  // biome-ignore lint/plugin: a path of this build, which its emitters made.
+  const file = join(folder, path);
+  const statData = readStatData(file) ?? noStatData;
+  const { sha256, size } = digestOf(file);
+  return { path, sha256, size, statData };
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { versionsInside } from "../../../pipeline/policy/version.ts";
+import { versionsInside } from "../../../pipeline/policy/refusals.ts";
 
 test.each([
   ["26.08.002", ["{YY}.{M}.{N}", "{YY}.{MM}.{NNN}"], ["26.8.2", "26.08.002"]],

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { RelcatError } from "../../../pipeline/index.ts";
-import { prove } from "../../../pipeline/intake/import/prove.ts";
+import { prove } from "../../../pipeline/intake/import/import.ts";
 import { artifact, project, release } from "../../support/project.ts";
 import { complaints, liveProject, messy } from "./importing.ts";
 

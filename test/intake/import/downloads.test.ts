@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { downloadBase, resolveDownloads } from "../../../pipeline/intake/import/downloads.ts";
+import { downloadBase, resolveDownloads } from "../../../pipeline/intake/import/import-catalog.ts";
 import { fetchBytes } from "../../../pipeline/system/network/fetch.ts";
 import { type Live, liveRecord, rows } from "../../support/live-catalog.ts";
 import { complaints, entryOf, expectRebuilt, liveProject, setLive } from "./importing.ts";

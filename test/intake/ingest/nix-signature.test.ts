@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readNarinfo } from "../../../pipeline/intake/ingest/formats/narinfo.ts";
 import { narHashOf } from "../../../pipeline/intake/ingest/formats/nix-hash.ts";
-import { fingerprint, signatureProblems } from "../../../pipeline/intake/ingest/formats/nix-signature.ts";
+import { fingerprint, signatureProblems } from "../../../pipeline/intake/ingest/merge-evidence.ts";
 import { temporaryFolder } from "../../support/run.ts";
 import { artifactOf, file, image, problemsOf } from "./ingesting.ts";
 

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { statedRevision } from "../../../pipeline/intake/ingest/revision.ts";
+import { statedRevision } from "../../../pipeline/intake/ingest/ingest.ts";
 import { cleanHead } from "../../../pipeline/system/git/git.ts";
 import { RelcatError } from "../../../shared/errors.ts";
 import { temporaryFolder } from "../../support/run.ts";

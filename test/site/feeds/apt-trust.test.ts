@@ -1,7 +1,7 @@
 import { readKeys } from "openpgp";
 import { expect, test } from "vitest";
 import type { FeedKey } from "../../../pipeline/documents/feeds/keys.ts";
-import { changedOrigin } from "../../../pipeline/site/feeds/apt-release.ts";
+import { changedOrigin } from "../../../pipeline/site/feeds/apt.ts";
 import { newKey } from "../../support/openpgp.ts";
 import { debOf, repositoryOf, suiteOf } from "./debs.ts";
 

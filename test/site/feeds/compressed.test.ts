@@ -3,7 +3,7 @@ import { gunzipSync } from "node:zlib";
 import { xz } from "@napi-rs/lzma";
 import { execa } from "execa";
 import { expect, test } from "vitest";
-import { gzipped, xzipped } from "../../../pipeline/site/feeds/compressed.ts";
+import { gzipped, xzipped } from "../../../pipeline/site/feeds/feed.ts";
 
 /** Text like an index, long enough for several blocks: each digest occurs once, and the fields repeat. */
 const sample = Buffer.from(
@@ -26,7 +26,7 @@ test("compressed indexes are the same bytes with every Node, on every machine", 
 
 test("without the native part for this machine the message says what to do", async () => {
   const script = `
-    import { xzipped } from ${JSON.stringify(import.meta.resolve("../../../pipeline/site/feeds/compressed.ts"))};
+    import { xzipped } from ${JSON.stringify(import.meta.resolve("../../../pipeline/site/feeds/feed.ts"))};
     try {
       xzipped(new Uint8Array());
     } catch (error) {

@@ -1,9 +1,9 @@
 import fc from "fast-check";
-import MarkdownIt, { type Env } from "markdown-it";
+import type { Env } from "markdown-it";
+import MarkdownIt from "markdown-it";
 import { expect, test } from "vitest";
-import { containedMarkdown } from "../../../pipeline/site/contained-markdown.ts";
 import { renderMarkdown } from "../../../pipeline/site/markdown.ts";
-import { notesMarkdown } from "../../../pipeline/site/release-notes.ts";
+import { containedMarkdown, notesMarkdown } from "../../../pipeline/site/release-notes.ts";
 import { often } from "../../support/effort.ts";
 import { configOf, elementsOf, noteOf, releaseOf, wordsOf } from "./factory.ts";
 

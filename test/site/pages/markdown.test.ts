@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { containedMarkdown } from "../../../pipeline/site/contained-markdown.ts";
 import {
   inlineMarkdown,
   isParagraph,
@@ -7,6 +6,7 @@ import {
   renderMarkdown,
 } from "../../../pipeline/site/markdown.ts";
 import { plainText } from "../../../pipeline/site/plain-text.ts";
+import { containedMarkdown } from "../../../pipeline/site/release-notes.ts";
 import { dangers, elementsOf, linksOf, wordsOf } from "./factory.ts";
 
 const payloads = [
