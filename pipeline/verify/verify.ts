@@ -4,7 +4,6 @@ import { type ArtifactProgress, artifactsOf, compareArtifacts, placeOf } from ".
 import { buildFindings, disagreements } from "./consistency.ts";
 import { copyFindings } from "./copies.ts";
 import { readDocuments, type SignedDocuments } from "./documents.ts";
-import { feedFindings } from "./feed-findings.ts";
 import { compareFiles } from "./files.ts";
 import type { Finding } from "./finding.ts";
 import { hostingFindings } from "./hosting.ts";
@@ -96,7 +95,7 @@ async function verifyTrusted(trusted: TrustedSite, request: VerifyRequest): Prom
   const downloads = request.artifacts ? chosen([...artifacts.keys()], sample) : [];
   const now = request.now ?? Date.now();
   const again = await inspecting(request, now);
-  const build = (await readListed(site, documents, "build.json")) as BuildDocument | undefined;
+  const build = await jsonIn<BuildDocument>(site, documents, "build.json");
   const found = [
     ...(await metadataFindings(trusted, request.root)),
     ...documents.findings,
@@ -105,7 +104,7 @@ async function verifyTrusted(trusted: TrustedSite, request: VerifyRequest): Prom
     ...(await compareFiles(site, paths, documents.listed, onFile)),
     ...(await copyFindings(site, build)),
     ...(await listAddressFindings(site, documents.listed)),
-    ...(await feedFindings(site, documents, build, now)),
+    ...(build ? await signatureFindings(site, documents, now) : []),
     ...(await compareArtifacts(
       artifacts,
       downloads,
@@ -180,7 +179,7 @@ async function indexFindings(
   build: BuildDocument | undefined,
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
-  const index = (await readListed(site, documents, "api/v1/release/index.json")) as ReleaseIndex | undefined;
+  const index = await jsonIn<ReleaseIndex>(site, documents, "api/v1/release/index.json");
   const versions = index?.releases.map(({ version }) => version).sort();
   if (versions && versions.join() !== [...documents.releases.keys()].join())
     findings.push({
@@ -191,13 +190,33 @@ async function indexFindings(
   return [...findings, ...buildFindings(build, documents), ...hostingFindings(site, build)];
 }
 
+/** Signatures of apt and yum. OpenPGP is loaded only for sites that have such repositories. */
+async function signatureFindings(
+  site: SiteReader,
+  documents: SignedDocuments,
+  now: number,
+): Promise<Finding[]> {
+  const { listed } = documents;
+  if (!Object.keys(listed).some((path) => /^(?:dists|yum)\//.test(path))) return [];
+  const { feedFaults } = await import("../trust/feeds/verify-feeds.ts");
+  return feedFaults({ listed, read: (path) => readListed(site, documents, path), now });
+}
+
+async function jsonIn<T>(site: SiteReader, documents: SignedDocuments, path: string): Promise<T | undefined> {
+  const bytes = await readListed(site, documents, path);
+  return bytes && JSON.parse(new TextDecoder().decode(bytes));
+}
+
 /** undefined if it differs from the signed bytes, which the file comparison reports. */
-async function readListed(site: SiteReader, { listed }: SignedDocuments, path: string): Promise<unknown> {
-  const known = listed[path];
+async function readListed(
+  site: SiteReader,
+  { listed }: SignedDocuments,
+  path: string,
+): Promise<Uint8Array | undefined> {
+  const known = Object.hasOwn(listed, path) ? listed[path] : undefined;
   if (!known) return undefined;
   const { status, bytes } = await site.read(path, known.size + 1024 * 1024);
-  if (status !== 200 || sha256(bytes) !== known.sha256) return undefined;
-  return JSON.parse(new TextDecoder().decode(bytes));
+  return status === 200 && sha256(bytes) === known.sha256 ? bytes : undefined;
 }
 
 interface Sample {

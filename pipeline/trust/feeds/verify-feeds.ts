@@ -27,7 +27,7 @@ export interface FeedFault {
   /** Sentence continuation after the path. */
   what: string;
   /** It was right, and time has passed since. */
-  hasEnded?: true;
+  ended?: true;
 }
 
 interface Verifying extends FeedsToVerify {
@@ -115,7 +115,7 @@ async function suiteFaults(suite: string, site: Verifying): Promise<FeedFault[]>
     faults.push({
       path: path("Release"),
       what: `expired on ${timeText(dated.validUntil)}, so apt refuses it; renew it with relcat publish SITE --refresh`,
-      hasEnded: true,
+      ended: true,
     });
   return faults;
 }
@@ -176,7 +176,7 @@ function signerFaults(
   return ended.map(({ fingerprint, ends }) => ({
     path,
     what: `is signed by ${fingerprint}, which expired on ${dateText(ends)}; extend or replace that key, then sign and publish again`,
-    hasEnded: true,
+    ended: true,
   }));
 }
 

@@ -38,8 +38,8 @@ async function faultsOf(files: Tree, now = signedAt): Promise<string[]> {
   // Each fault ends with what to do about it; most with the same words.
   for (const { what } of faults)
     expect(what).toMatch(/; (?:sign and publish|renew it|correct the clock|extend or replace)/);
-  return faults.map(({ path, what, hasEnded }) => {
-    return `${path} ${what.replace(/; sign and publish again$/, "")}${hasEnded ? " (ended)" : ""}`;
+  return faults.map(({ path, what, ended }) => {
+    return `${path} ${what.replace(/; sign and publish again$/, "")}${ended ? " (ended)" : ""}`;
   });
 }
 

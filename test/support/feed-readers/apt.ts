@@ -1,19 +1,18 @@
 import { gunzipSync } from "node:zlib";
+import type { Finding } from "../../../pipeline/verify/finding.ts";
 import { parseParagraph } from "../../../shared/control-paragraph.ts";
-import type { Finding } from "../finding.ts";
 import {
   addressBelow,
+  type BuiltFeeds,
   chainFindings,
   type FeedReport,
-  type FeedSite,
   newReport,
   noteListed,
-  rebuild,
   textOf,
-} from "./feed-site.ts";
+} from "./built-feeds.ts";
 
 /** Follows each suite from Release to its indexes, and from these to the records. */
-export async function aptReport(site: FeedSite): Promise<FeedReport> {
+export async function aptReport(site: BuiltFeeds): Promise<FeedReport> {
   const report = newReport();
   const suites = new Set(
     Object.keys(site.listed).flatMap((path) => /^dists\/([^/]+)\/Release/.exec(path)?.[1] ?? []),
@@ -22,7 +21,7 @@ export async function aptReport(site: FeedSite): Promise<FeedReport> {
   return report;
 }
 
-async function readSuite(suite: string, site: FeedSite, report: FeedReport): Promise<void> {
+async function readSuite(suite: string, site: BuiltFeeds, report: FeedReport): Promise<void> {
   const folder = `dists/${suite}`;
   const path = `${folder}/${Object.hasOwn(site.listed, `${folder}/InRelease`) ? "InRelease" : "Release"}`;
   const release = await textOf(site, path);
@@ -53,7 +52,7 @@ function digestsIn(release: string): Map<string, { sha256: string; size: number 
   return digests;
 }
 
-const indexesOf = (folder: string, { listed }: FeedSite): string[] =>
+const indexesOf = (folder: string, { listed }: BuiltFeeds): string[] =>
   Object.keys(listed)
     .filter((path) => path.startsWith(`${folder}/`) && /\/Packages(?:\.gz|\.xz)?$/.test(path))
     .map((path) => path.slice(folder.length + 1))
@@ -61,23 +60,23 @@ const indexesOf = (folder: string, { listed }: FeedSite): string[] =>
 
 const unnamed = (release: string, path: string): Finding => ({
   path: release,
-  what: `does not name ${path}, expected its SHA-256 and size${rebuild}`,
+  what: `does not name ${path}, expected its SHA-256 and size`,
 });
 
-async function readIndex(path: string, site: FeedSite, report: FeedReport): Promise<void> {
+async function readIndex(path: string, site: BuiltFeeds, report: FeedReport): Promise<void> {
   const packages = await textOf(site, path);
   if (packages === undefined) return;
   for (const [ending, unpack] of compressions) {
     const bytes = await site.read(path + ending);
     if (bytes && (await unpacked(bytes, unpack)) !== packages)
-      report.findings.push({ path: path + ending, what: `is not ${path} once it is decompressed${rebuild}` });
+      report.findings.push({ path: path + ending, what: `is not ${path} once it is decompressed` });
   }
   for (const paragraph of packages.split("\n\n")) {
     const text = paragraph.replace(/\n+$/, "");
     if (text === "") continue;
     const fields = parseParagraph(text);
     if (typeof fields === "string") {
-      report.findings.push({ path, what: `has a paragraph that ${fields}${rebuild}` });
+      report.findings.push({ path, what: `has a paragraph that ${fields}` });
       continue;
     }
     const file = fields.get("filename") ?? "";

@@ -1,12 +1,11 @@
-import { pathBelow } from "../../documents/relative-path.ts";
-import type { BuildDocument, ReleaseDocument } from "../../documents/site.ts";
-import { sha256 } from "../../trust/metadata.ts";
-import type { SignedDocuments } from "../documents.ts";
-import type { Finding, Listed } from "../finding.ts";
-import type { SiteReader } from "../stores/site-reader.ts";
+import { pathBelow } from "../../../pipeline/documents/relative-path.ts";
+import type { BuildDocument, ReleaseDocument } from "../../../pipeline/documents/site.ts";
+import { sha256 } from "../../../pipeline/trust/metadata.ts";
+import type { Finding, Listed } from "../../../pipeline/verify/finding.ts";
+import { jsonOf, type Tree } from "../tree.ts";
 
-/** A site as its signed documents describe it. */
-export interface FeedSite {
+/** The feeds of a build, and what its other documents say of the records. */
+export interface BuiltFeeds {
   /** Files of the build. */
   listed: Listed;
   /** Copies of artifacts, by path. */
@@ -14,7 +13,7 @@ export interface FeedSite {
   /** Live records, by the address of their file. */
   live: ReadonlyMap<string, LiveFile>;
   baseUrl: string;
-  /** undefined: the file is missing, or not the listed one, which the comparison of files reports. */
+  /** undefined: the file is missing. */
   read(path: string): Promise<Uint8Array | undefined>;
 }
 
@@ -51,48 +50,45 @@ export function noteListed(
   path: string,
   name: string,
   indexed: IndexedFile,
-  { live }: FeedSite,
+  { live }: BuiltFeeds,
 ): void {
   const say = (what: string) => report.findings.push({ path, what });
   const known = live.get(indexed.url);
   if (!known) {
-    say(`lists ${name}, expected only files of live records${rebuild}`);
+    say(`lists ${name}, expected only files of live records`);
     return;
   }
   report.ids.add(known.id);
   if (indexed.sha256 !== known.sha256)
-    say(`lists ${name} with the SHA-256 ${indexed.sha256}, expected ${known.sha256}${rebuild}`);
+    say(`lists ${name} with the SHA-256 ${indexed.sha256}, expected ${known.sha256}`);
   if (indexed.size !== null && indexed.size !== known.size)
-    say(`lists ${name} with the size ${indexed.size}, expected ${known.size}${rebuild}`);
+    say(`lists ${name} with the size ${indexed.size}, expected ${known.size}`);
 }
-
-/** Ends findings of a signed site that contradicts itself. */
-export const rebuild = "; build, sign and publish again";
 
 /** Compares a digest and size in an index with a file of the site. */
 export function chainFindings(
   path: string,
   file: string,
   named: { sha256: string; size: number },
-  { listed }: Pick<FeedSite, "listed">,
+  { listed }: Pick<BuiltFeeds, "listed">,
 ): Finding[] {
   const known = Object.hasOwn(listed, file) ? listed[file] : undefined;
-  if (!known) return [{ path, what: `names ${file}, which is not in the site${rebuild}` }];
+  if (!known) return [{ path, what: `names ${file}, which is not in the site` }];
   const findings: Finding[] = [];
   if (named.sha256 !== known.sha256)
     findings.push({
       path,
-      what: `names ${file} with the SHA-256 ${named.sha256}, expected ${known.sha256}${rebuild}`,
+      what: `names ${file} with the SHA-256 ${named.sha256}, expected ${known.sha256}`,
     });
   if (named.size !== known.size)
     findings.push({
       path,
-      what: `names ${file} with the size ${named.size}, expected ${known.size}${rebuild}`,
+      what: `names ${file} with the size ${named.size}, expected ${known.size}`,
     });
   return findings;
 }
 
-export const textOf = async (site: FeedSite, path: string): Promise<string | undefined> => {
+export const textOf = async (site: BuiltFeeds, path: string): Promise<string | undefined> => {
   const bytes = await site.read(path);
   return bytes && new TextDecoder().decode(bytes);
 };
@@ -101,30 +97,27 @@ export const textOf = async (site: FeedSite, path: string): Promise<string | und
 export const addressBelow = (baseUrl: string, path: string): string =>
   `${baseUrl}/${path.split("/").map(encodeURIComponent).join("/")}`;
 
-/** @param build undefined if it could not be read, which other checks report */
-export function feedSite(
-  site: SiteReader,
-  { listed, releases }: Pick<SignedDocuments, "listed" | "releases">,
-  build: BuildDocument,
-): FeedSite {
+/** @param tree every file of a build, with compressed indexes */
+export function feedsOf(tree: Tree): BuiltFeeds {
+  const build: BuildDocument = jsonOf(tree, "build.json");
+  const releases = [...tree.keys()]
+    .filter((path) => /^api\/v1\/release\/[^/]+\/index\.json$/.test(path))
+    .map((path): ReleaseDocument => jsonOf(tree, path));
   return {
-    listed,
+    listed: Object.fromEntries(
+      Array.from(tree, ([path, bytes]) => [path, { sha256: sha256(bytes), size: bytes.length }]),
+    ),
     copies: build.copies ?? {},
     live: liveFiles(releases, build.base_url),
     baseUrl: build.base_url,
-    async read(path) {
-      const known = Object.hasOwn(listed, path) ? listed[path] : undefined;
-      if (!known) return undefined;
-      const { status, bytes } = await site.read(path, known.size + 1024 * 1024);
-      return status === 200 && sha256(bytes) === known.sha256 ? bytes : undefined;
-    },
+    read: async (path) => tree.get(path),
   };
 }
 
 /** Addresses are in the encoding of `addressBelow`, because indexes name decoded paths. */
-function liveFiles(releases: ReadonlyMap<string, ReleaseDocument>, baseUrl: string): Map<string, LiveFile> {
+function liveFiles(releases: readonly ReleaseDocument[], baseUrl: string): Map<string, LiveFile> {
   const live = new Map<string, LiveFile>();
-  for (const { packages, artifacts } of releases.values())
+  for (const { packages, artifacts } of releases)
     for (const { id, checksum, package_type: packageType } of packages) {
       const artifact = artifacts[id];
       if (!artifact) continue;

@@ -1,16 +1,15 @@
 import { z } from "zod";
-import { sha256 } from "../../trust/metadata.ts";
-import type { Finding } from "../finding.ts";
+import { sha256 } from "../../../pipeline/trust/metadata.ts";
+import type { Finding } from "../../../pipeline/verify/finding.ts";
 import {
   addressBelow,
+  type BuiltFeeds,
   chainFindings,
   type FeedReport,
-  type FeedSite,
   newReport,
   noteListed,
-  rebuild,
   sameAddress,
-} from "./feed-site.ts";
+} from "./built-feeds.ts";
 
 const indexPath = "charts/index.yaml";
 
@@ -22,7 +21,7 @@ const indexSchema = z.object({
 });
 
 /** Compares the index of charts, and the registry if there is one, with the records. */
-export async function helmReport(site: FeedSite): Promise<FeedReport> {
+export async function helmReport(site: BuiltFeeds): Promise<FeedReport> {
   const report = newReport();
   const index = await parsed(indexPath, indexSchema, site, report.findings);
   for (const [name, versions] of Object.entries(index?.entries ?? {}))
@@ -50,7 +49,7 @@ const manifestSchema = z.object({ config: descriptor, layers: z.array(descriptor
 async function readManifest(
   path: string,
   repository: string,
-  site: FeedSite,
+  site: BuiltFeeds,
   { findings, ids }: FeedReport,
 ): Promise<void> {
   const manifest = await parsed(path, manifestSchema, site, findings);
@@ -65,19 +64,19 @@ async function readManifest(
   for (const layer of layers) {
     const copy = Object.hasOwn(site.copies, blob(layer)) ? site.copies[blob(layer)] : undefined;
     if (!copy || copy.sha256 !== digestOf(layer) || copy.size !== layer.size) {
-      const what = `has the layer ${layer.digest} of ${layer.size} bytes, expected a copy of an artifact with both${rebuild}`;
+      const what = `has the layer ${layer.digest} of ${layer.size} bytes, expected a copy of an artifact with both`;
       findings.push({ path, what });
     } else if (layer.mediaType.endsWith(".tar+gzip")) {
       const known = site.live.get(addressBelow(site.baseUrl, copy.from));
       if (known?.sha256 === copy.sha256) ids.add(known.id);
-      else findings.push({ path, what: `lists ${copy.from}, expected only files of live records${rebuild}` });
+      else findings.push({ path, what: `lists ${copy.from}, expected only files of live records` });
     }
   }
 }
 
 const tagsSchema = z.object({ tags: z.array(z.string()) });
 
-async function tagFindings(path: string, site: FeedSite): Promise<Finding[]> {
+async function tagFindings(path: string, site: BuiltFeeds): Promise<Finding[]> {
   const findings: Finding[] = [];
   const list = await parsed(path, tagsSchema, site, findings);
   if (!list) return findings;
@@ -87,14 +86,14 @@ async function tagFindings(path: string, site: FeedSite): Promise<Finding[]> {
     .map((name) => name.slice(folder.length))
     .sort();
   if (list.tags.toSorted().join() === tags.join()) return findings;
-  return [{ path, what: `names the tags ${list.tags.join(", ")}, expected ${tags.join(", ")}${rebuild}` }];
+  return [{ path, what: `names the tags ${list.tags.join(", ")}, expected ${tags.join(", ")}` }];
 }
 
 /** undefined for a file that cannot be read, and with a finding for another form. */
 async function parsed<T>(
   path: string,
   schema: z.ZodType<T>,
-  site: FeedSite,
+  site: BuiltFeeds,
   findings: Finding[],
 ): Promise<T | undefined> {
   const bytes = await site.read(path);
@@ -102,7 +101,7 @@ async function parsed<T>(
   try {
     return schema.parse(JSON.parse(new TextDecoder().decode(bytes)));
   } catch {
-    findings.push({ path, what: `is not a document as relcat writes it${rebuild}` });
+    findings.push({ path, what: `is not a document as relcat writes it` });
     return undefined;
   }
 }

@@ -1,31 +1,29 @@
 import { gunzipSync } from "node:zlib";
 import { utf8 } from "../../../inspect/bytes/small-file.ts";
 import { readXml, type XmlElement } from "../../../inspect/bytes/xml.ts";
-import { repomdPath } from "../../documents/feeds/signing.ts";
-import { sha256 } from "../../trust/metadata.ts";
+import { sha256 } from "../../../pipeline/trust/metadata.ts";
 import {
   addressBelow,
+  type BuiltFeeds,
   chainFindings,
   type FeedReport,
-  type FeedSite,
   newReport,
   noteListed,
-  rebuild,
-} from "./feed-site.ts";
+} from "./built-feeds.ts";
 
 /** Follows each repository from repomd.xml to its indexes, and from these to the records. */
-export async function yumReport(site: FeedSite): Promise<FeedReport> {
+export async function yumReport(site: BuiltFeeds): Promise<FeedReport> {
   const report = newReport();
   for (const path of Object.keys(site.listed)) {
-    // Folders that are named by a digest are compared with these by the check of signatures.
+    // Folders that are named by a digest have the same files.
     const [, repo] = /^yum\/([^/]{1,32})\/repodata\/repomd\.xml$/.exec(path) ?? [];
     if (repo !== undefined) await readRepository(repo, site, report);
   }
   return report;
 }
 
-async function readRepository(repo: string, site: FeedSite, report: FeedReport): Promise<void> {
-  const path = repomdPath(repo);
+async function readRepository(repo: string, site: BuiltFeeds, report: FeedReport): Promise<void> {
+  const path = `yum/${repo}/repodata/repomd.xml`;
   const bytes = await site.read(path);
   const repomd = bytes && (await parsed(path, bytes, "repomd", report));
   if (!repomd) return;
@@ -41,18 +39,18 @@ async function readRepository(repo: string, site: FeedSite, report: FeedReport):
     const open = await opened(index, site, report);
     if (!open) continue;
     if (sha256(open) !== textIn(data, "open-checksum") || open.length !== Number(textIn(data, "open-size"))) {
-      const what = `names ${index} with another open-checksum or open-size than it has decompressed${rebuild}`;
+      const what = `names ${index} with another open-checksum or open-size than it has decompressed`;
       report.findings.push({ path, what });
     }
     await readIndex(type, index, open, site, report);
   }
   if (!types.has("primary"))
-    report.findings.push({ path, what: `has no primary index, which every repository has${rebuild}` });
+    report.findings.push({ path, what: `has no primary index, which every repository has` });
 }
 
 async function opened(
   index: string,
-  site: FeedSite,
+  site: BuiltFeeds,
   { findings }: FeedReport,
 ): Promise<Uint8Array | undefined> {
   const packed = await site.read(index);
@@ -60,7 +58,7 @@ async function opened(
   try {
     return gunzipSync(packed);
   } catch {
-    findings.push({ path: index, what: `cannot be decompressed, expected gzip${rebuild}` });
+    findings.push({ path: index, what: `cannot be decompressed, expected gzip` });
     return undefined;
   }
 }
@@ -69,7 +67,7 @@ async function readIndex(
   type: string,
   path: string,
   bytes: Uint8Array,
-  site: FeedSite,
+  site: BuiltFeeds,
   report: FeedReport,
 ): Promise<void> {
   if (type === "primary") {
@@ -77,7 +75,7 @@ async function readIndex(
     if (!metadata) return;
     const packages = metadata.all("package");
     if (Number(metadata.attributes.packages) !== packages.length) {
-      const what = `says ${metadata.attributes.packages} packages, expected ${packages.length}${rebuild}`;
+      const what = `says ${metadata.attributes.packages} packages, expected ${packages.length}`;
       report.findings.push({ path, what });
     }
     for (const entry of packages) notePackage(path, entry, site, report);
@@ -94,7 +92,7 @@ async function readIndex(
     if (!known.has(digest ?? ""))
       report.findings.push({
         path,
-        what: `names a package with the SHA-256 ${digest}, expected only live records${rebuild}`,
+        what: `names a package with the SHA-256 ${digest}, expected only live records`,
       });
 }
 
@@ -105,21 +103,20 @@ const updatedIn = (update: XmlElement): string[] =>
     .flatMap((collection) => collection.all("package"))
     .map((entry) => textIn(entry, "sum"));
 
-function notePackage(path: string, entry: XmlElement, site: FeedSite, report: FeedReport): void {
+function notePackage(path: string, entry: XmlElement, site: BuiltFeeds, report: FeedReport): void {
   if (hasSeveral(path, entry, ["location", "checksum", "size"], report)) return;
   const { "xml:base": base = "", href = "" } = entry.first("location")?.attributes ?? {};
-  const file = packagePath(base, href, site.baseUrl);
-  if (file === undefined) {
-    const what = `has the location ${JSON.stringify(href)} with the base ${JSON.stringify(base)}, expected a path below ${site.baseUrl}/${rebuild}`;
+  if (base !== `${site.baseUrl}/`) {
+    const what = `has the location ${JSON.stringify(href)} with the base ${JSON.stringify(base)}, expected a path below ${site.baseUrl}/`;
     report.findings.push({ path, what });
     return;
   }
   noteListed(
     report,
     path,
-    file,
+    href,
     {
-      url: addressBelow(site.baseUrl, file),
+      url: addressBelow(site.baseUrl, href),
       sha256: textIn(entry, "checksum"),
       size: Number(entry.first("size")?.attributes.package),
     },
@@ -137,16 +134,10 @@ function hasSeveral(
   const found = names.filter((name) => parent.all(name).length > 1);
   for (const name of found) {
     const href = parent.first("location")?.attributes.href;
-    const what = `has several elements ${name} for ${href}, expected one${rebuild}`;
+    const what = `has several elements ${name} for ${href}, expected one`;
     findings.push({ path, what });
   }
   return found.length > 0;
-}
-
-/** Indexes of earlier versions have no base, and paths that are relative to the folder of the repository. */
-function packagePath(base: string, href: string, baseUrl: string): string | undefined {
-  if (base === `${baseUrl}/`) return href;
-  return base === "" ? /^\.\.\/\.\.\/(.+)$/.exec(href)?.[1] : undefined;
 }
 
 /** @returns undefined after adding a finding, if the bytes are another document */
@@ -159,7 +150,7 @@ async function parsed(
   try {
     return await readXml(utf8(bytes, path), [root], path);
   } catch {
-    findings.push({ path, what: `is not an XML document with the root ${root}${rebuild}` });
+    findings.push({ path, what: `is not an XML document with the root ${root}` });
     return undefined;
   }
 }

@@ -1,7 +1,7 @@
-import { type FeedName, feedNames } from "../../documents/feeds/settings.ts";
-import { feedsDocumentSchema, feedsPath } from "../../documents/site.ts";
-import type { Finding } from "../finding.ts";
-import { type FeedReport, type FeedSite, rebuild, textOf } from "./feed-site.ts";
+import { type FeedName, feedNames } from "../../../pipeline/documents/feeds/settings.ts";
+import { feedsDocumentSchema, feedsPath } from "../../../pipeline/documents/site.ts";
+import type { Finding } from "../../../pipeline/verify/finding.ts";
+import { type BuiltFeeds, type FeedReport, textOf } from "./built-feeds.ts";
 
 /** Package types whose records a feed lists. */
 const types: Readonly<Record<FeedName, RegExp>> = {
@@ -11,18 +11,15 @@ const types: Readonly<Record<FeedName, RegExp>> = {
   incus: /^(?:qcow|qcow-efi|incus)$/,
 };
 
-/**
- * Live records that a feed neither lists nor leaves out for a reason. Sites of earlier versions do not say which feeds
- * they have, and are not compared.
- */
+/** Live records that a feed neither lists nor leaves out for a reason. */
 export async function unlistedFindings(
   reports: Readonly<Record<FeedName, FeedReport>>,
-  site: FeedSite,
+  site: BuiltFeeds,
 ): Promise<Finding[]> {
   const text = await textOf(site, feedsPath);
   if (text === undefined) return [];
   const { data, success } = feedsDocumentSchema.safeParse(parsed(text));
-  if (!success) return [{ path: feedsPath, what: `is not a list of package feeds${rebuild}` }];
+  if (!success) return [{ path: feedsPath, what: `is not a list of package feeds` }];
   const live = new Set(Array.from(site.live.values(), ({ id }) => id));
   const named = new Map(data.feeds.map(({ feed, left_out: omitted }) => [feed, omitted]));
   return feedNames.flatMap((feed) => {
@@ -37,18 +34,18 @@ export async function unlistedFindings(
     return [
       ...unknown.map((id) => ({
         path: feedsPath,
-        what: `names package ${id} of the feed ${feed}, expected only live records${rebuild}`,
+        what: `names package ${id} of the feed ${feed}, expected only live records`,
       })),
       ...missing.map(({ id, file }) => ({
         path: feedsPath,
-        what: `gives no reason for package ${id} (${file}), which no index of the feed ${feed} lists${rebuild}`,
+        what: `gives no reason for package ${id} (${file}), which no index of the feed ${feed} lists`,
       })),
     ];
   });
 }
 
 const undeclared = (feed: FeedName, { ids }: FeedReport): Finding[] =>
-  ids.size === 0 ? [] : [{ path: feedsPath, what: `lacks the feed ${feed}, which the site has${rebuild}` }];
+  ids.size === 0 ? [] : [{ path: feedsPath, what: `lacks the feed ${feed}, which the site has` }];
 
 function parsed(text: string): unknown {
   try {
