@@ -129,7 +129,7 @@ describe("a list with rejected devices", () => {
     expect(stdout).toContain("Accepted 4 devices.\n1 already in that state.\n");
     expect(await Promise.all(names.map(stateOf))).toEqual(Array(5).fill("accepted"));
     const history = await own.succeed(["devices", "history", "laptop-1"]);
-    expect(history.stdout).toMatch(/state: rejected → accepted$/m);
+    expect(history.stdout).toMatch(/State: rejected → accepted$/m);
     expect(history.stdout.match(/Stolen\./g)).toHaveLength(1);
   });
 
