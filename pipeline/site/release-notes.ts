@@ -196,9 +196,20 @@ markdown.block.ruler.at("reference", (state, start, end, silent) => {
 });
 
 // Called for each `<` that begins neither code nor a link.
-markdown.inline.ruler.after("autolink", "tag", ({ src, pos, env }) => {
+markdown.inline.ruler.after("autolink", "tag", (state) => {
+  const { src, pos, env } = state;
   const { content, changes } = containmentOf(env);
-  if (src === content && /^<[a-z/!?]/i.test(src.slice(pos, pos + 2))) changes.set(pos, "\\<");
+  if (src !== content || !/^<[a-z/!?]/i.test(src.slice(pos, pos + 2))) return false;
+  changes.set(pos, "\\<");
+  // `[a](<b)` is no link, but `[a](\<b)` would be one.
+  const [opening = ""] = /\]\(\s*$/.exec(src.slice(0, pos)) ?? [];
+  const closing = pos - opening.length;
+  if (opening === "" || changes.has(closing)) return false;
+  const starts = [...src.slice(0, closing).matchAll(/(?<=(?:^|[^\\])(?:\\\\)*)\[/g)].map(
+    ({ index }) => index,
+  );
+  const start = starts.find((index) => state.md.helpers.parseLinkLabel(state, index) === closing);
+  if (start !== undefined && !changes.has(start)) changes.set(start, "\\[").set(closing, "\\]");
   return false;
 });
 
@@ -207,7 +218,8 @@ for (const name of ["link", "image"]) {
   markdown.inline.ruler.at(name, (state, silent) => {
     const bracket = name === "image" ? state.pos + 1 : state.pos;
     const isLink = parse(state, silent);
-    if (isLink && !silent) changeLink(state, bracket, name === "link");
+    // A link in the alternative text of a picture is parsed silently only.
+    if (isLink) changeLink(state, bracket, name === "link");
     return isLink;
   });
 }
@@ -218,10 +230,18 @@ function changeLink(state: StateInline, bracket: number, isLink: boolean): void 
   const { scope, content, changes } = containmentOf(state.env);
   if (src !== content) return;
   const closing = state.md.helpers.parseLinkLabel(state, bracket, isLink);
-  const own = scope + src.slice(bracket + 1, closing).replace(/\s+/g, " ");
+  const own =
+    scope +
+    src
+      .slice(bracket + 1, closing)
+      .replace(/\s+/g, " ")
+      .replace(tag, "\\<");
   if (src[end - 1] === ")") escapeAddress(src, [closing + 2, end], changes);
   else if (end === closing + 1) changes.set(closing, `][${own}]`);
-  else changes.set(closing + 1, `[${end === closing + 3 ? own : scope}`);
+  else {
+    changes.set(closing + 1, `[${end === closing + 3 ? own : scope}`);
+    escapeTags(src, [closing + 2, end], changes);
+  }
 }
 
 /** Escapes tags in the address and title of a link, but not the `<` that encloses the address. */
@@ -260,6 +280,7 @@ export function containedMarkdown(text: string, scope: string): string {
     label.lastIndex = text.indexOf("[", starts[first]);
     changes.set(label.lastIndex, `[${scope}`);
     label.test(text);
+    escapeTags(text, [text.indexOf("[", starts[first]) + 1, label.lastIndex], changes);
     escapeAddress(text, [label.lastIndex, starts[next] ?? text.length], changes);
     joinTags(text, starts.slice(first + 1, next), changes);
   }
