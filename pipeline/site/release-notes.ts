@@ -1,5 +1,4 @@
-import type { StateInline, Token } from "markdown-it";
-import MarkdownIt from "markdown-it";
+import MarkdownIt, { type StateInline, type Token } from "markdown-it";
 import type { Note } from "../documents/note.ts";
 import type { NoteSection, NotesConfig, OutputFile, PublishedRelease } from "../documents/published.ts";
 import type { NotesDocument } from "../documents/site.ts";
@@ -165,6 +164,8 @@ interface Containment {
   content: string;
   /** Replacements for characters of the content, by index. */
   changes: Map<number, string>;
+  /** Brackets around words that are no link, by the index of the closing one. */
+  brackets: Map<number, number>;
   /** First line of each definition of a link, and the line after it. */
   definitions: [number, number][];
 }
@@ -198,18 +199,15 @@ markdown.block.ruler.at("reference", (state, start, end, silent) => {
 // Called for each `<` that begins neither code nor a link.
 markdown.inline.ruler.after("autolink", "tag", (state) => {
   const { src, pos, env } = state;
-  const { content, changes } = containmentOf(env);
+  const { content, changes, brackets } = containmentOf(env);
   if (src !== content || !/^<[a-z/!?]/i.test(src.slice(pos, pos + 2))) return false;
   changes.set(pos, "\\<");
   // `[a](<b)` is no link, but `[a](\<b)` would be one.
-  const [opening = ""] = /\]\(\s*$/.exec(src.slice(0, pos)) ?? [];
-  const closing = pos - opening.length;
-  if (opening === "" || changes.has(closing)) return false;
-  const starts = [...src.slice(0, closing).matchAll(/(?<=(?:^|[^\\])(?:\\\\)*)\[/g)].map(
-    ({ index }) => index,
-  );
-  const start = starts.find((index) => state.md.helpers.parseLinkLabel(state, index) === closing);
-  if (start !== undefined && !changes.has(start)) changes.set(start, "\\[").set(closing, "\\]");
+  let before = pos - 1;
+  while (/\s/.test(src[before] ?? "")) before--;
+  const opening = src[before] === "(" ? brackets.get(before - 1) : undefined;
+  if (opening !== undefined && !changes.has(opening) && !changes.has(before - 1))
+    changes.set(opening, "\\[").set(before - 1, "\\]");
   return false;
 });
 
@@ -217,25 +215,22 @@ for (const name of ["link", "image"]) {
   const parse = ruleOf(markdown.inline.ruler.__rules__, name);
   markdown.inline.ruler.at(name, (state, silent) => {
     const bracket = name === "image" ? state.pos + 1 : state.pos;
-    const isLink = parse(state, silent);
+    const isFound = parse(state, silent);
+    const { content, brackets } = containmentOf(state.env);
+    if (state.src !== content || state.src[bracket] !== "[") return isFound;
+    const closing = state.md.helpers.parseLinkLabel(state, bracket, name === "link");
     // A link in the alternative text of a picture is parsed silently only.
-    if (isLink) changeLink(state, bracket, name === "link");
-    return isLink;
+    if (isFound) changeLink(state, bracket, closing);
+    else if (closing >= 0) brackets.set(closing, bracket);
+    return isFound;
   });
 }
 
 /** `[a]`, `[a][]` and `[words][a]` get the scope of their definition. Tags in an address or title are escaped. */
-function changeLink(state: StateInline, bracket: number, isLink: boolean): void {
-  const { src, pos: end } = state;
-  const { scope, content, changes } = containmentOf(state.env);
-  if (src !== content) return;
-  const closing = state.md.helpers.parseLinkLabel(state, bracket, isLink);
-  const own =
-    scope +
-    src
-      .slice(bracket + 1, closing)
-      .replace(/\s+/g, " ")
-      .replace(tag, "\\<");
+function changeLink({ src, pos: end, env }: StateInline, bracket: number, closing: number): void {
+  const { scope, changes } = containmentOf(env);
+  const words = src.slice(bracket + 1, closing).replace(/\s+/g, " ");
+  const own = scope + words.replace(tag, "\\<");
   if (src[end - 1] === ")") escapeAddress(src, [closing + 2, end], changes);
   else if (end === closing + 1) changes.set(closing, `][${own}]`);
   else {
@@ -262,7 +257,13 @@ function escapeTags(text: string, [start, end]: [number, number], changes: Map<n
  */
 export function containedMarkdown(text: string, scope: string): string {
   if (!/[<[]|```|~~~/.test(text)) return text;
-  const env = { scope, content: "", changes: new Map(), definitions: [] } satisfies Containment;
+  const env = {
+    scope,
+    content: "",
+    changes: new Map(),
+    brackets: new Map(),
+    definitions: [],
+  } satisfies Containment;
   const tokens = markdown.parse(text, env);
   const starts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1), text.length];
   const changes = new Map<number, string>();
@@ -270,17 +271,19 @@ export function containedMarkdown(text: string, scope: string): string {
   let rowEnd = 0;
   for (const { type, map, content } of tokens) {
     if (map && (type === "inline" || type === "tr_open")) marks.lastIndex = starts[map[0]] ?? 0;
-    if (type === "inline") changeInline({ ...env, content, changes: new Map() }, { text, marks, changes });
+    if (type === "inline")
+      changeInline({ ...env, content, changes: new Map(), brackets: new Map() }, { text, marks, changes });
     if (type === "inline" && map) joinTags(text, starts.slice(map[0] + 1, map[1]), changes);
     // Cells beyond the last column of a table are not tokens.
     if (map && type === "tr_open") rowEnd = starts[map[1]] ?? text.length;
     if (type === "tr_close") escapeTags(text, [marks.lastIndex, rowEnd], changes);
   }
   for (const [first, next] of containmentOf(env).definitions) {
-    label.lastIndex = text.indexOf("[", starts[first]);
-    changes.set(label.lastIndex, `[${scope}`);
+    const bracket = text.indexOf("[", starts[first]);
+    changes.set(bracket, `[${scope}`);
+    label.lastIndex = bracket;
     label.test(text);
-    escapeTags(text, [text.indexOf("[", starts[first]) + 1, label.lastIndex], changes);
+    escapeTags(text, [bracket + 1, label.lastIndex], changes);
     escapeAddress(text, [label.lastIndex, starts[next] ?? text.length], changes);
     joinTags(text, starts.slice(first + 1, next), changes);
   }

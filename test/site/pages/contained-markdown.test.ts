@@ -146,7 +146,7 @@ test("a contained text looks the same, has no HTML, and defines only links of it
     }),
     {
       numRuns: often(5000, 1000),
-      // Other seeds still find a text once in about 40,000, such as a tag in the title of an address that a renderer refuses.
+      // Other seeds still find a text once in about 20,000, such as two definitions of which a renderer refuses the first.
       seed: 20_261_126,
       examples: [
         ["![[a](javascript:<b>)]()"],
