@@ -1,8 +1,7 @@
 import type { Kysely } from "kysely";
 import { allHeaders, caching, type Headers } from "../../service/http/answers.ts";
 import type { ServerAnswer, ServerRequest } from "../../service/http/request.ts";
-import type { Alias, Principal } from "./access.ts";
-import { nameOfUser } from "./access.ts";
+import { type Alias, nameOfUser, type Principal } from "./access.ts";
 import type { Controller } from "./controller.ts";
 import { Refused } from "./problems.ts";
 import { type Actor, type AuditEntry, appendAuditEntries } from "./store/audit-log.ts";

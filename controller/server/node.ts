@@ -16,8 +16,7 @@ import {
 import { problem } from "../../service/http/problem.ts";
 import type { ServerAnswer } from "../../service/http/request.ts";
 import { controllerApp } from "./app.ts";
-import type { Caller } from "./call.ts";
-import { isLoopback, securityHeaders } from "./call.ts";
+import { type Caller, isLoopback, securityHeaders } from "./call.ts";
 import type { Controller, Settings } from "./controller.ts";
 import { localCounters, sharedCounters } from "./limits/counters.ts";
 import { withPages } from "./pages/site.ts";

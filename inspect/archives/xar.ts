@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { inflateSync } from "node:zlib";
 import { type ByteSource, partOf } from "../bytes/byte-source.ts";
-import type { Uncovered } from "../bytes/ranges.ts";
-import { gaps, overlap, shifted } from "../bytes/ranges.ts";
+import { gaps, overlap, shifted, type Uncovered } from "../bytes/ranges.ts";
 import { utf8 } from "../bytes/small-file.ts";
 import { readXml, type XmlElement } from "../bytes/xml.ts";
 import { type Digest, digests } from "../signatures/digest.ts";

@@ -1,7 +1,6 @@
 import type { Code, Problem } from "../../shared/errors.ts";
 import { defaultPlatformOrder, defaultPlatforms } from "../../shared/package-types.ts";
-import type { Expectation, Settings, WrittenConfig } from "../documents/config.ts";
-import { configSchema } from "../documents/config.ts";
+import { configSchema, type Expectation, type Settings, type WrittenConfig } from "../documents/config.ts";
 import { feedSettings, feedsByFormat } from "../documents/feeds/settings.ts";
 import type { Accent, BrandSettings, WrittenBrand } from "../documents/pages/brand.ts";
 import type { Policy } from "../documents/policy.ts";

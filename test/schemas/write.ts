@@ -6,7 +6,7 @@ import { documentSchemas, jsonSchemaText, type SchemaName } from "../../pipeline
 import { catalogOpenApiText } from "../../service/catalog/openapi.ts";
 
 /**
- * `npm run schemas`: writes schemas/ from pipeline/documents/, cli/output/ and the routes of service/, and
+ * `npm run schemas`: writes schemas/ from pipeline/documents/, cli/output/ the routes of service/ and controller/, and
  * removes other files.
  */
 const folder = resolve(import.meta.dirname, "../../schemas");

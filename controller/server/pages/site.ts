@@ -3,8 +3,7 @@ import type { ServerAnswer, ServerRequest } from "../../../service/http/request.
 import { routerOf } from "../../../service/http/router.ts";
 import { readCredentials } from "../auth/credentials.ts";
 import { requireSameSite } from "../auth/same-site.ts";
-import type { Caller } from "../call.ts";
-import { type ControllerApp, securityHeaders } from "../call.ts";
+import { type Caller, type ControllerApp, securityHeaders } from "../call.ts";
 import type { Controller } from "../controller.ts";
 import { Refused } from "../problems.ts";
 import { accountPage, changeAccount } from "./account-page.ts";

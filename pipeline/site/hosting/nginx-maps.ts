@@ -1,7 +1,6 @@
 import type { Encoding } from "../../documents/hosting.ts";
 import { caching, contentPolicies, hashedAsset, vary } from "./answers.ts";
-import type { Routing } from "./routing.ts";
-import { unknownValue } from "./routing.ts";
+import { type Routing, unknownValue } from "./routing.ts";
 import {
   absent,
   acceptRules,

@@ -98,12 +98,13 @@ const again = "Export it again: gpg --armor --export KEY";
 const another = "Rotate to another key: docs/runbooks/repository-key.md";
 
 async function faultOf(
-  { key: object, fingerprint, ends, usableFrom }: FeedCertificate,
+  certificate: FeedCertificate,
   { fingerprint: expected }: FeedKey,
   now: number,
   days: number,
 ): Promise<[what: string, hint: string] | undefined> {
-  const key = object as PublicKey;
+  const { fingerprint, ends, usableFrom } = certificate;
+  const key = certificate.key as PublicKey;
   if (fingerprint !== expected) return [`has the certificate of ${fingerprint} in its file`, again];
   if (await key.isRevoked(undefined, undefined, ever)) return ["is revoked", another];
   const { config, enums } = await import("openpgp");
