@@ -3,18 +3,24 @@ import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./test/support/longest-first.ts";
 
 const isSlow = process.env.RELCAT_SLOW !== undefined;
+const isNightly = process.env.RELCAT_NIGHTLY !== undefined;
+
+/** The suites of the store, of concurrency and of events; .ci/nightly runs all of the controller's. */
+const onPostgres = isNightly
+  ? "test/controller/*.test.ts"
+  : "test/controller/{store-*,state-*,audit-chain,same-serial,events-stream,limits-rates,durability-kill}.test.ts";
 
 /** Milliseconds. */
-const patience = 600_000;
+const patience = isNightly ? 7_200_000 : 600_000;
 
 /**
- * `npm test` runs everything but test/slow and what is tagged `long`; `npm run test:all` runs the long tests too, and
- * tries each property more often (RELCAT_ALL). test/slow needs servers and browsers, which .ci/run installs; the slow
- * run (RELCAT_SLOW) has the controller's suites once more, against PostgreSQL.
+ * `npm test` runs everything but test/slow and what is tagged `long`; `npm run test:all` (RELCAT_ALL) runs the long
+ * tests too. test/slow needs servers and browsers, which .ci/run installs; the slow run (RELCAT_SLOW) has suites of the
+ * controller once more, against PostgreSQL. .ci/nightly (RELCAT_NIGHTLY) has long sweeps.
  */
 export default defineConfig({
   test: {
-    include: isSlow ? ["test/slow/**/*.test.ts", "test/controller/**/*.test.ts"] : ["test/**/*.test.ts"],
+    include: isSlow ? ["test/slow/**/*.test.ts", onPostgres] : ["test/**/*.test.ts"],
     exclude: isSlow ? [] : ["test/slow/**"],
     tags: [{ name: "long", description: "Left out by npm test." }],
     // A process for each file would take a fifth of the time; test/support/each-file.ts puts right what a file changes.

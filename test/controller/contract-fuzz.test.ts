@@ -2,12 +2,13 @@ import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { scopes } from "../../controller/server/access.ts";
+import { often } from "../support/effort.ts";
 import { asker } from "./contract-ask.ts";
 import { readDocument } from "./contract-document.ts";
 import { type MadeUp, requestsTo } from "./contract-requests.ts";
 import { basic, password, type TestController, testController } from "./support.ts";
 
-const runs = 400;
+const runs = often(1000, 60);
 const requests = 50;
 
 /** Credentials are created again if an earlier request ended them. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { beforeAll, describe, expect, test } from "vitest";
 import { verifyLog } from "../../controller/server/audit/verify-log.ts";
-import { often } from "../support/effort.ts";
+import { often, seed } from "../support/effort.ts";
 import { type Item, recordedDevices, setStates } from "./state-support.ts";
 import { caller, databaseKind, pepper, type TestKey, testController } from "./support.ts";
 
@@ -24,7 +24,7 @@ async function gone(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
 }
 
-/** The same numbers in every run (mulberry32). */
+/** Numbers that look random (mulberry32). */
 function randoms(seed: number): () => number {
   let state = seed;
   return () => {
@@ -44,7 +44,7 @@ function groupsOf(ids: readonly string[]): string[][] {
   return [...alone, ...together].sort((one, two) => (one[0] ?? "").localeCompare(two[0] ?? ""));
 }
 
-const random = randoms(9);
+const random = randoms(seed);
 const roundList = Array.from({ length: rounds }, (_, index) => ({
   round: index + 1,
   killAfter: 1 + Math.floor(random() * 600),

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";
 import { expect, test } from "vitest";
+import { often } from "../support/effort.ts";
 import { program, repository, temporaryFolder } from "../support/run.ts";
 import { launcher, withNextPasted } from "./pasted.ts";
 
@@ -57,34 +58,40 @@ const inTour = (home: string) => ({
 /** Seconds since 1970. */
 const months = { "November 2026": "1793664000", "January 2028": "1830297600" };
 
-test.each(Object.entries(months))("the tour prints the output in the README in %s", async (_, now) => {
-  const home = temporaryFolder();
-  writeFileSync(join(home, "relcat"), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`);
-  chmodSync(join(home, "relcat"), 0o755);
-  expect(tour.length).toBeGreaterThan(4);
-  const marker = "----- next step";
-  const script = tour.map(({ command }) => `${command}\necho '${marker}'`).join("\n");
-  const env = { ...inTour(home), SOURCE_DATE_EPOCH: now };
-  // One pipe keeps the order of the output; two would not.
-  const { stdout } = await execa("bash", ["-c", `exec 2>&1\n${script}`], { cwd: home, env, reject: false });
-  const printed = stdout.split(`${marker}\n`);
-  for (const [index, { command, output }] of tour.entries()) {
-    if (output === undefined) continue;
-    const shown = withoutSizes(printed[index]?.replace(marker, "") ?? "");
-    expect(`$ ${command}\n${shown}`).toBe(`$ ${command}\n${withoutSizes(output)}`);
-  }
-  const server = execa(process.execPath, [program, "serve", "--port", "0"], { cwd: join(home, "demo"), env });
-  const url = await new Promise<string>((resolve, reject) => {
-    server.stderr.on("data", (said: Buffer) => {
-      const [found] = /http:\/\/[\w.]+:\d+/.exec(String(said)) ?? [];
-      if (found !== undefined) resolve(found);
+test.each(Object.entries(months).slice(0, often(2, 1)))(
+  "the tour prints the output in the README in %s",
+  async (_, now) => {
+    const home = temporaryFolder();
+    writeFileSync(join(home, "relcat"), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`);
+    chmodSync(join(home, "relcat"), 0o755);
+    expect(tour.length).toBeGreaterThan(4);
+    const marker = "----- next step";
+    const script = tour.map(({ command }) => `${command}\necho '${marker}'`).join("\n");
+    const env = { ...inTour(home), SOURCE_DATE_EPOCH: now };
+    // One pipe keeps the order of the output; two would not.
+    const { stdout } = await execa("bash", ["-c", `exec 2>&1\n${script}`], { cwd: home, env, reject: false });
+    const printed = stdout.split(`${marker}\n`);
+    for (const [index, { command, output }] of tour.entries()) {
+      if (output === undefined) continue;
+      const shown = withoutSizes(printed[index]?.replace(marker, "") ?? "");
+      expect(`$ ${command}\n${shown}`).toBe(`$ ${command}\n${withoutSizes(output)}`);
+    }
+    const server = execa(process.execPath, [program, "serve", "--port", "0"], {
+      cwd: join(home, "demo"),
+      env,
     });
-    server.catch(reject);
-  });
-  expect(await (await fetch(url)).text()).toContain("hello_amd64.deb");
-  server.kill();
-  await server.catch(() => {});
-});
+    const url = await new Promise<string>((resolve, reject) => {
+      server.stderr.on("data", (said: Buffer) => {
+        const [found] = /http:\/\/[\w.]+:\d+/.exec(String(said)) ?? [];
+        if (found !== undefined) resolve(found);
+      });
+      server.catch(reject);
+    });
+    expect(await (await fetch(url)).text()).toContain("hello_amd64.deb");
+    server.kill();
+    await server.catch(() => {});
+  },
+);
 
 test("the next commands of the tour work when they are pasted", { tags: ["long"] }, async () => {
   const home = temporaryFolder();

@@ -7,8 +7,7 @@ import { often } from "../support/effort.ts";
 import { mutations } from "../support/mutations.ts";
 import { cases, titled } from "./cms-readers.ts";
 
-/** RELCAT_EVERY=1 multiplies the number of mutations. */
-const numRuns = process.env.RELCAT_EVERY === undefined ? often(300, 30) : 4000;
+const numRuns = often(4000, 50);
 
 let keys: Keys;
 beforeAll(async () => {

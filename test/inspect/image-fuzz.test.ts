@@ -9,8 +9,7 @@ import { often } from "../support/effort.ts";
 import { inspected, unpackedArtifact } from "../support/images.ts";
 import { withSum } from "../support/tar.ts";
 
-/** RELCAT_EVERY=1 multiplies the number of runs by this. */
-const numRuns = process.env.RELCAT_EVERY === undefined ? often(250, 25) : 1500;
+const numRuns = often(1500, 40);
 
 const files = [
   "vm-raw",

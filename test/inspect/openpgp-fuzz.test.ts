@@ -5,8 +5,7 @@ import { allowedKeys, bytesOf, inspectArtifact } from "../support/artifacts.ts";
 import { often } from "../support/effort.ts";
 import { type Case, cases, goodCases } from "./openpgp-readers.ts";
 
-/** RELCAT_EVERY=1 multiplies the number of runs by this. */
-const numRuns = process.env.RELCAT_EVERY === undefined ? often(450, 45) : 2000;
+const numRuns = often(2000, 80);
 
 let keys: Keys;
 beforeAll(async () => {

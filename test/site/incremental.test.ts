@@ -21,7 +21,7 @@ import { temporaryFolder } from "../support/run.ts";
 import { differences, readSiblings, readTree, type Tree } from "../support/tree.ts";
 
 /** Sequences of edits; each step is built incrementally and from nothing. */
-const sequences = Number(process.env.RELCAT_SEQUENCES ?? often(25, 3));
+const sequences = often(60, 5);
 
 interface Edited {
   folder: string;

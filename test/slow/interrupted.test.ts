@@ -2,6 +2,7 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
+import { often } from "../support/effort.ts";
 import { callsOf, countCalls, killedAt, killPoints } from "../support/interrupt.ts";
 import { manyReleases } from "../support/large.ts";
 import { project } from "../support/project.ts";
@@ -65,7 +66,7 @@ test(
     expect(calls.length).toBeGreaterThan(100);
     let sawOld = 0;
     let sawNew = 0;
-    for (const [index, call] of killPoints(calls, 15).entries()) {
+    for (const [index, call] of killPoints(calls, 60).entries()) {
       rmSync(dist, { recursive: true });
       cpSync(start, dist, { recursive: true, preserveTimestamps: true });
       forget(folder);
@@ -102,7 +103,7 @@ test(
     rmSync(dist, { recursive: true });
     forget(folder);
     const calls = await countCalls(folder, ["build"]);
-    for (let call = 1; call <= calls; call += 21) {
+    for (let call = 1; call <= calls; call += often(1, 70)) {
       rmSync(dist, { recursive: true, force: true });
       forget(folder);
       await killedAt(call, folder, ["build"]);
@@ -128,10 +129,10 @@ test.each([
   const lines = readFileSync(ledger, "utf8").split("\n");
   const old = `${lines.filter((line) => line !== "" && !line.includes('"id":7')).join("\n")}\n`;
   writeFileSync(ledger, old);
-  const calls = await countCalls(folder, command);
+  const calls = await callsOf(folder, command);
   const complete = readFileSync(ledger, "utf8");
   expect(complete).not.toBe(old);
-  for (let call = 1; call <= calls; call++) {
+  for (const call of killPoints(calls, 8)) {
     writeFileSync(ledger, old);
     await killedAt(call, folder, command);
     expect([old, complete]).toContain(readFileSync(ledger, "utf8"));

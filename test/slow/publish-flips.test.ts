@@ -4,8 +4,9 @@ import { expect, test } from "vitest";
 import { openSettings, publishSite } from "../../pipeline/index.ts";
 import { publishingProject } from "../publish/support.ts";
 import { startNginx } from "../site/hosting/homes/nginx.ts";
+import { often } from "../support/effort.ts";
 
-const flips = 250;
+const flips = often(1000, 100);
 const paths = ["api/v1/package/index.json", "releases/26.08.001/index.html", "build.json", "index.html"];
 
 test("readers of a folder behind nginx see one complete build at any time during many publishes", async () => {

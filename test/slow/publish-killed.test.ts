@@ -4,6 +4,7 @@ import { execa } from "execa";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bucketProject, prefix, publicTree, serveBucket } from "../publish/bucket-support.ts";
 import { type PublishingProject, publishingProject } from "../publish/support.ts";
+import { often } from "../support/effort.ts";
 import { countCalls, killedAt } from "../support/interrupt.ts";
 import { program, temporaryFolder } from "../support/run.ts";
 import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
@@ -21,10 +22,10 @@ async function change(project: PublishingProject): Promise<void> {
   await project.succeed("sign", "--site", "prod");
 }
 
-/** Some of many positions and all of the last ones. RELCAT_EVERY=1 takes all, in a quarter of an hour. */
+/** Some of many positions and all of the last ones; under .ci/nightly all of them. */
 const places = (count: number, every: number, last: number): number[] =>
   Array.from({ length: count }, (_, index) => index + 1).filter(
-    (place) => process.env.RELCAT_EVERY !== undefined || place % every === 0 || place > count - last,
+    (place) => place % often(1, every) === 0 || place > count - last,
   );
 
 test(
@@ -46,7 +47,7 @@ test(
     const calls = await countCalls(project.folder, ["publish", "prod"]);
     expect(calls).toBeGreaterThan(100);
     let sawOld = 0;
-    for (const call of places(calls, 14, 25)) {
+    for (const call of places(calls, 40, 12)) {
       again();
       await killedAt(call, project.folder, ["publish", "prod"]);
       const tree = readTree(live);
@@ -57,8 +58,8 @@ test(
       await project.succeed("publish", "prod");
       expect(differences(readTree(live), after), `after ${call}`).toEqual([]);
     }
-    expect(sawOld).toBeGreaterThan(10);
-    expect(sawOld).toBeLessThan(places(calls, 14, 25).length);
+    expect(sawOld).toBeGreaterThan(5);
+    expect(sawOld).toBeLessThan(places(calls, 40, 12).length);
     expect(existsSync(join(project.www, readlinkSync(live)))).toBe(true);
   },
   20 * minutes,
@@ -113,7 +114,7 @@ describe("a publish to a bucket", () => {
     async (when) => {
       expect(requests).toBeGreaterThan(30);
       let sawOld = 0;
-      for (const at of places(requests, 3, 6)) {
+      for (const at of places(requests, 8, 5)) {
         again();
         await killed(at, when);
         const tree = publicTree(fake);

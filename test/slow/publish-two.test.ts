@@ -4,12 +4,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openSettings, publishSite, RelcatError } from "../../pipeline/index.ts";
 import { bucketProject, publicTree } from "../publish/bucket-support.ts";
 import { type PublishingProject, publishingProject } from "../publish/support.ts";
+import { often } from "../support/effort.ts";
 import { temporaryFolder } from "../support/run.ts";
 import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
 import { differences, readTree, type Tree } from "../support/tree.ts";
 
 const minutes = 60_000;
-const rounds = 100;
+const rounds = often(100, 25);
 
 /** Two builds that are not the live one, each signed to follow it. */
 async function twoBuilds(project: PublishingProject): Promise<void> {

@@ -1,13 +1,11 @@
 import fc from "fast-check";
 import { bytesSource } from "../../inspect/bytes/byte-source.ts";
 import type { InspectOptions, Reader } from "../../inspect/inspection.ts";
+import { isNightly, seed } from "./effort.ts";
 
-/** RELCAT_EVERY=1 flips every bit, otherwise a sample that is the same in each run. */
-const isEvery = process.env.RELCAT_EVERY !== undefined;
-const seed = 20261121;
-
+/** Every bit under .ci/nightly, otherwise a sample that is the same in each run. */
 function* bitsOf(size: number, sample: number): Generator<number> {
-  if (isEvery) for (let bit = 0; bit < size; bit++) yield bit;
+  if (isNightly) for (let bit = 0; bit < size; bit++) yield bit;
   else yield* fc.sample(fc.integer({ min: 0, max: size - 1 }), { seed, numRuns: sample });
 }
 

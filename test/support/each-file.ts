@@ -1,5 +1,9 @@
+import fc from "fast-check";
 import { afterAll } from "vitest";
 import { endFile } from "./after-file.ts";
+import { isNightly, seed } from "./effort.ts";
+
+if (isNightly) fc.configureGlobal({ seed });
 
 // vitest runs this module before each test file. The process is restored after each file.
 const before = { ...process.env };

@@ -1,8 +1,14 @@
-const hasTime = process.env.RELCAT_ALL !== undefined || process.env.RELCAT_SLOW !== undefined;
+const { RELCAT_ALL, RELCAT_SLOW, RELCAT_NIGHTLY } = process.env;
 
-/** The runs of a property: in `npm run test:all`, and in `npm test`. */
-export const often = (all: number, few: number): number => (hasTime ? all : few);
+export const isNightly = RELCAT_NIGHTLY !== undefined;
+const hasAllCases = isNightly || RELCAT_ALL !== undefined || RELCAT_SLOW !== undefined;
+
+/** Seed of random inputs: the one that .ci/nightly prints, or the same one in every other run. */
+export const seed = Number(RELCAT_NIGHTLY ?? 20_261_126);
+
+/** The runs of a property or the steps of a sweep: under .ci/nightly, and in any other run. */
+export const often = (nightly: number, usual: number): number => (isNightly ? nightly : usual);
 
 /** All of a list, or every nth of them in `npm test`. @param first index of the first one */
 export const some = <T>(all: readonly T[], every: number, first = 0): T[] =>
-  all.filter((_, index) => (index - first) % often(1, every) === 0);
+  hasAllCases ? [...all] : all.filter((_, index) => (index - first) % every === 0);

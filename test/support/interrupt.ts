@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { often } from "./effort.ts";
 import { repository, spawnRelcat, temporaryFolder } from "./run.ts";
 
 const preload = ["--import", join(repository, "test/support/kill-at.mjs")];
@@ -21,10 +22,10 @@ export const countCalls = async (folder: string, args: readonly string[]): Promi
 
 /**
  * Numbers of calls at which a command is killed: a sample that changes each day, the first and last of each name, and
- * the last ten. RELCAT_EVERY=1 gives all.
+ * the last ten. Under .ci/nightly all of them.
  */
 export function killPoints(calls: readonly string[], every: number): number[] {
-  const step = process.env.RELCAT_EVERY === undefined ? every : 1;
+  const step = often(1, every);
   const today = Math.floor(Date.now() / 86_400_000);
   const isChosen = (name: string, index: number) =>
     index % step === today % step ||
