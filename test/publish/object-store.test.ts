@@ -13,6 +13,7 @@ import {
   headers,
   headersOf,
   type LocalFile,
+  smallParts,
   storeConformance,
   textFile,
 } from "./store-conformance.ts";
@@ -20,6 +21,7 @@ import {
 let fake: S3Fake;
 beforeAll(async () => {
   fake = await startS3Fake();
+  fake.bucket.minPartBytes = smallParts.partBytes;
   Object.assign(process.env, fake.environment);
 });
 afterAll(() => fake.stop());
@@ -29,9 +31,10 @@ let prefixes = 0;
 /** Short time limits, because the faults of these tests are immediate. */
 const patience = { silence: 5_000, attempts: 5, pause: 1 };
 
-const open = () => openS3Store({ ...fake.place, prefix: `p${++prefixes}/` }, {}, patience);
+const open = () =>
+  openS3Store({ ...fake.place, prefix: `p${++prefixes}/` }, {}, patience, smallParts.partBytes);
 
-describe("a bucket", () => storeConformance(open, true));
+describe("a bucket", () => storeConformance(open, true, smallParts.large));
 
 test("lists more than a thousand objects over several pages", async () => {
   const store = await open();

@@ -32,7 +32,6 @@ export interface Call {
   body: Buffer;
 }
 
-const smallestPart = 5 * 1024 * 1024;
 const pageSize = 1000;
 /** S3 has 1000 on a page, but a test's upload has few parts. */
 const partsPage = 2;
@@ -67,6 +66,8 @@ export class Bucket {
   unquoted = false;
   /** Completes an upload without its condition, as Ceph does. */
   completesAlways = false;
+  /** Of every part but the last one. */
+  minPartBytes = 5 * 1024 * 1024;
   /** Names of the conditions that it ignores, such as if-match. */
   ignored: readonly string[] = [];
   private begun = 0;
@@ -105,8 +106,8 @@ export class Bucket {
     for (const [key, object] of this.objects) copy.objects.set(key, object);
     for (const [id, upload] of this.uploads)
       copy.uploads.set(id, { ...upload, parts: new Map(upload.parts) });
-    const { unquoted, completesAlways, ignored, begun } = this;
-    return Object.assign(copy, { unquoted, completesAlways, ignored, begun });
+    const { unquoted, completesAlways, minPartBytes, ignored, begun } = this;
+    return Object.assign(copy, { unquoted, completesAlways, minPartBytes, ignored, begun });
   }
 
   private remove(keys: readonly string[]): Answer {
@@ -207,7 +208,8 @@ export class Bucket {
     if (chosen.some((part, index) => part === undefined || part.etag !== etags[index]))
       return refusal(400, "InvalidPart");
     const bytes = chosen.map((part) => part?.bytes ?? Buffer.alloc(0));
-    if (bytes.slice(0, -1).some(({ length }) => length < smallestPart)) return refusal(400, "EntityTooSmall");
+    if (bytes.slice(0, -1).some(({ length }) => length < this.minPartBytes))
+      return refusal(400, "EntityTooSmall");
     const digests = Buffer.concat(etags.map((etag) => Buffer.from(etag, "hex")));
     const etag = `${md5(digests)}-${etags.length}`;
     this.store(key, Buffer.concat(bytes), headers, etag);

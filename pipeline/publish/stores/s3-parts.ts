@@ -10,18 +10,18 @@ import type { FileReader } from "../../system/file-reader.ts";
 import { bare, refusedAs, type S3Session } from "./s3-client.ts";
 import { DamagedAnswer } from "./s3-failure.ts";
 
-const smallestPart = 8 * 1024 * 1024;
+export const minPartBytes = 8 * 1024 * 1024;
 /** Limit of the protocol. */
 const maxParts = 10_000;
 const inFlight = 3;
 
 /**
- * Adds up to 8 MiB that depend on the digest: an unfinished upload reveals only the sizes of its parts, and
+ * Adds up to `partBytes` that depend on the digest: an unfinished upload reveals only the sizes of its parts, and
  * one of another file must not be continued.
  */
-export function partSizeOf({ size, sha256 }: MeasuredFile): number {
-  const least = Math.max(smallestPart, Math.ceil(size / maxParts));
-  return least + Math.floor(Number.parseInt(sha256.slice(0, 6), 16) / 2);
+export function partSizeOf({ size, sha256 }: MeasuredFile, partBytes = minPartBytes): number {
+  const least = Math.max(partBytes, Math.ceil(size / maxParts));
+  return least + Math.floor((Number.parseInt(sha256.slice(0, 6), 16) / 2 ** 24) * partBytes);
 }
 
 /** A started upload, with the ETags of its parts by number. */
@@ -46,9 +46,10 @@ export async function uploadInParts(
   reader: FileReader,
   key: string,
   file: UploadHeaders,
+  partBytes: number,
   compare: () => ReturnType<ArtifactPlace["compare"]>,
 ): Promise<"uploaded" | "taken"> {
-  const upload = { session, key, file, partSize: partSizeOf(file) };
+  const upload = { session, key, file, partSize: partSizeOf(file, partBytes) };
   const { id, parts } = (await findUnfinished(upload)) ?? { id: await begin(upload), parts: new Map() };
   const etags = await sendParts(upload, id, parts, reader);
   if (!etags) return "taken";

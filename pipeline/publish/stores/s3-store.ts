@@ -12,6 +12,7 @@ import {
   type S3Session,
 } from "./s3-client.ts";
 import { DamagedAnswer, refused } from "./s3-failure.ts";
+import { minPartBytes } from "./s3-parts.ts";
 import { artifactsIn } from "./s3-upload.ts";
 
 /** Maximum per request of each kind. */
@@ -19,12 +20,14 @@ const page = 1000;
 
 /**
  * Opens a bucket of Amazon S3 or a compatible service, with the usual lookup of credentials.
+ * @param partBytes of the smallest parts; files of more than eight of them are uploaded in parts
  * @throws RelcatError usage
  */
 export async function openS3Store(
   place: S3Place,
   environment: Environment,
   retry: RetryPolicy = defaultS3Retry,
+  partBytes = minPartBytes,
 ): Promise<ArtifactStore> {
   const session = await openSession(place, environment, retry);
   const head = (key: string) => readHead(session, key);
@@ -42,7 +45,7 @@ export async function openS3Store(
         await removeSome(session, keys.slice(at, at + page), before);
     },
     list: (prefix) => list(session, prefix),
-    ...artifactsIn(session, head, put),
+    ...artifactsIn(session, head, put, partBytes),
   };
 }
 

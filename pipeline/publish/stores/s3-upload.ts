@@ -7,13 +7,12 @@ import type { S3Session } from "./s3-client.ts";
 import { DamagedAnswer } from "./s3-failure.ts";
 import { abandonUnfinished, uploadInParts } from "./s3-parts.ts";
 
-/** Larger files are uploaded in parts, so that a broken connection costs only one part. */
-const maxWholeBytes = 64 * 1024 * 1024;
-
+/** Files of more than eight parts are uploaded in parts, so that a broken connection costs only one of them. */
 export function artifactsIn(
   session: S3Session,
   head: ArtifactStore["head"],
   put: ArtifactStore["put"],
+  partBytes: number,
 ): Omit<ArtifactPlace, "place"> {
   const compare: ArtifactPlace["compare"] = async (key, file) => {
     const there = await head(key);
@@ -29,9 +28,9 @@ export function artifactsIn(
       if (before === "same") return "present";
       if (before === "other") throw nameTaken(session, key);
       const result = await withFile(path, file, (reader) =>
-        file.size <= maxWholeBytes
+        file.size <= 8 * partBytes
           ? uploadWhole(reader, key, file, put)
-          : uploadInParts(session, reader, key, file, () => compare(key, file)),
+          : uploadInParts(session, reader, key, file, partBytes, () => compare(key, file)),
       );
       if (result === "uploaded") return result;
       // A concurrent upload came first, which is fine if its bytes are the same.
