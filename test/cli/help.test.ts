@@ -19,10 +19,14 @@ const leaves = [...leavesOf(commandTable())].map(([, path]) => path);
 const folderOf = ([first = ""]: readonly string[]) =>
   /^(controller|devices)$/.test(first) ? `commands-${first}.ts` : "";
 
+const tables = globSync("{cli,controller}/{,*/}commands*.ts", { cwd: repository }).map((file) => ({
+  file,
+  rows: read(file).split(/(?=\brow\()/),
+}));
+
 /** The module that a command's row imports, by the words of the command. */
 function moduleOf(path: readonly string[]): string[] {
-  const found = globSync("{cli,controller}/{,*/}commands*.ts", { cwd: repository }).flatMap((file) => {
-    const rows = read(file).split(/(?=\brow\()/);
+  return tables.flatMap(({ file, rows }) => {
     const own = rows.filter(
       (row) =>
         new RegExp(`^row\\(\\s*\\w+,\\s*(?:"${path.at(-1)}"|[a-z]+,)`).test(row) &&
@@ -32,7 +36,6 @@ function moduleOf(path: readonly string[]): string[] {
       [...row.matchAll(/import\("(\.[^"]+)"\)/g)].map(([, target = ""]) => join(file, "..", target)),
     );
   });
-  return found;
 }
 
 test.each(leaves.map((path) => [path.join(" "), path] as const))(

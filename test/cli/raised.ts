@@ -3,14 +3,16 @@ import { join } from "node:path";
 import { codes, exitStatus } from "../../shared/errors.ts";
 import { repository } from "../support/run.ts";
 
-const sources = new Map<string, string>();
-const read = (path: string): string => {
-  const known = sources.get(path);
-  if (known !== undefined) return known;
-  const text = readFileSync(join(repository, path), "utf8");
-  sources.set(path, text);
-  return text;
-};
+/** Remembers the result for each path: almost every command imports almost every module. */
+function once<T>(work: (path: string) => T): (path: string) => T {
+  const known = new Map<string, T>();
+  return (path) => {
+    if (!known.has(path)) known.set(path, work(path));
+    return known.get(path) as T;
+  };
+}
+
+const read = once((path) => readFileSync(join(repository, path), "utf8"));
 
 const statement =
   /^(?:import|export) (?!type )(?:(\{[^}]*\}|\* as \w+|\w+) )?(?:from )?"(\.[^"]+)";$|import\("(\.[^"]+)"\)/gms;
@@ -33,7 +35,7 @@ function behindLibrary(names: readonly string[]): string[] {
   );
 }
 
-function importsOf(path: string): string[] {
+const importsOf = once((path): string[] => {
   const folder = path.replace(/\/[^/]+$/, "");
   return [...read(path).matchAll(statement)].flatMap(([, list, from, lazy]) => {
     const target = join(folder, from ?? lazy ?? "");
@@ -42,7 +44,15 @@ function importsOf(path: string): string[] {
     if (target !== library) return [target];
     return names ? behindLibrary(names) : [];
   });
-}
+});
+
+const statusesNamedIn = once((path): number[] => {
+  const text = read(path);
+  const named = Object.entries(codes).filter(([code]) => text.includes(`"${code}"`));
+  const verdicts = Object.entries(exitStatus).filter(([name]) => text.includes(`exitStatus.${name}`));
+  const isAsking = text.includes("new Declined(");
+  return [...named, ...verdicts].map(([, status]) => status).concat(isAsking ? exitStatus.declined : []);
+});
 
 /**
  * Exit statuses that a module names, or one that it imports: by a problem code, as a verdict, or as a question that is
@@ -56,12 +66,5 @@ export function statusesRaisedBy(entry: string): number[] {
     seen.add(path);
     waiting.push(...importsOf(path));
   }
-  const named = Object.entries(codes).filter(([code]) =>
-    [...seen].some((path) => read(path).includes(`"${code}"`)),
-  );
-  const verdicts = Object.entries(exitStatus).filter(([name]) =>
-    [...seen].some((path) => read(path).includes(`exitStatus.${name}`)),
-  );
-  const isAsking = [...seen].some((path) => read(path).includes("new Declined("));
-  return [...named, ...verdicts].map(([, status]) => status).concat(isAsking ? exitStatus.declined : []);
+  return [...new Set([...seen].flatMap(statusesNamedIn))];
 }
