@@ -13,7 +13,7 @@ import { dirname, join } from "node:path";
 import { execa } from "execa";
 import { expect } from "vitest";
 import type { ReleaseDocument } from "../../pipeline/index.ts";
-import { copyProject, lastingFolder, relcat, temporaryFolder } from "../support/run.ts";
+import { copyProject, madeOnce, relcat, temporaryFolder } from "../support/run.ts";
 
 /** A project whose sites are folders or buckets. */
 export interface PublishingProject {
@@ -55,31 +55,29 @@ export interface ProjectOptions {
   env?: Record<string, string>;
 }
 
-const templates = new Map<string, Promise<string>>();
+/** Where a template was made, in its files. */
+const madeAt = "made-at";
 const inFolder = (folder: string) => `  prod: {url: "dir:${folder}/www"}\n`;
 
 /** A copy of a fixture with a signed site and its artifacts, which is made once. */
 export async function publishingProject(options: ProjectOptions = {}): Promise<PublishingProject> {
   const { sites = inFolder, trust = "simple", env = {} } = options;
   const name = JSON.stringify({ ...options, sites: sites("FOLDER") });
-  const template = templates.get(name) ?? makeTemplate(options);
-  templates.set(name, template);
+  const template = await madeOnce(name, (folder) => makeTemplate(folder, options));
   const base = temporaryFolder();
-  cpSync(await template, base, { recursive: true, preserveTimestamps: true });
+  cpSync(template, base, { recursive: true, preserveTimestamps: true });
   const project = projectIn(base, trust, env);
   const file = join(project.folder, "releases/catalog.yaml");
-  writeFileSync(file, readFileSync(file, "utf8").replaceAll(await template, base));
+  writeFileSync(file, readFileSync(file, "utf8").replaceAll(readFileSync(join(base, madeAt), "utf8"), base));
   project.artifacts();
   return project;
 }
 
-async function makeTemplate({
-  fixture = "site/small",
-  sites = inFolder,
-  trust = "simple",
-  env = {},
-}: ProjectOptions): Promise<string> {
-  const base = lastingFolder();
+async function makeTemplate(
+  base: string,
+  { fixture = "site/small", sites = inFolder, trust = "simple", env = {} }: ProjectOptions,
+): Promise<void> {
+  writeFileSync(join(base, madeAt), base);
   const folder = copyProject(fixture, join(base, "project"));
   const file = join(folder, "releases/catalog.yaml");
   // Artifacts below the site itself, which is the default.
@@ -102,7 +100,6 @@ async function makeTemplate({
   const project = projectIn(base, trust, env);
   await project.make();
   rmSync(project.www, { recursive: true, force: true });
-  return base;
 }
 
 function projectIn(base: string, trust: "none" | "simple", env: Record<string, string>): PublishingProject {

@@ -1,4 +1,5 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -20,8 +21,35 @@ export function temporaryFolder(): string {
   return folder;
 }
 
+const made = new Map<string, Promise<string>>();
+
+/**
+ * A folder that the first test which needs it makes, for all processes of the run; tests copy it.
+ * @param make fills a folder, which is renamed afterwards
+ */
+export function madeOnce(name: string, make: (folder: string) => Promise<void>): Promise<string> {
+  const place = join(lastingPlace, createHash("sha256").update(name).digest("hex"));
+  const known = made.get(name) ?? (existsSync(place) ? Promise.resolve(place) : makeAt(place, make));
+  made.set(name, known);
+  return known;
+}
+
+async function makeAt(place: string, make: (folder: string) => Promise<void>): Promise<string> {
+  const folder = lastingFolder();
+  await make(folder);
+  try {
+    renameSync(folder, place);
+  } catch (error) {
+    // Another process was faster.
+    if (!existsSync(place)) throw error;
+  }
+  return place;
+}
+
+const lastingPlace = resolve(program, "../..");
+
 /** A folder for all test files of this process; removed after the run. */
-export const lastingFolder = (): string => mkdtempSync(join(resolve(program, "../.."), "lasting-"));
+export const lastingFolder = (): string => mkdtempSync(join(lastingPlace, "lasting-"));
 
 /** A copy of a fixture, or of the repository's sample for ".", to change at will. */
 export function copyProject(fixture: string, folder = temporaryFolder()): string {
@@ -32,8 +60,8 @@ export function copyProject(fixture: string, folder = temporaryFolder()): string
 }
 
 /** A copy of the sample without its package feeds, which need a key of their own in signed sites. */
-export function sampleWithoutFeeds(): string {
-  const folder = copyProject(".");
+export function sampleWithoutFeeds(into = temporaryFolder()): string {
+  const folder = copyProject(".", into);
   const config = join(folder, "releases/catalog.yaml");
   writeFileSync(config, readFileSync(config, "utf8").replace(/^feeds:\n(?: .*\n)+/m, ""));
   return folder;

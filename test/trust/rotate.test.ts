@@ -198,7 +198,7 @@ describe("private keys", () => {
     const again = await relcat(folder, ["trust", "init", keys]);
     expect([again.exitCode, again.stderr]).toEqual([2, expect.stringContaining("error[file-access]")]);
     chmodSync(join(keys, "root.pem"), 0o644);
-    const fresh = await signedProject();
+    const fresh = await signedProject("simple", undefined, "Other");
     const open = await fresh.relcat(["trust", "sign", "--keys", keys, ...on(200)]);
     expect(open.stderr).toMatch(/error\[key-unusable\] .*root\.pem can be read by others[\s\S]*chmod 600/);
   });

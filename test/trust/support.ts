@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Updater } from "tuf-js";
 import { expect, vi } from "vitest";
 import { afterFile } from "../support/after-file.ts";
-import { relcat, sampleWithoutFeeds, temporaryFolder } from "../support/run.ts";
+import { madeOnce, relcat, sampleWithoutFeeds, temporaryFolder } from "../support/run.ts";
 
 /** The time at which the sample is signed. */
 export const start = Date.parse("2026-10-01T00:00:00Z");
@@ -34,32 +34,43 @@ export const onlineKey = (keys: string, name = "online.pem") => ({
   RELCAT_ONLINE_KEY: readFileSync(join(keys, name), "utf8"),
 });
 
-/** The sample with keys, a first root and a released build. */
+/** The sample with keys, a first root and a released build. @param owner each has other keys */
 export async function signedProject(
   profile: "simple" | "full" = "simple",
   at = "2026-10-01T00:00:00Z",
+  owner = "Acme",
 ): Promise<SignedProject> {
-  const folder = sampleWithoutFeeds();
-  const keys = join(temporaryFolder(), "keys");
-  const run: SignedProject["relcat"] = (args, env = {}) => relcat(folder, args, { env });
-  const expectDone = async (args: string[], env = {}) => {
-    const { exitCode, stdout, stderr } = await run(args, env);
-    expect(exitCode, stderr).toBe(0);
-    return stdout;
-  };
-  await expectDone(["trust", "init", keys, "--profile", profile, "--now", at]);
-  appendFileSync(
-    join(folder, "releases/catalog.yaml"),
-    `\ntrust: {profile: ${profile}, valid_days: 7}\nbuilder: {id: "https://ci.example.com/builder", source: "git+https://git.example.com/product"}\n`,
+  const base = temporaryFolder();
+  const template = await madeOnce(`signed ${profile} ${at} ${owner}`, (into) =>
+    makeSigned(into, profile, at),
   );
-  await expectDone(["build", "--released"]);
+  cpSync(template, base, { recursive: true, preserveTimestamps: true });
+  const [folder, keys] = [join(base, "project"), join(base, "keys")];
+  const run: SignedProject["relcat"] = (args, env = {}) => relcat(folder, args, { env });
   return {
     folder,
     keys,
     dist: join(folder, "dist"),
     relcat: run,
-    sign: (...args) => expectDone(["sign", "--now", at, ...args], onlineKey(keys)),
+    sign: (...args) => succeed(folder, ["sign", "--now", at, ...args], onlineKey(keys)),
   };
+}
+
+async function makeSigned(base: string, profile: string, at: string): Promise<void> {
+  const [folder, keys] = [sampleWithoutFeeds(join(base, "project")), join(base, "keys")];
+  await succeed(folder, ["trust", "init", keys, "--profile", profile, "--now", at]);
+  appendFileSync(
+    join(folder, "releases/catalog.yaml"),
+    `\ntrust: {profile: ${profile}, valid_days: 7}\nbuilder: {id: "https://ci.example.com/builder", source: "git+https://git.example.com/product"}\n`,
+  );
+  await succeed(folder, ["build", "--released"]);
+}
+
+/** @returns standard output */
+async function succeed(folder: string, args: string[], env: Record<string, string> = {}): Promise<string> {
+  const { exitCode, stdout, stderr } = await relcat(folder, args, { env });
+  expect(exitCode, stderr).toBe(0);
+  return stdout;
 }
 
 /** Serves files as any file host does. @param port 0: any */

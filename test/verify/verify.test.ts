@@ -80,7 +80,7 @@ describe("a signed site is verified", () => {
       2,
       expect.stringContaining("there is no root to verify signatures with"),
     ]);
-    const other = await signedProject();
+    const other = await signedProject("simple", undefined, "Other");
     const wrong = await verify(whole, undefined, join(other.folder, "releases/trust/1.root.json"));
     expect([wrong.exitCode, wrong.text]).toEqual([
       6,
