@@ -5,6 +5,12 @@ import { join } from "node:path";
 
 const { RELCAT_GATE: folder = ".", RELCAT_SUITE: suite = "suite" } = process.env;
 
+/** Seconds. */
+const maxWait = 30;
+
+const waited = (seconds, processor) =>
+  `It took ${seconds.toFixed(0)} s with ${processor.toFixed(1)} s of processor time: a test must not wait.`;
+
 const messageOf = (error) =>
   (error.stack ?? error.message ?? String(error)).split("\n").slice(0, 12).join("\n").slice(0, 2000);
 
@@ -15,6 +21,7 @@ export default class GateReporter {
       test: "",
       message: messageOf(error),
     }));
+    const slow = [];
     let passed = 0;
     for (const module of modules) {
       const file = module.relativeModuleId;
@@ -25,7 +32,12 @@ export default class GateReporter {
       for (const described of module.children.allSuites()) failed(described.fullName, described.errors());
       for (const test of module.children.allTests()) {
         const { state, errors = [] } = test.result();
-        if (state === "passed") passed++;
+        const seconds = (test.diagnostic()?.duration ?? 0) / 1000;
+        const { processor } = test.meta();
+        if (processor !== undefined) slow.push({ file, test: test.fullName, seconds, processor });
+        const isWaiting = seconds > maxWait && processor < seconds / 10;
+        if (isWaiting) failed(test.fullName, [{ message: waited(seconds, processor) }]);
+        else if (state === "passed") passed++;
         if (state === "failed") failed(test.fullName, errors.slice(0, 1));
       }
     }
@@ -33,6 +45,6 @@ export default class GateReporter {
       file: module.relativeModuleId,
       seconds: module.diagnostic().duration / 1000,
     }));
-    writeFileSync(join(folder, `${suite}.json`), JSON.stringify({ suite, passed, failures, files }));
+    writeFileSync(join(folder, `${suite}.json`), JSON.stringify({ suite, passed, failures, files, slow }));
   }
 }

@@ -8,7 +8,7 @@ import { execa, type Options } from "execa";
 import { inject } from "vitest";
 import { afterFile } from "./after-file.ts";
 import { requireListedStatus } from "./exit-status.ts";
-import type { WarmCommand, WarmResult } from "./warm-commands.ts";
+import type { TimedResult, WarmCommand, WarmResult } from "./warm-commands.ts";
 
 export const repository = resolve(import.meta.dirname, "../..");
 /** relcat's installed launcher. */
@@ -125,12 +125,18 @@ export async function relcat(
   return { ...result, stdout, stderr };
 }
 
+let warm = 0;
+
+/** Seconds of processor time of all commands that this process ran so. */
+export const warmSeconds = (): number => warm;
+
 /** @throws if it prints a document that its schema does not allow, or exits with a status that its help does not list */
 export async function runWarm(command: WarmCommand): Promise<WarmResult> {
   const socket = connect(inject("warmCommands"));
   socket.end(JSON.stringify(command));
-  const { error, ...result } = JSON.parse(await text(socket));
+  const { error, seconds, ...result }: { error?: string } & TimedResult = JSON.parse(await text(socket));
   if (error) throw new Error(`relcat ${command.args.join(" ")}: ${error}`);
+  warm += seconds;
   requireListedStatus(command.args, result.exitCode);
   await checkOutput(command.args, result.stdout);
   return result;

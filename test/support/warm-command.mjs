@@ -9,9 +9,11 @@ const { version, bugs } = JSON.parse(readFileSync(new URL("package.json", own), 
 const { main } = await import(new URL("build/program/main.js", own).href);
 
 let isRunning = false;
+let before;
 
 function begin({ cwd, args, env }) {
   isRunning = true;
+  before = process.cpuUsage();
   for (const output of [1, 2]) ftruncateSync(output);
   for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
   Object.assign(process.env, env);
@@ -28,7 +30,9 @@ function end() {
   process.chdir("/");
   process.channel.ref();
   const memory = process.memoryUsage.rss();
-  process.send({ exitCode: process.exitCode ?? 0, stdout: written(1), stderr: written(2), memory });
+  const { user, system } = process.cpuUsage(before);
+  const seconds = (user + system) / 1e6;
+  process.send({ exitCode: process.exitCode ?? 0, stdout: written(1), stderr: written(2), memory, seconds });
   process.exitCode = undefined;
 }
 

@@ -18,9 +18,12 @@ export interface WarmResult {
   stderr: string;
 }
 
+/** A result with the processor time of the command. */
+export type TimedResult = WarmResult & { seconds: number };
+
 /** Processes that have relcat loaded and run one command after another, to save their start. */
 export interface WarmCommands {
-  /** A socket that takes a WarmCommand as JSON and answers with its WarmResult. */
+  /** A socket that takes a WarmCommand as JSON and answers with its TimedResult. */
   address: string;
   /** Later commands run in new processes. */
   renew(): void;
@@ -41,7 +44,7 @@ export function warmCommands(launcher: string, folder: string): WarmCommands {
   const all = new Set<ChildProcess>();
   const idle: { child: ChildProcess; key: string }[] = [];
 
-  async function run(command: WarmCommand): Promise<WarmResult> {
+  async function run(command: WarmCommand): Promise<TimedResult> {
     const variables = variablesOfNode(command);
     const key = JSON.stringify(variables);
     const index = idle.findLastIndex((each) => each.key === key);
@@ -111,13 +114,13 @@ async function start(
   return child;
 }
 
-function answerOf(child: ChildProcess): Promise<WarmResult & { memory: number }> {
+function answerOf(child: ChildProcess): Promise<TimedResult & { memory: number }> {
   return new Promise((resolve, reject) => {
     const failed = (status: unknown) => reject(new Error(`a process for commands has ended (${status})`));
     child.once("exit", failed);
     child.once("message", (message) => {
       child.off("exit", failed);
-      resolve(message as WarmResult & { memory: number });
+      resolve(message as TimedResult & { memory: number });
     });
   });
 }
