@@ -66,7 +66,7 @@ export class Bucket {
   unquoted = false;
   /** Completes an upload without its condition, as Ceph does. */
   completesAlways = false;
-  /** Of every part but the last one. */
+  /** Every part but the last one has at least this size. */
   minPartBytes = 5 * 1024 * 1024;
   /** Names of the conditions that it ignores, such as if-match. */
   ignored: readonly string[] = [];
