@@ -85,9 +85,13 @@ export function warmCommands(launcher: string, folder: string): WarmCommands {
   };
 }
 
-/** A publish that fails may hold the site until its process has ended. */
-const mayHoldSite = ({ args }: WarmCommand, { exitCode }: WarmResult): boolean =>
-  exitCode !== 0 && ["publish", "rollback"].includes(args[0] ?? "");
+/** Codes of refusals that come before a publish begins. */
+const refusals =
+  /^error\[(?:site-(?:tampered|newer|held)|build-\w+|usage|git-refused|content-uncommitted|ledger-unpushed|notes-changed|clock)\]/m;
+
+/** A publish that fails after it began may hold the site until its process has ended. */
+const mayHoldSite = ({ args }: WarmCommand, { exitCode, stderr }: WarmResult): boolean =>
+  exitCode !== 0 && ["publish", "rollback"].includes(args[0] ?? "") && !refusals.test(stderr);
 
 /** Variables that Node reads only when it starts. */
 function variablesOfNode({ env }: WarmCommand): Record<string, string> {
