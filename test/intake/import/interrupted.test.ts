@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { often } from "../../support/effort.ts";
 import { countCalls, killedAt } from "../../support/interrupt.ts";
 import { type Live, liveRecord, rows } from "../../support/live-catalog.ts";
 import { relcat } from "../../support/run.ts";
@@ -45,8 +46,8 @@ test("an import that is killed before any write leaves no ledger or a complete o
     "ledger.jsonl",
   ]);
   expect(calls).toBeGreaterThan(40);
-  // The step is not a divisor of the calls per file, so that every kind of write is hit.
-  for (let call = 1; call <= calls; call += 5) {
+  // The step does not divide the number of calls for a file, so that every kind of write is hit.
+  for (let call = 1; call <= calls; call += often(1, 17)) {
     rmSync(releases, { recursive: true, force: true });
     await killedAt(call, folder, command);
     const partial: Tree = existsSync(releases) ? readTree(releases) : new Map();
