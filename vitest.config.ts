@@ -22,7 +22,7 @@ export default defineConfig({
   test: {
     include: isSlow ? ["test/slow/**/*.test.ts", onPostgres] : ["test/**/*.test.ts"],
     exclude: isSlow ? [] : ["test/slow/**"],
-    tags: [{ name: "long", description: "Left out by npm test." }],
+    tags: [{ name: "long", description: "It takes over a second. Left out by npm test." }],
     // A process for each file would take a fifth of the time; test/support/each-file.ts puts right what a file changes.
     isolate: false,
     setupFiles: "test/support/each-file.ts",

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { expect, test } from "vitest";
 import { artifact, release } from "../support/project.ts";
 import { releasing, version } from "../support/releasing.ts";

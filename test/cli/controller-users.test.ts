@@ -9,7 +9,7 @@ beforeAll(async () => {
 const users = (...words: string[]) => ["controller", "users", ...words, "--database", "controller.db"];
 const password = "a long enough password\n";
 
-test("users can be added, changed, disabled and enabled again", async () => {
+test("users can be added, changed, disabled and enabled again", { tags: ["long"] }, async () => {
   const { succeed, json } = made;
   const said = async (args: string[], input?: string) => (await succeed(args, input)).stdout;
   expect(
@@ -84,7 +84,9 @@ describe("refuses an invalid change", () => {
   });
 });
 
-test("audit show describes each row in words, with the reason for refused credentials", async () => {
+test("audit show describes each row in words, with the reason for refused credentials", {
+  tags: ["long"],
+}, async () => {
   const served = await servedController();
   const { key } = await served.json(["controller", "keys", "create", "--database", "controller.db"]);
   const refused = await served.run(["devices", "list"], "", { ...served.env, RELCAT_API_KEY: key });

@@ -72,21 +72,25 @@ describe("without versions", () => {
     );
   });
 
-  test.skipIf(!hasTerminal)("asks at a terminal, and names each release with its records", async () => {
-    const { folder, list } = project(smallCatalog);
-    const no = await atTerminal(folder, ["cut"], "n\n");
-    expect(no.text).toContain(
-      "To be made permanent:\n  26.08.001  2 records\n  26.09.001  3 records\nCut them? [y/N] ",
-    );
-    expect(no.text).toMatch(/\[y\/N\] n\nNothing was changed\.\n$/);
-    expect(no.text).not.toContain("error");
-    expect([no.exitCode, list("releases").includes("ledger.jsonl")]).toEqual([9, false]);
-    const yes = await atTerminal(folder, ["cut"], "y\n");
-    expect([yes.exitCode, list("releases").includes("ledger.jsonl")]).toEqual([0, true]);
-    expect((await atTerminal(folder, ["cut"], "")).text).toContain(
-      "Nothing to cut: everything is already permanent",
-    );
-  });
+  test.skipIf(!hasTerminal)(
+    "asks at a terminal, and names each release with its records",
+    { tags: ["long"] },
+    async () => {
+      const { folder, list } = project(smallCatalog);
+      const no = await atTerminal(folder, ["cut"], "n\n");
+      expect(no.text).toContain(
+        "To be made permanent:\n  26.08.001  2 records\n  26.09.001  3 records\nCut them? [y/N] ",
+      );
+      expect(no.text).toMatch(/\[y\/N\] n\nNothing was changed\.\n$/);
+      expect(no.text).not.toContain("error");
+      expect([no.exitCode, list("releases").includes("ledger.jsonl")]).toEqual([9, false]);
+      const yes = await atTerminal(folder, ["cut"], "y\n");
+      expect([yes.exitCode, list("releases").includes("ledger.jsonl")]).toEqual([0, true]);
+      expect((await atTerminal(folder, ["cut"], "")).text).toContain(
+        "Nothing to cut: everything is already permanent",
+      );
+    },
+  );
 });
 
 test("--json prints the new ids as a document", async () => {

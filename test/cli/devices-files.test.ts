@@ -46,7 +46,9 @@ test("import of an export restores the devices that were changed since", async (
   expect(restoredFields(await exported(served))).toEqual(restoredFields(before));
 });
 
-test("import into another controller keeps decisions for devices that have not called there", async () => {
+test("import into another controller keeps decisions for devices that have not called there", {
+  tags: ["long"],
+}, async () => {
   const other = await servedController();
   const text = readFileSync(join(served.folder, "devices.jsonl"), "utf8");
   const { stdout, stderr } = await other.succeed(["devices", "import", "-", "--yes"], text);

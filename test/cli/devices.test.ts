@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { beforeAll, describe, expect, test } from "vitest";
 import { ownerEmail, type ServedController, servedController } from "../support/controller.ts";
 

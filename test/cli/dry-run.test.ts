@@ -72,7 +72,7 @@ test("uncut names the lines and ids", async () => {
   );
 });
 
-test("ledger rebase names the new ids", async () => {
+test("ledger rebase names the new ids", { tags: ["long"] }, async () => {
   const made = await settledProject();
   await cutBranch(made, "one", "26.09.001", "3", "2026-09-02T10:00:00Z");
   await cutBranch(made, "two", "26.10.001", "4", "2026-09-03T10:00:00Z");

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { cpSync, lchownSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";

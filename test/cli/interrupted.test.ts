@@ -34,7 +34,9 @@ async function interruptAt(folder: string, below: string, name: string, args: re
   return result;
 }
 
-test("Ctrl-C during a build leaves complete files and a folder that the next build finishes", async () => {
+test("Ctrl-C during a build leaves complete files and a folder that the next build finishes", {
+  tags: ["long"],
+}, async () => {
   const { folder, read, list, succeed } = project(manyReleases);
   const { exitCode, signal } = await interruptAt(folder, "dist", "api", ["build"]);
   // A fast machine may finish before the signal arrives, but must not fail in another way.

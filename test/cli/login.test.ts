@@ -125,7 +125,7 @@ describe("login and its session refuse in one sentence", () => {
     ]);
   });
 
-  test("commands need --url if there are two sessions", async () => {
+  test("commands need --url if there are two sessions", { tags: ["long"] }, async () => {
     const other = await servedController();
     const { run, succeed } = folderFor();
     for (const { url } of [served, other])

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { describe, expect, test } from "vitest";
 import { callsOf, killedAt, killPoints } from "../support/interrupt.ts";
 import { artifact, initAlone, note, project, release, smallCatalog } from "../support/project.ts";

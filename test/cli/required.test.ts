@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { expect, test } from "vitest";
 import { leavesOf } from "../../cli/terminal/exit-codes.ts";
 import { relcat, temporaryFolder } from "../support/run.ts";

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { cpSync, existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";

@@ -124,7 +124,9 @@ test("a build reads a file with a new time once, and changes nothing", async () 
   expect((await loaded(folder)).length).toBeLessThan(17);
 });
 
-test("a build makes outputs again that were deleted, edited or replaced by links", async () => {
+test("a build makes outputs again that were deleted, edited or replaced by links", {
+  tags: ["long"],
+}, async () => {
   const folder = copyProject("site/small");
   const dist = join(folder, "dist");
   await built(folder);
@@ -142,7 +144,7 @@ test("a build makes outputs again that were deleted, edited or replaced by links
   expect(await built(folder)).toMatch(unchanged);
 });
 
-test("a build notices a changed template", async () => {
+test("a build notices a changed template", { tags: ["long"] }, async () => {
   const folder = copyProject("site/small");
   const own = join(temporaryFolder(), "relcat");
   for (const name of ["cli", "build", "package.json", "templates", "schemas"])

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bucketProject, prefix, serveBucket } from "../publish/bucket-support.ts";
 import type { PublishingProject } from "../publish/support.ts";

@@ -16,7 +16,7 @@ const streamed = (from: { after?: number; last?: number } = {}, to = controller)
 const targets = (events: ReceivedEvent[]) => events.map(({ data }) => data.target.id);
 
 describe("an event stream", () => {
-  test("ends when the server stops, which does not wait for it", async () => {
+  test("ends when the server stops, which does not wait for it", { tags: ["long"] }, async () => {
     const { close, api } = await testController({
       database: controller.database,
       serve: { timeouts: { close: 600_000 } },

@@ -115,7 +115,7 @@ describe("concurrent requests", () => {
 });
 
 describe("rate counters", () => {
-  test("need no more memory for 200,000 random addresses than for a few", async () => {
+  test("need no more memory for 200,000 random addresses than for a few", { tags: ["long"] }, async () => {
     const rates = new RateLimits(localCounters());
     const flood = async (from: number) => {
       for (let index = from; index < from + 100_000; index++)

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { beforeAll, describe, expect, test } from "vitest";
 import { allScopes, each, insertDevices, setStates, statesOf } from "./state-support.ts";
 import { type TestController, type TestKey, testController } from "./support.ts";

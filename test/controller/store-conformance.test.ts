@@ -167,7 +167,7 @@ describe("commits", () => {
     return heard.finally(() => stop());
   };
 
-  test("are reported to this process and to others", async () => {
+  test("are reported to this process and to others", { tags: ["long"] }, async () => {
     const other = await open(place);
     for (const writer of [database, other]) {
       const [here, there] = [notified(database), notified(other)];

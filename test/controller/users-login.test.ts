@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { some } from "../support/effort.ts";
 import { basic, caller, password, start, type TestController, testController } from "./support.ts";

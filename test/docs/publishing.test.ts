@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { existsSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

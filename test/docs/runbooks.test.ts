@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readCleartextMessage, readKey, readPrivateKey } from "openpgp";

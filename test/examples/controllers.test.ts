@@ -1,4 +1,3 @@
-/** @module-tag long */
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeAll, test } from "vitest";

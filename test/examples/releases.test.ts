@@ -1,4 +1,3 @@
-/** @module-tag long */
 import { join } from "node:path";
 import { beforeAll, beforeEach, test } from "vitest";
 import { tryExample } from "./paste.ts";

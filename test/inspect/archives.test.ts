@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { xz } from "@napi-rs/lzma";

@@ -141,7 +141,7 @@ test.each(subjects)("%s with any damage gets a verdict", async (name, original) 
   );
 });
 
-test("noise in any compression gets a verdict", async () => {
+test("noise in any compression gets a verdict", { tags: ["long"] }, async () => {
   const pack = fc.constantFrom<(bytes: Uint8Array) => Uint8Array>(
     (bytes) => bytes,
     gzipSync,

@@ -191,7 +191,7 @@ describe("if git cannot compare", () => {
   const line = (reason: string) => `The ledger was not compared with origin/main: ${reason}\n`;
   const first = (stderr: string) => `${stderr}\n`.replace(/^(?!The ledger was).*\n/gm, "");
 
-  test("one line reports it, and nothing fails", async () => {
+  test("one line reports it, and nothing fails", { tags: ["long"] }, async () => {
     const folder = temporaryFolder();
     cpSync(join(pushed.folder, "releases"), join(folder, "releases"), { recursive: true });
     const alone = await relcat(folder, ["check"], { env: { GIT_CEILING_DIRECTORIES: "/" } });

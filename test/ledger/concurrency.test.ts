@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, readdirSync, readFileSync } from "node:fs";

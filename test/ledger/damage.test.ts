@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { beforeAll, describe, expect, test } from "vitest";
 import { assignIds } from "../../pipeline/ledger/assign-ids.ts";
 import { checkGrowth } from "../../pipeline/ledger/growth.ts";

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import { readLedger, readLedgerPieces } from "../../pipeline/ledger/ledger.ts";

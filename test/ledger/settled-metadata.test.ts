@@ -95,7 +95,9 @@ describe("metadata that the settled revision has", () => {
     await made.git("push", "--quiet", "--force", "origin", "main:main");
   });
 
-  test("is compared by commands that release something, and accepted by them once it is merged", async () => {
+  test("is compared by commands that release something, and accepted by them once it is merged", {
+    tags: ["long"],
+  }, async () => {
     const made = changed(otherDependency);
     const mergeFirst =
       "hint: Prove it on a branch with relcat check --artifacts FOLDER and merge that first; or restore what was there.";

@@ -21,7 +21,9 @@ const recordsOf = (made: Project, out: string) =>
     }[]
   ).map(({ id, name }) => ({ id, name }));
 
-test("the provisional build, the plan, the cut and the released build have the same ids", async () => {
+test("the provisional build, the plan, the cut and the released build have the same ids", {
+  tags: ["long"],
+}, async () => {
   const { made, plan, ledger } = await plannedProject();
   await made.succeed("build", "--out", "before");
   await made.succeed("cut", "--plan", "plan.json");

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { describe, expect, test } from "vitest";
 import { rpmOf } from "../site/feeds/rpms.ts";
 import { artifact, type Files, release } from "../support/project.ts";

@@ -115,7 +115,7 @@ test("a branch that is behind is one problem, and not a removal of every missing
   expect(plan.removed).toEqual([]);
 });
 
-test("an id of two branches needs ledger rebase, and no withdrawal", async () => {
+test("an id of two branches needs ledger rebase, and no withdrawal", { tags: ["long"] }, async () => {
   const made = await settledProject();
   await made.git("switch", "--quiet", "main");
   writeAll(made, october);

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import markdownIt from "markdown-it";
 import { type DefaultTreeAdapterTypes, parseFragment } from "parse5";
 import { describe, expect, test } from "vitest";

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { expect, test } from "vitest";
 import { often } from "../support/effort.ts";
 import { place, problemIn, problemInManifest } from "./complaint.ts";

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readSignature } from "openpgp";

@@ -34,7 +34,9 @@ const nextOf = (stderr: string): string[] =>
     ([line]) => line,
   );
 
-test("every Next line works when it is pasted: it repeats -C, --site and --out", async () => {
+test("every Next line works when it is pasted: it repeats -C, --site and --out", {
+  tags: ["long"],
+}, async () => {
   const { run } = await elsewhere();
   const manifest = "releases/26.09.001/manifests/rpm.json";
   const done: string[] = [];

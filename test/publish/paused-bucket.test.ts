@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { publishSteps } from "../../pipeline/documents/publish-turn.ts";

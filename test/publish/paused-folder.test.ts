@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { cpSync, existsSync, readdirSync, readlinkSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";

@@ -23,7 +23,9 @@ const at = (origin: Origin) => `${origin.url}${new URL(project.baseUrl).pathname
 const get = (path: string, headers = {}, method = "GET") => send(`${at(server)}/${path}`, method, headers);
 const deb = "files/26.07.001/client-core_26.07.001_2004.deb";
 
-test("serve has every public file of the site's index, and the site verifies", async () => {
+test("serve has every public file of the site's index, and the site verifies", {
+  tags: ["long"],
+}, async () => {
   const [entry] = project.state().history;
   const { files } = JSON.parse(readFileSync(join(project.www, `state/${entry?.files}.json`), "utf8"));
   const paths = Object.keys(files);

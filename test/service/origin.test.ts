@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";

@@ -2,7 +2,9 @@ import { expect, test } from "vitest";
 import { copyProject, relcat } from "../support/run.ts";
 import { ask, serveFolder } from "./origin.ts";
 
-test("the server answers each search with the page of the site, which says what to do without JavaScript", async () => {
+test("the server answers each search with the page of the site, which says what to do without JavaScript", {
+  tags: ["long"],
+}, async () => {
   const folder = copyProject(".");
   const { exitCode, stderr } = await relcat(folder, ["build"]);
   expect(exitCode, stderr).toBe(0);

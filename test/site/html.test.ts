@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { HtmlValidate } from "html-validate";
 import { expect, test } from "vitest";
 import { liveProject } from "../intake/import/importing.ts";

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { beforeAll, expect, test } from "vitest";
 import { largeCatalog } from "../support/large.ts";
 import { project } from "../support/project.ts";

@@ -38,7 +38,7 @@ function metadataOf(type: string, name: string): object {
 const textOf = (path: string, bytes: Buffer): string =>
   String(path.endsWith(".gz") ? gunzipSync(bytes) : path.endsWith(".xz") ? xz.decompressSync(bytes) : bytes);
 
-test("private records are in no file of a site with every package feed", async () => {
+test("private records are in no file of a site with every package feed", { tags: ["long"] }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(artifact, { minLength: 1, maxLength: 8 }), async (drawn) => {
       const folder = temporaryFolder();

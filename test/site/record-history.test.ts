@@ -17,7 +17,9 @@ const revised = (made: ReturnType<typeof project>, description: string) => {
   made.write(path, manifest);
 };
 
-test("each event of a record is on its release's page after the next build, oldest first", async () => {
+test("each event of a record is on its release's page after the next build, oldest first", {
+  tags: ["long"],
+}, async () => {
   const made = project(smallCatalog);
   await made.succeed("cut", "--all", "--now", "2026-09-20T10:00:00Z");
   const added = "Added 2026-09-20 10:00 UTC";

@@ -26,7 +26,7 @@ test.each(files)(
   },
 );
 
-test("the sample's feeds list two versions of each package, without a key", async () => {
+test("the sample's feeds list two versions of each package, without a key", { tags: ["long"] }, async () => {
   const made = copyProject(".");
   const { exitCode, stderr } = await relcat(made, ["build"]);
   expect(exitCode, stderr).toBe(0);

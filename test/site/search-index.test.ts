@@ -126,7 +126,9 @@ test("a catalog without releases has an empty index", () => {
   });
 });
 
-test("at 25,000 records, a search for a name loads less than 100 KB, and a month of notes is split", () => {
+test("at 25,000 records, a search for a name loads less than 100 KB, and a month of notes is split", {
+  tags: ["long"],
+}, () => {
   const many = Array.from({ length: 1000 }, (_, index) => {
     const version = `26.${String(12 - Math.floor(index / 84)).padStart(2, "0")}.${String(999 - (index % 84)).padStart(3, "0")}`;
     const packages = Array.from({ length: 25 }, (_, file) => {

@@ -19,7 +19,7 @@ const signed = (name: string, type: string) => ({
   },
 });
 
-test("a page of 25 records has less than 30 kB, with style and script", async () => {
+test("a page of 25 records has less than 30 kB, with style and script", { tags: ["long"] }, async () => {
   const version = "26.08.001";
   const artifacts = Array.from({ length: 25 }, (_, index) => signed(`client-${index}_${version}.deb`, "deb"));
   const made = project({

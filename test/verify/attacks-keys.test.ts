@@ -52,7 +52,7 @@ describe("verify refuses keys", () => {
     );
   });
 
-  test("with a root that only its own new keys signed", async () => {
+  test("with a root that only its own new keys signed", { tags: ["long"] }, async () => {
     const stranger = keyOf(await signedProject(), "root");
     const said = await withRoot((signed) => {
       signed.keys[stranger.id] = described(stranger);
@@ -63,7 +63,9 @@ describe("verify refuses keys", () => {
   });
 });
 
-test("versions that an attacker raised are forgotten after the online key is rotated", async () => {
+test("versions that an attacker raised are forgotten after the online key is rotated", {
+  tags: ["long"],
+}, async () => {
   const own = await signedProject("simple", new Date().toISOString());
   await own.sign();
   const place = copyOf(own.dist);

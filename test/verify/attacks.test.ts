@@ -215,7 +215,7 @@ describe("a wrong clock is reported", () => {
     ]);
   });
 
-  test("if it is ahead and everything has expired", async () => {
+  test("if it is ahead and everything has expired", { tags: ["long"] }, async () => {
     const old = await signedProject("simple", new Date(Date.now() - 20 * day).toISOString());
     await old.sign();
     const { exitCode, text } = await verify(old, [old.dist]);

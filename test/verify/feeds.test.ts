@@ -62,7 +62,7 @@ describe("every file that clients read is named by verify if", () => {
     for (const path of read) expect(text).toContain(`  ${path} is not what was signed`);
   });
 
-  test("it is an older one that was signed, in one feed at a time", async () => {
+  test("it is an older one that was signed, in one feed at a time", { tags: ["long"] }, async () => {
     for (const path of read) {
       const copy = copyOf(made.dist);
       expect(readFileSync(join(copy, path))).not.toEqual(readFileSync(join(first, path)));

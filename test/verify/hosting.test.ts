@@ -35,7 +35,9 @@ async function saidOf(harm: () => void): Promise<string[]> {
 
 const everyone = (pattern: RegExp) => [1, 2, 3].map(() => expect.stringMatching(pattern));
 
-test("verify compares hosting/ beside the live build with the signed build.json", async () => {
+test("verify compares hosting/ beside the live build with the signed build.json", {
+  tags: ["long"],
+}, async () => {
   const file = () => join(project.www, "hosting/nginx/nginx.conf");
   expect(await saidOf(() => {})).toEqual(everyone(/^0 Verified/));
   expect(await saidOf(() => writeFileSync(file(), "root /etc;"))).toEqual(

@@ -10,7 +10,7 @@ import { copyOf, Forger, hash, rootOf } from "./support.ts";
 type Json = any;
 
 /** A site as a later version of relcat may make it, within schema_version 1. */
-test("verify and plan --against ignore unknown members", async () => {
+test("verify and plan --against ignore unknown members", { tags: ["long"] }, async () => {
   const project = await signedProject("simple", new Date().toISOString());
   await project.sign();
   const folder = copyOf(project.dist);

@@ -117,7 +117,7 @@ describe("--expect", () => {
     expect([short.exitCode, short.text]).toEqual([2, expect.stringContaining("first 12 characters")]);
   });
 
-  test("waits until the build is live, through failures of the network", async () => {
+  test("waits until the build is live, through failures of the network", { tags: ["long"] }, async () => {
     let asked = 0;
     const folder = () => (asked > 2 ? second() : first());
     const url = await host(folder, (path, _request, response) => {

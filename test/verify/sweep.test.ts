@@ -57,7 +57,7 @@ async function flippedUnnoticed(path: string, bytes: Buffer, places: Iterable<nu
 }
 
 describe("verify notices among all files, signatures and metadata of a site", () => {
-  test("a changed byte of any file", async () => {
+  test("a changed byte of any file", { tags: ["long"] }, async () => {
     const random = numbers(seed);
     expect(await look()).toBe("ok ");
     const unnoticed: string[] = [];
@@ -67,7 +67,7 @@ describe("verify notices among all files, signatures and metadata of a site", ()
     expect(await look()).toBe("ok ");
   });
 
-  test("every changed byte of files without a hash", async () => {
+  test("every changed byte of files without a hash", { tags: ["long"] }, async () => {
     const random = numbers(seed);
     const unnoticed: string[] = [];
     for (const path of ["metadata/timestamp.json", "metadata/1.root.json"]) {
@@ -79,7 +79,7 @@ describe("verify notices among all files, signatures and metadata of a site", ()
     expect(unnoticed).toEqual([]);
   });
 
-  test("a missing file, by name", async () => {
+  test("a missing file, by name", { tags: ["long"] }, async () => {
     const unnoticed: string[] = [];
     for (const path of [...readTree(folder).keys()].filter(isChosen)) {
       if (path === "metadata/signed.json") continue; // The signer's own; no reader needs it.

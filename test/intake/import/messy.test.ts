@@ -52,7 +52,7 @@ test("records that break rules are named one by one, and nothing is written", as
   expect(made.list("releases")).toEqual([]);
 });
 
-test("every record of the built site is unchanged, with all its violations", async () => {
+test("every record of the built site is unchanged, with all its violations", { tags: ["long"] }, async () => {
   const { stderr } = await imported.succeed("check");
   expect(stderr).not.toContain("error");
   await expectRebuilt(imported, records);

@@ -78,7 +78,7 @@ const catalogs = fc
   .chain((seeds) => fc.tuple(fc.constant(seeds), ids(seeds.length)))
   .map(([seeds, chosen]) => seeds.map((seed, index) => liveRecord({ ...seed, id: chosen[index] ?? 1 })));
 
-test("any valid catalog imports, and builds to the same records", async () => {
+test("any valid catalog imports, and builds to the same records", { tags: ["long"] }, async () => {
   await fc.assert(
     fc.asyncProperty(catalogs, async (records) => {
       const folder = temporaryFolder();
@@ -151,7 +151,7 @@ const damaged = catalogs.chain((records) =>
   }),
 );
 
-test("any catalog with accepted violations builds to the same records", async () => {
+test("any catalog with accepted violations builds to the same records", { tags: ["long"] }, async () => {
   await fc.assert(
     fc.asyncProperty(damaged, async (records) => {
       const folder = temporaryFolder();

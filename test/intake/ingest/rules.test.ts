@@ -101,7 +101,9 @@ async function unchecked(built: readonly BuiltDeb[]): Promise<object> {
   return { release: version, artifacts };
 }
 
-test("check accepts each manifest that ingest writes, and refuses by the same rules what ingest refuses", async () => {
+test("check accepts each manifest that ingest writes, and refuses by the same rules what ingest refuses", {
+  tags: ["long"],
+}, async () => {
   const outcomes = new Map<string, number>();
   await fc.assert(
     fc.asyncProperty(debs, async (built) => {

@@ -60,7 +60,9 @@ const splitRelease = artifacts.chain((list) =>
   }),
 );
 
-test("a release is the same for any split of its artifacts into jobs, in any order and with repeats", () => {
+test("a release is the same for any split of its artifacts into jobs, in any order and with repeats", {
+  tags: ["long"],
+}, () => {
   fc.assert(
     fc.property(splitRelease, ({ list, jobs }) => {
       const whole = merged([list]);

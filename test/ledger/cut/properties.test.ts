@@ -43,7 +43,9 @@ const steps = fc.array(
 );
 const order = fc.array(fc.nat({ max: 30 }), { minLength: 1, maxLength: 6 });
 
-test("ids are unique, permanent and ascending, provisional ids are those of the cut, and the ledger only grows", async () => {
+test("ids are unique, permanent and ascending, provisional ids are those of the cut, and the ledger only grows", {
+  tags: ["long"],
+}, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(steps, order), { minLength: 1, maxLength: 3 }), async (days) => {
       const workshop = new Workshop();

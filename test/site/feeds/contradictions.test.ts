@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { gunzipSync, gzipSync } from "node:zlib";
 import { xz } from "@napi-rs/lzma";
 import fc from "fast-check";

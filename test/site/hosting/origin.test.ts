@@ -9,27 +9,31 @@ import { runContract } from "./run-contract.ts";
 
 runContract(origin);
 
-test.runIf(hasPrograms)("the commands of docs/hosting.md download a file with curl", async () => {
-  const page = readFileSync(join(repository, "docs/hosting.md"), "utf8");
-  const lines = page
-    .split("\n")
-    .filter((line) => /^(id=\$\()?curl .*127\.0\.0\.1:8080\/api/.test(line))
-    .map((line) => line.replace("http://127.0.0.1:8080", "$CATALOG").replaceAll("'", '"'));
-  expect(lines).toHaveLength(2);
-  // The first line has quotes for jq.
-  const [choose = "", download = ""] = lines;
-  const running = await origin.start(await servedSite(""));
-  try {
-    const script = [
-      choose.replace(/jq -r ".*"\)$/, "jq -r '.[0].id')"),
-      download.replace(/^curl/, "$CURL -sS"),
-    ];
-    const said = await runInstaller(
-      { lines: ['cd "$(mktemp -d)"', ...script, "cat client.deb"], file: "core20" },
-      running.origin,
-    );
-    expect([fileOf("core20"), fileOf("gui20"), fileOf("core22"), fileOf("gui22")]).toContain(said);
-  } finally {
-    await running.stop();
-  }
-});
+test.runIf(hasPrograms)(
+  "the commands of docs/hosting.md download a file with curl",
+  { tags: ["long"] },
+  async () => {
+    const page = readFileSync(join(repository, "docs/hosting.md"), "utf8");
+    const lines = page
+      .split("\n")
+      .filter((line) => /^(id=\$\()?curl .*127\.0\.0\.1:8080\/api/.test(line))
+      .map((line) => line.replace("http://127.0.0.1:8080", "$CATALOG").replaceAll("'", '"'));
+    expect(lines).toHaveLength(2);
+    // The first line has quotes for jq.
+    const [choose = "", download = ""] = lines;
+    const running = await origin.start(await servedSite(""));
+    try {
+      const script = [
+        choose.replace(/jq -r ".*"\)$/, "jq -r '.[0].id')"),
+        download.replace(/^curl/, "$CURL -sS"),
+      ];
+      const said = await runInstaller(
+        { lines: ['cd "$(mktemp -d)"', ...script, "cat client.deb"], file: "core20" },
+        running.origin,
+      );
+      expect([fileOf("core20"), fileOf("gui20"), fileOf("core22"), fileOf("gui22")]).toContain(said);
+    } finally {
+      await running.stop();
+    }
+  },
+);

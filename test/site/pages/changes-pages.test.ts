@@ -123,7 +123,9 @@ test("the first release has no list of files", () => {
   expect(html).not.toContain("Removed");
 });
 
-test("releases/ groups by year and month, with counts, and only the newest month is open", () => {
+test("releases/ groups by year and month, with counts, and only the newest month is open", {
+  tags: ["long"],
+}, () => {
   const older = Array.from({ length: 1060 }, (_, index) =>
     releaseOf(
       `25.${String(12 - Math.floor(index / 200)).padStart(2, "0")}.${String(200 - (index % 200)).padStart(3, "0")}`,

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { cpSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import * as openpgp from "openpgp";
