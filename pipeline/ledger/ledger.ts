@@ -3,29 +3,23 @@ import type { Code, Place, Problem } from "../../shared/errors.ts";
 import type { Source } from "../../shared/source.ts";
 import { type AddEvent, type LedgerEvent, ledgerEventSchema } from "../documents/ledger.ts";
 import { display } from "../project/display.ts";
-import { type LedgerEvents, LedgerLines } from "./ledger-lines.ts";
-import {
-  type Change,
-  type Entry,
-  LedgerRecords,
-  type RecordsById,
-  type RecordsByIdentity,
-} from "./ledger-records.ts";
-import { LinedText } from "./lined-text.ts";
+import { type Change, type Entry, LedgerRecords } from "./ledger-records.ts";
 
 /** The ledger and its current state. */
 export interface Ledger {
   file: string;
-  /** Assembled on each call, so that a long text does not stay in memory. */
+  /** Assembled on each call, so that a long text is not in memory twice. */
   readonly text: string;
-  /** The same text in pieces, which need less memory. */
+  /** The same text in pieces. */
   pieces(): Iterable<string>;
-  events: LedgerEvents;
-  byId: RecordsById;
-  byIdentity: RecordsByIdentity;
-  ofVersion(version: string): Entry[];
+  events: readonly LedgerEvent[];
+  /** In the order of their lines. */
+  byId: ReadonlyMap<number, Entry>;
+  /** By the result of identity(). */
+  byIdentity: ReadonlyMap<string, Entry>;
+  ofVersion(version: string): readonly Entry[];
   /** Events of a record after the one that adds it, in order. */
-  changesOf(id: number): Change[];
+  changesOf(id: number): readonly Change[];
   versions: ReadonlySet<string>;
   /** Number of lines that are not about private records. */
   publicLines: number;
@@ -61,9 +55,9 @@ export function readLedgerPieces(file: string, pieces: Iterable<string>): ReadLe
 class LedgerFold {
   readonly problems: Problem[] = [];
   private readonly file: string;
-  private readonly text = new LinedText();
-  private readonly lines: LedgerLines;
-  private readonly records: LedgerRecords;
+  private readonly pieces: string[] = [];
+  private readonly events: LedgerEvent[] = [];
+  private readonly records = new LedgerRecords();
   /** Lines other than add events, to detect repetitions. A repeated add event is found by its id. */
   private readonly others = new Map<string, number>();
   private nextId = 1;
@@ -72,54 +66,49 @@ class LedgerFold {
 
   constructor(file: string) {
     this.file = file;
-    this.lines = new LedgerLines(this.text);
-    this.records = new LedgerRecords(this.lines);
   }
 
   ledger(): Ledger {
-    const { file, text, lines, records, nextId, newest } = this;
-    const byIdentity: RecordsByIdentity = {
-      has: (key) => records.withIdentity(key) !== undefined,
-      get: (key) => records.withIdentity(key),
-    };
+    const { file, pieces, events, records, nextId, newest } = this;
     return {
       file,
       get text() {
-        return text.text;
+        return pieces.join("");
       },
-      pieces: () => text.pieces(),
-      events: lines,
-      byId: records,
-      byIdentity,
+      pieces: () => pieces,
+      events,
+      byId: records.byId,
+      byIdentity: records.byIdentity,
       ofVersion: (version) => records.ofVersion(version),
       changesOf: (id) => records.changesOf(id),
       versions: records.versions(),
-      publicLines: records.publicLines(),
+      publicLines: events.length - records.privateEvents(),
       nextId,
       newest,
     };
   }
 
   piece(text: string): void {
-    const at = this.text.append(text);
+    this.pieces.push(text);
     let start = 0;
     for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {
-      this.line(text.slice(start, end), at + start);
+      this.line(text.slice(start, end));
       start = end + 1;
     }
     if (start < text.length) this.halfLine(text.slice(start));
   }
 
-  private line(text: string, start: number): void {
-    this.current = { text, number: this.lines.count + 1 };
+  private line(text: string): void {
+    this.current = { text, number: this.current.number + 1 };
     const event = this.newEvent();
-    this.lines.push(start, event !== undefined);
-    if (event) this.apply(event);
+    if (!event) return;
+    this.events.push(event);
+    this.apply(event);
   }
 
   private halfLine(text: string): void {
     const hint = "Restore the file from version control; relcat never leaves half a line.";
-    this.current = { text, number: this.lines.count + 1 };
+    this.current = { text, number: this.current.number + 1 };
     this.refuse("ledger-truncated", "the last line does not end: the file was cut off", hint);
   }
 
@@ -148,8 +137,8 @@ class LedgerFold {
   }
 
   private lineWithSameAdd(event: LedgerEvent | undefined): number | undefined {
-    const line = event?.event === "add" ? this.records.get(event.id)?.line : undefined;
-    return line !== undefined && this.lines.textOf(line) === this.current.text ? line : undefined;
+    const known = event?.event === "add" ? this.records.byId.get(event.id) : undefined;
+    return known && JSON.stringify(known.add) === this.current.text ? known.line : undefined;
   }
 
   private read(text: string): LedgerEvent | undefined {
@@ -184,7 +173,7 @@ class LedgerFold {
   /** Imported lines have another catalog's dates, so their order is checked per id. */
   private order(event: LedgerEvent): void {
     const imported = "imported" in event && event.imported === true;
-    const floor = imported ? (this.records.get(event.id)?.modified ?? "") : this.newest;
+    const floor = imported ? (this.records.byId.get(event.id)?.modified ?? "") : this.newest;
     if (event.at < floor) {
       const hint = "Lines were reordered or edited: restore the ledger from version control.";
       this.refuse("ledger-order", `the event is dated ${event.at}, before an earlier line's ${floor}`, hint);
@@ -193,7 +182,7 @@ class LedgerFold {
   }
 
   private add(event: AddEvent): void {
-    const known = this.records.add(event);
+    const known = this.records.add(event, this.current.number);
     if (known) {
       const what =
         known.add.id === event.id ? `the id ${event.id}` : `${display(event.file)} of ${event.version}`;
@@ -210,7 +199,7 @@ class LedgerFold {
   }
 
   private change(event: Change): void {
-    const entry = this.records.get(event.id);
+    const entry = this.records.byId.get(event.id);
     const fault = entry
       ? this.faultOf(event, entry)
       : `${event.event} names the id ${event.id}, which no line before it adds`;
@@ -220,7 +209,7 @@ class LedgerFold {
       this.refuse("ledger-event", fault ?? "", hint);
       return;
     }
-    this.records.change(event);
+    this.records.change(entry, event);
   }
 
   private faultOf(event: Change, { retraction }: Entry): string | undefined {
@@ -230,7 +219,7 @@ class LedgerFold {
       return `reinstate names the id ${id}, which is not retracted`;
     if (event.event !== "retract" || event.replaced_by === null) return undefined;
     if (event.replaced_by === id) return `the id ${id} is replaced by itself`;
-    if (this.records.has(event.replaced_by)) return undefined;
+    if (this.records.byId.has(event.replaced_by)) return undefined;
     return `replaced_by names the id ${event.replaced_by}, which no line before it adds`;
   }
 }

@@ -23,9 +23,6 @@ export interface MovedRecord {
   alreadyThere: boolean;
 }
 
-/** Our ledger with parsed events. */
-export type OwnLedger = Ledger & { readonly events: readonly LedgerEvent[] };
-
 /** The first new date, not before the base's newest one. */
 export type Start = (newest: string) => string;
 
@@ -36,7 +33,7 @@ export class Replay {
   readonly overtaken: number[] = [];
   readonly problems: Problem[] = [];
   private readonly base: Ledger;
-  private readonly own: OwnLedger;
+  private readonly own: Ledger;
   private readonly onto: string;
   private readonly start: Start;
   /** Our ids, mapped to the ids of the same artifacts in the result. */
@@ -48,7 +45,7 @@ export class Replay {
   private latest = "";
 
   /** @param onto name of the base in messages */
-  constructor(base: Ledger, own: OwnLedger, onto: string, start: Start) {
+  constructor(base: Ledger, own: Ledger, onto: string, start: Start) {
     this.base = base;
     this.own = own;
     this.onto = onto;

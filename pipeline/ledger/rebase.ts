@@ -2,7 +2,7 @@ import { throwErrors } from "../../shared/errors.ts";
 import type { LedgerEvent } from "../documents/ledger.ts";
 import type { LedgerChange } from "./change.ts";
 import { type Ledger, ledgerLine, readLedger } from "./ledger.ts";
-import { type MovedRecord, type OwnLedger, Replay, type Start } from "./rebase-replay.ts";
+import { type MovedRecord, Replay, type Start } from "./rebase-replay.ts";
 
 /** One of the two ledgers. */
 export interface Side {
@@ -41,7 +41,7 @@ export interface Rebase extends LedgerChange {
  */
 export function decideRebase({ onto, ours, shared }: Sides, before: string, start: Start): Rebase {
   const base = soundLedger(onto);
-  const own = withParsedEvents(soundLedger(ours));
+  const own = soundLedger(ours);
   const earlier = new Set(lines(shared));
   const theirs = new Set(lines(onto.text));
   const due = own.events.filter((event) => {
@@ -78,12 +78,9 @@ function soundLedger(source: Side): Ledger {
   return ledger;
 }
 
-/** Parsed once, because our events are traversed repeatedly and compared by object identity. */
-const withParsedEvents = (ledger: Ledger): OwnLedger => ({ ...ledger, events: [...ledger.events] });
-
 function versionsOfBoth({ events }: Ledger, replay: Replay, shared: ReadonlySet<string>): string[] {
   const added = (all: readonly LedgerEvent[]) =>
     all.filter((event) => event.event === "add").map(({ version }) => version);
-  const theirs = new Set(added([...events].filter((event) => !shared.has(JSON.stringify(event)))));
+  const theirs = new Set(added(events.filter((event) => !shared.has(JSON.stringify(event)))));
   return [...new Set(added(replay.events))].filter((version) => theirs.has(version)).sort();
 }

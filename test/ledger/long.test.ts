@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import { readLedger, readLedgerPieces } from "../../pipeline/ledger/ledger.ts";
 import { ledgerMark } from "../../pipeline/ledger/ledger-mark.ts";
-import { LinedText } from "../../pipeline/ledger/lined-text.ts";
 import { RelcatError } from "../../shared/errors.ts";
 import { decodePieces } from "../../shared/source.ts";
 import { history, linesOf } from "./history.ts";
@@ -49,28 +48,6 @@ test("damage is found in the same lines", () => {
   fc.assert(
     fc.property(ends, (cuts) => {
       expect(readLedgerPieces("ledger.jsonl", inPieces(damaged, cuts)).problems).toEqual(inOne);
-    }),
-  );
-});
-
-test("every line of a long text is found, in any order of requests", () => {
-  const lines = fc.array(
-    fc.string({ unit: "grapheme" }).map((line) => `${line.replaceAll("\n", "")}\n`),
-    {
-      minLength: 1,
-      maxLength: 40,
-    },
-  );
-  fc.assert(
-    fc.property(lines, ends, fc.array(fc.nat(), { maxLength: 60 }), (all, cuts, questions) => {
-      const lined = new LinedText();
-      for (const piece of inPieces(all, [...cuts, ...cuts, ...cuts])) lined.append(piece);
-      const startOf = (index: number) => all.slice(0, index).join("").length;
-      for (const question of questions) {
-        const index = question % all.length;
-        expect(`${lined.lineAt(startOf(index))}\n`).toBe(all[index]);
-      }
-      expect(lined.text).toBe(all.join(""));
     }),
   );
 });
