@@ -1,19 +1,11 @@
-import type { KeyObject } from "node:crypto";
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { answer, type Host, say, sayNext } from "../../cli/terminal/host.ts";
 import { exitStatus, failure } from "../../shared/errors.ts";
-import { connectAsNobody, type Place } from "./api.ts";
-import {
-  type DeviceFields,
-  deviceKeyText,
-  type Enrolled,
-  enroll,
-  newDeviceKey,
-  readDeviceKey,
-} from "./enrolment.ts";
+import { type Api, connectAsNobody, type Place } from "./api.ts";
 import { stateFolder, writePrivate } from "./login-state.ts";
 
 export interface EnrollOptions extends Place {
@@ -94,4 +86,38 @@ function printState({ id, state, token }: Enrolled, file: string, host: Host): n
   if (token !== undefined) say(host, `Its token is in ${tokenFile}; it is issued only once.`);
   if (state === "pending") sayNext(host, `relcat devices accept ${id}, by a user who may do so`);
   return exitStatus.done;
+}
+
+/** Fields that a device reports. */
+interface DeviceFields {
+  name: string | null;
+  serial: string | null;
+  device_type: string | null;
+  device_os: string | null;
+  version: string | null;
+}
+
+interface Enrolled {
+  id: string;
+  state: "pending" | "accepted" | "rejected";
+  /** Returned once, to an accepted device. */
+  token?: string;
+}
+
+const newDeviceKey = (): KeyObject => generateKeyPairSync("ed25519").privateKey;
+const readDeviceKey = (pem: string): KeyObject => createPrivateKey(pem);
+const deviceKeyText = (key: KeyObject): string => String(key.export({ format: "pem", type: "pkcs8" }));
+
+/** An Ed25519 public key in DER has a prefix of twelve bytes (RFC 8410, section 4). */
+const publicKeyOf = (key: KeyObject): string =>
+  createPublicKey(key).export({ format: "der", type: "spki" }).subarray(12).toString("base64");
+
+/** Contacts the controller: gets a nonce and sends the proof over it. */
+async function enroll(api: Api, fields: DeviceFields, key: KeyObject): Promise<Enrolled> {
+  const { nonce } = await api.ask<{ nonce: string }>("GET", "/device/enroll");
+  const public_key = publicKeyOf(key);
+  const { name, serial, device_type, device_os, version } = fields;
+  const signed = ["relcat-enroll-1", nonce, public_key, name, serial, device_type, device_os, version];
+  const proof = sign(null, Buffer.from(JSON.stringify(signed)), key).toString("base64");
+  return api.ask<Enrolled>("POST", "/device/enroll", { ...fields, public_key, nonce, proof });
 }

@@ -1,10 +1,10 @@
-import type { Kysely } from "kysely";
+import { type Kysely, type RawBuilder, sql } from "kysely";
+import { userFlags } from "../access.ts";
 import { digestOf, isSameDigest, type Pepper } from "../secrets.ts";
 import { findMissingGuard } from "../store/audit-guards.ts";
-import { type Head, hashed, readHead } from "../store/audit-log.ts";
-import type { Database } from "../store/database.ts";
+import { type AuditCode, type Head, hashed, readHead } from "../store/audit-log.ts";
+import type { Database, DatabaseKind } from "../store/database.ts";
 import type { AuditRow, Schema } from "../store/schema.ts";
-import { findUnrecorded } from "./unrecorded.ts";
 
 /** seq: the row at which the chain breaks; 0: no single row. */
 export type LogVerdict = { verdict: "whole"; head: Head } | { verdict: "broken"; seq: number; why: string };
@@ -97,3 +97,139 @@ async function faultOfEnd(
     return { seq: last.seq, why: `the log ends at ${last.seq}, but once had ${known.seq} rows` };
   return undefined;
 }
+
+/** A column whose current value must equal the last recorded one. */
+interface Column {
+  name: string;
+  /** A null is recorded too. In other columns a member that was never recorded is 0. */
+  isNullable?: true;
+  /** Condition for rows in which the column decides on access. */
+  if?: string;
+}
+
+/** A table whose relevant changes must all be in the audit log. */
+interface Recorded {
+  what: "user" | "key" | "device";
+  table: "devices" | "users" | "keys";
+  made: AuditCode;
+  gone?: AuditCode;
+  columns: readonly Column[];
+}
+
+const recorded: readonly Recorded[] = [
+  {
+    what: "user",
+    table: "users",
+    made: "user.created",
+    gone: "user.deleted",
+    columns: ["role", "status", ...userFlags].map((name) => ({ name })),
+  },
+  {
+    what: "key",
+    table: "keys",
+    made: "key.created",
+    columns: [
+      { name: "scopes" },
+      { name: "disabled" },
+      { name: "owner", isNullable: true },
+      { name: "expires_at", isNullable: true },
+      { name: "previous_until", isNullable: true, if: "revoked_at is null" },
+    ],
+  },
+  {
+    what: "device",
+    table: "devices",
+    made: "device.enrolled",
+    gone: "device.deleted",
+    columns: [
+      { name: "state" },
+      // The deletion of a user removes their assignments without a row for each device.
+      { name: "assigned_to_user", isNullable: true, if: "assigned_to_user is not null" },
+    ],
+  },
+];
+
+/**
+ * Compares rows that decide on access with the audit log, to find changes made directly by SQL. Each
+ * statement reads one snapshot, so writers may continue.
+ * @returns the first difference, or undefined
+ */
+async function findUnrecorded(kind: DatabaseKind, read: Kysely<Schema>): Promise<string | undefined> {
+  for (const each of recorded) {
+    const added = await firstOf(read, unrecordedOf(each));
+    if (added !== undefined) return `${each.what} ${added} is in the database, but not in the log`;
+    const removed = await firstOf(read, removedOf(each));
+    if (removed !== undefined)
+      return `${each.what} ${removed} was removed from the database, but not in the log`;
+    for (const column of each.columns) {
+      const id = await firstOf(read, changedOf(kind, each, column));
+      if (id !== undefined) return `${each.what} ${id} differs in ${column.name} from what the log recorded`;
+    }
+  }
+  const valid = await firstOf(read, sql`select id from keys where revoked_at is null and ${isRevoked}`);
+  if (valid !== undefined) return `key ${valid} is in force, but the log records that it was revoked`;
+  const ended = await firstOf(
+    read,
+    sql`select id from keys where revoked_at is not null and not ${isRevoked}`,
+  );
+  if (ended !== undefined) return `key ${ended} is revoked, but not in the log`;
+  const serial = await firstOf(read, decidedOf(kind));
+  return serial === undefined
+    ? undefined
+    : `the decision on serial number ${serial} is not what the log recorded`;
+}
+
+async function firstOf(read: Kysely<Schema>, query: RawBuilder<{ id: string }>): Promise<string | undefined> {
+  const { rows } = await sql<{ id: string }>`select id from (${query}) as found limit 1`.execute(read);
+  return rows[0]?.id;
+}
+
+/** True if the thing of an audit row was deleted after that row; its id may have been used again. */
+const deletedAfter = ({ gone }: Recorded, row: "beginning") =>
+  gone === undefined
+    ? sql`false`
+    : sql`exists (select 1 from audit_log as ending where ending.target_id = ${sql.ref(`${row}.target_id`)}
+        and ending.code = ${gone} and ending.seq > ${sql.ref(`${row}.seq`)})`;
+
+const unrecordedOf = (each: Recorded) => sql<{ id: string }>`
+  select id from ${sql.table(each.table)} as thing
+  where not exists (select 1 from audit_log as beginning
+    where target_id = thing.id and code = ${each.made} and not ${deletedAfter(each, "beginning")})`;
+
+const removedOf = (each: Recorded) => sql<{ id: string }>`
+  select target_id as id from audit_log as beginning where code = ${each.made}
+    and not exists (select 1 from ${sql.table(each.table)} where id = beginning.target_id)
+    and not ${deletedAfter(each, "beginning")}`;
+
+/** The last recorded value of a member, as text. Rows that do not have the member did not change it. */
+function lastOf(kind: DatabaseKind, what: string, id: string, member: string): RawBuilder<string> {
+  const after = kind === "sqlite" ? sql`"after"` : sql`"after"::json`;
+  return sql`(select cast(${after} ->> ${sql.lit(member)} as text) from audit_log
+    where target_id = ${sql.ref(id)} and target_kind = ${what} and (${after} -> ${sql.lit(member)}) is not null
+    order by seq desc limit 1)`;
+}
+
+function changedOf(
+  kind: DatabaseKind,
+  { what, table }: Recorded,
+  { name, isNullable, if: condition = "true" }: Column,
+): RawBuilder<{ id: string }> {
+  const last = lastOf(kind, what, "thing.id", name);
+  const value = isNullable
+    ? last
+    : sql`case ${last} when 'true' then '1' when 'false' then '0' else coalesce(${last}, '0') end`;
+  return sql`select id from ${sql.table(table)} as thing
+    where ${sql.raw(condition)} and cast(${sql.ref(name)} as text) is distinct from ${value}`;
+}
+
+/** A key is revoked by itself, or with the user who owns it. */
+const isRevoked = sql`(exists (select 1 from audit_log where target_id = keys.id and code = 'key.revoked')
+  or exists (select 1 from audit_log as made join audit_log as ending on ending.seq > made.seq
+    where made.target_id = keys.id and made.code = 'key.created'
+      and ending.target_id = keys.owner and ending.code = 'user.deleted'))`;
+
+/** Decisions that can accept a device. A rejection may also come from a device, whose state is compared. */
+const decidedOf = (kind: DatabaseKind) => sql<{ id: string }>`
+  select serial_key as id from serials where enforce_state <> 'rejected'
+    and (enforce_state is distinct from ${lastOf(kind, "serial", "serials.serial_key", "enforce_state")}
+      or device_id is distinct from ${lastOf(kind, "serial", "serials.serial_key", "device_id")})`;
