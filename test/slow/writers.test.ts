@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { execa } from "execa";
 import { expect, test } from "vitest";
 import { readLedgerNow } from "../../pipeline/index.ts";
-import { copyProject, program, relcat } from "../support/run.ts";
+import { copyProject, program, relcat, spawnRelcat } from "../support/run.ts";
 
 const writers = 20;
 
@@ -45,13 +45,23 @@ test("twenty concurrent writers, some of them killed, leave a valid ledger with 
   expect(files.sort()).toEqual(Array.from({ length: writers }, (_, index) => `tool-${index}.rpm`).sort());
 });
 
+/** Node's options for a process in which every wait of 30 seconds takes 0.6. */
+const shortWaits = `
+  import { syncBuiltinESMExports } from "node:module";
+  import timers from "node:timers/promises";
+  const { setTimeout } = timers;
+  timers.setTimeout = (milliseconds, ...rest) => setTimeout(milliseconds / 50, ...rest);
+  syncBuiltinESMExports();`;
+
 test("a writer that waits too long names the holder of the lock", async () => {
   const folder = copyProject("site/small");
   const lock = new DatabaseSync(join(folder, "releases/.relcat-lock"));
   lock.exec("BEGIN IMMEDIATE");
   writeFileSync(join(folder, "releases/.relcat-lock-holder"), "4711\n");
   const before = readFileSync(join(folder, "releases/ledger.jsonl"), "utf8");
-  const { exitCode, stderr } = await relcat(folder, ["retract", "7", "--reason", "Broken.", "--yes"]);
+  const { exitCode, stderr } = await spawnRelcat(folder, ["retract", "7", "--reason", "Broken.", "--yes"], {
+    nodeArgs: ["--import", `data:text/javascript,${encodeURIComponent(shortWaits)}`],
+  });
   lock.close();
   expect(exitCode).toBe(3);
   expect(stderr).toContain(
