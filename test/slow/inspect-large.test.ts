@@ -2,11 +2,13 @@ import { statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";
 import { beforeAll, expect, test } from "vitest";
+import { often } from "../support/effort.ts";
 import { gptDisk, partitionTypes } from "../support/images.ts";
 import { peakMemory } from "../support/peak-memory.ts";
 import { repository, temporaryFolder } from "../support/run.ts";
 
-const gibibyte = 1024 ** 3;
+/** Bytes of a disk, which exceed the memory that each test allows. */
+const large = often(4 * 2 ** 30, 2 ** 29);
 let folder: string;
 beforeAll(() => {
   folder = temporaryFolder();
@@ -28,8 +30,8 @@ async function inspect(path: string) {
   return { ...JSON.parse(stdout), size: statSync(path).size, peak: peak.read() };
 }
 
-test("a disk of 4 GiB is read once, with bounded memory", async () => {
-  const { inspection, read, size, peak } = await inspect(emptyDisk("disk.raw", 4 * gibibyte));
+test("a large disk is read once, with bounded memory", async () => {
+  const { inspection, read, size, peak } = await inspect(emptyDisk("disk.raw", large));
   expect(inspection).toMatchObject({
     type: "raw",
     verdict: "ok",
@@ -40,19 +42,19 @@ test("a disk of 4 GiB is read once, with bounded memory", async () => {
 });
 
 test.each([
-  ["zstd", ["zstd", "-q", "-k"], "zst", 4],
-  ["gzip", ["gzip", "-1", "-k"], "gz", 2],
-  ["xz", ["xz", "-1", "-k"], "xz", 1],
+  ["zstd", ["zstd", "-q", "-k"], "zst"],
+  ["gzip", ["gzip", "-1", "-k"], "gz"],
+  ["xz", ["xz", "-1", "-k"], "xz"],
 ] as const)(
   "a disk that is compressed with %s needs bounded memory",
-  async (compression, [command, ...args], ending, size) => {
-    const disk = emptyDisk(`packed-${compression}.raw`, size * gibibyte);
+  async (compression, [command, ...args], ending) => {
+    const disk = emptyDisk(`packed-${compression}.raw`, large);
     await execa(command, [...args, disk]);
     const { inspection, peak } = await inspect(`${disk}.${ending}`);
     expect(inspection).toMatchObject({
       type: "raw",
       verdict: "ok",
-      facts: { compression, boot: "efi", unpacked_size: size * gibibyte },
+      facts: { compression, boot: "efi", unpacked_size: large },
     });
     expect(peak).toBeLessThan(200_000_000);
   },
@@ -74,9 +76,10 @@ test("many disks in one archive need the memory of one", async () => {
 
 test("an incompressible disk is read once", async () => {
   const path = join(folder, "noise.raw");
-  await execa("sh", ["-c", `head -c 200000000 /dev/urandom > ${path} && xz -0 -k -T2 ${path}`]);
+  const unpacked = often(200_000_000, 80_000_000);
+  await execa("sh", ["-c", `head -c ${unpacked} /dev/urandom > ${path} && xz -0 -k -T2 ${path}`]);
   const { inspection, read, size, peak } = await inspect(`${path}.xz`);
-  expect(inspection).toMatchObject({ verdict: "ok", facts: { unpacked_size: 200_000_000 } });
+  expect(inspection).toMatchObject({ verdict: "ok", facts: { unpacked_size: unpacked } });
   // In addition to the pass, the few bytes before each chunk with its length.
   expect(read / size).toBeLessThan(1.1);
   expect(peak).toBeLessThan(200_000_000);
