@@ -150,7 +150,7 @@ async function readRelease(folder: string, version: string): Promise<ParsedRelea
 }
 
 /**
- * @param told problems that were already found
+ * @param earlier problems that were already found
  * @throws PostRefused with these and every rule that an artifact breaks
  */
 function ownRelease(
