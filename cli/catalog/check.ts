@@ -15,7 +15,8 @@ import {
 import { annotate, annotations } from "../terminal/annotations.ts";
 import { documentText, type Host, print, printDocument, sayNext } from "../terminal/host.ts";
 import { summarizeProblems } from "../terminal/job-summary.ts";
-import { showCount, showCountAtTerminal } from "../terminal/progress.ts";
+import { showCountAtTerminal } from "../terminal/progress.ts";
+import { showReading } from "../terminal/reading-progress.ts";
 import { countProblems, problemRows, renderProblems, tally } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count } from "../terminal/words.ts";
@@ -25,12 +26,13 @@ import { sarif } from "./sarif.ts";
 export interface CheckOptions extends LedgerGuardOptions {
   ledgerBase?: string;
   artifacts?: string;
+  jobs?: number;
   format: "text" | "json" | "github" | "sarif";
 }
 
 /** `relcat check`: reports every problem, and the amount of checked content. */
 export async function check(options: CheckOptions, host: Host): Promise<number> {
-  const { ledgerBase, artifacts, format } = options;
+  const { ledgerBase, artifacts, jobs, format } = options;
   if (host.json && format !== "text" && format !== "json")
     throw new UsageError(`--json and --format ${format} request two formats`, "Give one of them.");
   const progress = showCountAtTerminal(host, () => performance.now(), "Checking", "releases");
@@ -38,7 +40,7 @@ export async function check(options: CheckOptions, host: Host): Promise<number> 
   const revision = ledgerBase ?? catalog.config.ledgerBase;
   const guard = new LedgerGuard({ base: ledgerBase === "none" ? false : options.base, revision }, host);
   const history = await historyProblems(catalog, ledgerBase, guard, host);
-  const refused = artifacts === undefined ? [] : await artifactsIn(artifacts, catalog, host);
+  const refused = artifacts === undefined ? [] : await artifactsIn(artifacts, jobs, catalog, host);
   const unproved = unprovedMetadata(await guard.changedMetadata(catalog), artifacts);
   const versions =
     catalog.config.trust.profile === "none" ? [] : catalog.releases.map(({ version }) => version);
@@ -69,9 +71,9 @@ export async function check(options: CheckOptions, host: Host): Promise<number> 
   return found.errors > 0 ? exitStatus.problems : exitStatus.done;
 }
 
-async function artifactsIn(folder: string, catalog: Catalog, host: Host): Promise<Problem[]> {
-  const { onProgress, end } = showCount(host, () => performance.now(), "Checking", "artifacts");
-  return artifactProblems(catalog, folder, { clock: host.clock, onProgress }).finally(end);
+async function artifactsIn(folder: string, jobs: number | undefined, catalog: Catalog, host: Host) {
+  const { onProgress, end } = showReading(host, () => performance.now(), "Checking");
+  return artifactProblems(catalog, folder, { clock: host.clock, jobs, onProgress }).finally(end);
 }
 
 /** Problems that need git's copy of the ledger. */

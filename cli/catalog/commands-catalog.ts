@@ -1,6 +1,6 @@
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import { asCount, asVersions } from "../terminal/arguments.ts";
-import { formatOption, noBase, type Run, row, siteOption } from "../terminal/rows.ts";
+import { formatOption, jobs, noBase, type Run, row, siteOption } from "../terminal/rows.ts";
 
 export function addLooking(program: CommandUnknownOpts, run: Run): void {
   program.commandsGroup("Inspect and build:");
@@ -9,6 +9,7 @@ export function addLooking(program: CommandUnknownOpts, run: Run): void {
     .option("--ledger-base <revision>", "also check that the ledger only grew since this git revision")
     .option(...noBase)
     .option("--artifacts <folder>", "check the artifacts in this folder against the policies of catalog.yaml")
+    .option(...jobs)
     .action((options) =>
       run(async (host) => (await import("./check.ts")).check(options, host), options.format === "json"),
     );

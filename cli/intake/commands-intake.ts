@@ -1,6 +1,6 @@
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import { asId, asVersion, collected } from "../terminal/arguments.ts";
-import { dryRun, noBase, type Run, row } from "../terminal/rows.ts";
+import { dryRun, jobs, noBase, type Run, row } from "../terminal/rows.ts";
 
 export function addIngest(program: CommandUnknownOpts, run: Run): void {
   const what = "Write a manifest from build output: JSON of Nix, Hydra or GoReleaser, folders, files.";
@@ -35,6 +35,7 @@ export function addIngest(program: CommandUnknownOpts, run: Run): void {
     )
     .option("--from <site>", "with --fill: site that serves the artifacts: its name, URL or folder")
     .option("--suggest", "print the rules for catalog.yaml that recognize the files, and nothing else")
+    .option(...jobs)
     .option(...dryRun)
     .action((inputs, { fill, ...options }) =>
       run(async (host) => {
@@ -95,6 +96,7 @@ export function addInspect(program: CommandUnknownOpts, run: Run): void {
       "--self-check <path>",
       "path of the file inside that contains the self-check hash; * matches any name",
     )
+    .option(...jobs)
     .action((files, options) =>
       run(async (host) => (await import("./inspect.ts")).inspect(files, options, host)),
     );

@@ -2,11 +2,11 @@ import { type Filled, fillManifests } from "../../pipeline/index.ts";
 import { exitStatus } from "../../shared/errors.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, commandContext, type Host, say, sayNext, sayNextAfterDryRun } from "../terminal/host.ts";
+import { showReading } from "../terminal/reading-progress.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count } from "../terminal/words.ts";
 import type { IngestOptions } from "./ingest.ts";
-import { showReading } from "./reading-progress.ts";
 
 export interface FillOptions extends IngestOptions {
   fill: string[];
@@ -16,7 +16,7 @@ export interface FillOptions extends IngestOptions {
 /** `relcat ingest --fill`: adds package metadata to manifests that lack it. */
 export async function fillReleases(
   inputs: readonly string[],
-  { fill: versions, artifacts, from: site, dryRun, ...others }: FillOptions,
+  { fill: versions, artifacts, from: site, dryRun, jobs, ...others }: FillOptions,
   host: Host,
 ): Promise<number> {
   const [other] = Object.keys(others);
@@ -27,7 +27,7 @@ export async function fillReleases(
     );
   const source = sourceOf(artifacts, site);
   const reading = showReading(host, () => performance.now());
-  const process = { ...commandContext(host), dryRun, onProgress: reading.onProgress };
+  const process = { ...commandContext(host), dryRun, jobs, onProgress: reading.onProgress };
   const done = await fillManifests(host.releases, { versions, source }, process).finally(reading.end);
   const { filled, absent, place, warnings } = done;
   host.messages.write(renderProblems(warnings, host));

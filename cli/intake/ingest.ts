@@ -5,11 +5,11 @@ import { exitStatus } from "../../shared/errors.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, commandContext, type Host, say, sayNext, sayNextAfterDryRun } from "../terminal/host.ts";
 import { openRelease } from "../terminal/only-one.ts";
+import { showReading } from "../terminal/reading-progress.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count, fileSize } from "../terminal/words.ts";
 import { handOver, isInReleases } from "./manifest-place.ts";
-import { showReading } from "./reading-progress.ts";
 
 export interface IngestOptions {
   release?: string;
@@ -25,6 +25,7 @@ export interface IngestOptions {
   out?: string;
   addToCut?: true;
   suggest?: true;
+  jobs?: number;
 }
 
 type Delivered = Awaited<ReturnType<typeof ingest>>;
@@ -35,7 +36,7 @@ export async function ingestOutputs(
   options: IngestOptions,
   host: Host,
 ): Promise<number> {
-  const { rev, set, sums, artifacts, config, dryRun, out } = options;
+  const { rev, set, sums, artifacts, config, dryRun, out, jobs } = options;
   if (options.from !== undefined) {
     throw new UsageError(
       "--from is the site that serves the artifacts of --fill, which is missing",
@@ -72,6 +73,7 @@ export async function ingestOutputs(
     dryRun,
     environment: host.environment,
     onProgress: reading.onProgress,
+    jobs,
   };
   const delivered = await ingest(host.releases, request, destination, process).finally(reading.end);
   if (artifacts !== undefined && !delivered.ingested.isInspected)

@@ -9,22 +9,23 @@ import {
 import { exitStatus } from "../../shared/errors.ts";
 import { harmless, table } from "../terminal/cells.ts";
 import { answer, type Host, type Output, type Style, say } from "../terminal/host.ts";
+import { showReading } from "../terminal/reading-progress.ts";
 import { count } from "../terminal/words.ts";
-import { showReading } from "./reading-progress.ts";
 
 export interface InspectOptions {
   keys?: string;
   selfCheck?: string;
+  jobs?: number;
 }
 
 /** `relcat inspect`: reports facts and signatures of artifacts. */
 export async function inspect(
   files: readonly string[],
-  { keys, selfCheck }: InspectOptions,
+  { keys, selfCheck, jobs }: InspectOptions,
   host: Host,
 ): Promise<number> {
   const reading = showReading(host, () => performance.now());
-  const context = { clock: host.clock, onProgress: reading.onProgress };
+  const context = { clock: host.clock, jobs, onProgress: reading.onProgress };
   const inspected = await inspectFiles({ files, keys, selfCheck }, context).finally(reading.end);
   const artifacts = inspected.map(({ file, inspection, metadata }) => ({
     file,

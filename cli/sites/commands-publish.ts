@@ -10,7 +10,7 @@ import {
 } from "../terminal/arguments.ts";
 import { siteOf } from "../terminal/only-one.ts";
 import { asReason } from "../terminal/reason.ts";
-import { dryRun, noBase, type Run, row, siteArgument, siteOption, yes } from "../terminal/rows.ts";
+import { dryRun, jobs, noBase, type Run, row, siteArgument, siteOption, yes } from "../terminal/rows.ts";
 
 const keysFolder = "folder with the private keys";
 const certificateOption = [
@@ -108,6 +108,7 @@ function addVerify(program: CommandUnknownOpts, run: Run): void {
     .option(...trustOptions.first)
     .option(...trustOptions.folder)
     .option("--artifacts", "also read and inspect every artifact")
+    .option(...jobs)
     .option("--sample <number>", "compare only this many of the files", asSampleSize)
     .option("--seed <text>", "seed of the sample; the same seed chooses the same files")
     .option("--expect <build>", "require this build: SHA-256 of its build.json", asBuild)
@@ -165,6 +166,7 @@ function addUpload(program: CommandUnknownOpts, run: Run): void {
       "--with-private",
       "also upload files of private records; anyone who knows the URL can download them",
     )
+    .option(...jobs)
     .option("-n, --dry-run", "show what would be uploaded, and change nothing")
     .action((files, options) =>
       run(async (host) => (await import("./upload.ts")).uploadArtifacts(files, options, host)),

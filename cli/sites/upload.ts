@@ -3,10 +3,10 @@
 import { type UploadDelivery, upload } from "../../pipeline/publish/upload-artifacts.ts";
 import { exitStatus } from "../../shared/errors.ts";
 import { handOver, isInReleases } from "../intake/manifest-place.ts";
-import { showReading } from "../intake/reading-progress.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
 import { openRelease, siteOf } from "../terminal/only-one.ts";
+import { showReading } from "../terminal/reading-progress.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
 import { count, fileSize } from "../terminal/words.ts";
 
@@ -16,13 +16,14 @@ export interface UploadOptions {
   manifest?: string;
   config?: string;
   withPrivate?: true;
+  jobs?: number;
   dryRun?: boolean;
 }
 
 /** `relcat upload`: uploads the artifacts of a build job to the site. */
 export async function uploadArtifacts(
   files: readonly string[],
-  { release, manifest, config, withPrivate, dryRun = false, ...options }: UploadOptions,
+  { release, manifest, config, withPrivate, jobs, dryRun = false, ...options }: UploadOptions,
   host: Host,
 ): Promise<number> {
   const site = await siteOf(options.site, host, "--site ", config);
@@ -34,7 +35,7 @@ export async function uploadArtifacts(
   const delivered = await upload(host.releases, request, {
     ...commandContext(host),
     environment: host.environment,
-    onReading: reading.onProgress,
+    reading: { jobs, onProgress: reading.onProgress },
     onUploading: (progress) => {
       reading.end();
       sending.onProgress(progress);

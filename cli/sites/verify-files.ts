@@ -1,6 +1,6 @@
 import { exitStatus, type FileAnswer, identifyFiles, type Problem } from "../../pipeline/index.ts";
-import { showReading } from "../intake/reading-progress.ts";
 import { answer, type Host } from "../terminal/host.ts";
+import { showReading } from "../terminal/reading-progress.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
 import { type TrustOptions, trustedPlace } from "./trusted-place.ts";
 
@@ -8,14 +8,14 @@ import { type TrustOptions, trustedPlace } from "./trusted-place.ts";
 export async function verifyFiles(
   files: readonly string[],
   from: string,
-  options: TrustOptions,
+  { jobs, ...options }: TrustOptions & { jobs?: number },
   host: Host,
 ): Promise<number> {
   const known = await trustedPlace(from, options, host);
   const reading = showReading(host, () => performance.now());
-  const onBytes = (file: string) => (done: number, total: number) =>
-    reading.onProgress({ file, done, total });
-  const answers = await identifyFiles(files, known, onBytes).finally(reading.end);
+  const answers = await identifyFiles(files, known, { jobs, onProgress: reading.onProgress }).finally(
+    reading.end,
+  );
   await known.rememberFirst();
   const problems = answers.flatMap((each) => problemOf(each) ?? []);
   const good = answers.filter(({ verdict }) => verdict === "listed");

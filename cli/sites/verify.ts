@@ -7,8 +7,8 @@ import {
   type Verdict,
   verifySite,
 } from "../../pipeline/index.ts";
-import { showReading } from "../intake/reading-progress.ts";
 import { answer, type Host, say, sayNext } from "../terminal/host.ts";
+import { showReading } from "../terminal/reading-progress.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count, listed } from "../terminal/words.ts";
 import { type TrustOptions, trustedPlace } from "./trusted-place.ts";
@@ -17,6 +17,7 @@ import { verifyFiles } from "./verify-files.ts";
 export interface VerifyOptions extends TrustOptions {
   from?: string;
   artifacts?: true;
+  jobs?: number;
   sample?: number;
   seed?: string;
   expect?: string;
@@ -82,7 +83,7 @@ async function verifyPlace(
   options: VerifyOptions,
   host: Host,
 ): Promise<number> {
-  const { sample: size, seed = randomBytes(4).toString("hex"), artifacts, grace } = options;
+  const { sample: size, seed = randomBytes(4).toString("hex"), artifacts, grace, jobs } = options;
   const reading = showReading(host, () => performance.now());
   const { findings, ...verdict } = await verifySite({
     ...known,
@@ -90,7 +91,7 @@ async function verifyPlace(
     grace,
     sample: size === undefined ? undefined : { count: size, seed },
     now: host.clock,
-    onArtifact: reading.onProgress,
+    reading: { jobs, onProgress: reading.onProgress },
   }).finally(reading.end);
   const status = statusOf[verdict.verdict] ?? exitStatus.done;
   if (!["tampered", "stale", "expired"].includes(verdict.verdict)) await known.rememberFirst();

@@ -99,7 +99,7 @@ export function asBuild(value: string): string {
   throw new InvalidArgumentError("Give the SHA-256 of its build.json, or its first 12 characters or more.");
 }
 
-/** Size of a sample; 0 would check nothing. */
+/** Size of a sample or number of jobs; 0 would do nothing. */
 export function asSampleSize(value: string): number {
   if (/^[1-9]\d{0,8}$/.test(value)) return Number(value);
   throw new InvalidArgumentError("Give a whole number, 1 or more.");

@@ -1,4 +1,5 @@
 import { type CommandUnknownOpts, Option } from "@commander-js/extra-typings";
+import { asSampleSize } from "./arguments.ts";
 import type { Host } from "./host.ts";
 
 /** Options that may come before or after any command. */
@@ -29,6 +30,12 @@ export const siteArgument = [
 ] as const;
 
 export const dryRun = ["-n, --dry-run", "show what would be done, and write nothing"] as const;
+
+export const jobs = [
+  "--jobs <number>",
+  "files to read at the same time; default: one for each core",
+  asSampleSize,
+] as const;
 
 export const yes = ["-y, --yes", "do not ask for confirmation"] as const;
 

@@ -8,14 +8,13 @@ import type { PolicyOptions } from "./judge.ts";
  * Checks the available artifacts against the policies in catalog.yaml and against the metadata in manifests;
  * missing artifacts are skipped.
  * @param artifacts folder that holds them as FILE or VERSION/FILE
- * @param process clock: time at which certificates must be valid, in milliseconds since 1970; onProgress: called
- * after each artifact
+ * @param process clock: time at which certificates must be valid, in milliseconds since 1970
  * @throws RelcatError folder-missing, or a signer or artifact that cannot be read
  */
 export async function artifactProblems(
   catalog: Catalog,
   artifacts: string,
-  process: Pick<PolicyOptions, "clock" | "onProgress">,
+  process: Pick<PolicyOptions, "clock" | "jobs" | "onProgress">,
 ): Promise<Problem[]> {
   const { judgeArtifacts } = await import("./judge.ts");
   const all = catalog.releases.flatMap((release) => release.artifacts);

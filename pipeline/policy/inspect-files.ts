@@ -11,6 +11,7 @@ import { failure, type Problem, throwErrors } from "../../shared/errors.ts";
 import type { PackageMetadata } from "../../shared/package-metadata.ts";
 import { readFiles } from "../system/files.ts";
 import { listFiles } from "../system/folders.ts";
+import { type Reading, readFilesAtOnce } from "../system/in-parallel.ts";
 import { pathInfo } from "../system/input-files.ts";
 import { openWithNeighbours } from "./sibling-files.ts";
 
@@ -24,10 +25,9 @@ export interface InspectRequest {
   selfCheck?: string | undefined;
 }
 
-export interface InspectContext {
+export interface InspectContext extends Reading {
   /** Milliseconds since 1970. */
   clock: number;
-  onProgress: (progress: { file: string; done: number; total: number }) => void;
 }
 
 export interface InspectedFile {
@@ -39,22 +39,21 @@ export interface InspectedFile {
 }
 
 /**
- * Inspects files in the given order.
+ * Inspects files. The results are in the given order.
  * @throws RelcatError input-missing, folder-missing, key-unusable (before anything is read); file-access,
  * file-changed
  */
 export async function inspectFiles(
   { files, keys: folder, selfCheck }: InspectRequest,
-  { clock, onProgress }: InspectContext,
+  { clock, ...reading }: InspectContext,
 ): Promise<InspectedFile[]> {
   throwErrors(files.flatMap(missing));
   const keys = folder === undefined ? nobody : await keysIn(folder);
-  const inspected: InspectedFile[] = [];
-  for (const file of files) {
-    const onBytes = (done: number, total: number) => onProgress({ file, done, total });
-    inspected.push({ file, ...(await inspectFile(file, { keys, now: clock, selfCheck }, onBytes)) });
-  }
-  return inspected;
+  const sized = files.map((name) => ({ name, size: pathInfo(name).size }));
+  return readFilesAtOnce(sized, reading, async ({ name: file }, onBytes) => ({
+    file,
+    ...(await inspectFile(file, { keys, now: clock, selfCheck }, onBytes)),
+  }));
 }
 
 const nobody: Keys = { openpgp: [], x509: [] };
@@ -81,11 +80,11 @@ async function keysIn(folder: string): Promise<Keys> {
 async function inspectFile(
   path: string,
   options: Omit<Parameters<typeof inspectArtifact>[1], "openSibling">,
-  onBytes: (done: number, total: number) => void,
+  onBytes: (done: number) => void,
 ): Promise<Omit<InspectedFile, "file">> {
-  const { file, openSibling, close } = openWithNeighbours(path);
+  const { file, openSibling, close } = openWithNeighbours(path, onBytes);
   try {
-    const inspection = await inspectArtifact(watched(file, onBytes), { ...options, openSibling });
+    const inspection = await inspectArtifact(file, { ...options, openSibling });
     return await withMetadata(file, inspection);
   } finally {
     close();
@@ -108,12 +107,3 @@ async function withMetadata(
     return { inspection: { ...inspection, notes: [...inspection.notes, note] }, metadata: null };
   }
 }
-
-const watched = (source: ByteSource, onBytes: (done: number, total: number) => void): ByteSource => ({
-  ...source,
-  each: (take) =>
-    source.each((chunk, at) => {
-      onBytes(at + chunk.length, source.size);
-      return take(chunk, at);
-    }),
-});

@@ -4,6 +4,8 @@ import type { Settings } from "../documents/config.ts";
 import type { Policy } from "../documents/policy.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import type { Artifact } from "../records/normalize.ts";
+import { type Reading, readFilesAtOnce } from "../system/in-parallel.ts";
+import { pathInfo } from "../system/input-files.ts";
 import { artifactAtHand, requireArtifacts } from "../system/local-artifacts.ts";
 import { inspectPackage } from "./inspect-package.ts";
 import { documentFault } from "./prove-document.ts";
@@ -12,15 +14,13 @@ import { policyProblems } from "./refusals.ts";
 import { openWithNeighbours } from "./sibling-files.ts";
 import { readSigners, type Signers } from "./signers.ts";
 
-export interface PolicyOptions {
+export interface PolicyOptions extends Reading {
   /** Folder that holds the artifacts as FILE or VERSION/FILE. */
   artifacts?: string | undefined;
   /** Whether a missing artifact must have a recorded inspection. */
   needsClaims: boolean;
   /** Time at which certificates must be valid, in milliseconds since 1970. */
   clock: number;
-  /** Called after each artifact. */
-  onProgress?: ((progress: { done: number; total: number }) => void) | undefined;
 }
 
 /**
@@ -29,35 +29,39 @@ export interface PolicyOptions {
  * @throws RelcatError if signers or artifacts cannot be read
  */
 export async function judgeArtifacts(
-  { config, folder }: Pick<Catalog, "config" | "folder">,
+  { config, folder: project }: Pick<Catalog, "config" | "folder">,
   judged: readonly Artifact[],
-  policyOptions: PolicyOptions,
+  judging: PolicyOptions,
 ): Promise<Problem[]> {
-  if (policyOptions.artifacts !== undefined) requireArtifacts(policyOptions.artifacts);
+  const { artifacts: folder } = judging;
+  if (folder !== undefined) requireArtifacts(folder);
   else if (config.policies.size === 0) return [];
-  const signers = await readSigners(config, `${folder}/catalog.yaml`);
-  const problems: Problem[] = [];
-  for (const [index, artifact] of judged.entries()) {
-    problems.push(...(await judgeArtifact(artifact, { config, signers, judging: policyOptions })));
-    policyOptions.onProgress?.({ done: index + 1, total: judged.length });
-  }
-  return problems;
+  const signers = await readSigners(config, `${project}/catalog.yaml`);
+  const located = judged.map((artifact) => {
+    const { file, content } = artifact;
+    const path = folder === undefined ? undefined : artifactAtHand(folder, content.version, file);
+    return { artifact, path, name: file, size: path === undefined ? 0 : pathInfo(path).size };
+  });
+  const problems = await readFilesAtOnce(located, judging, ({ artifact, path }, onBytes) =>
+    judgeArtifact(artifact, path, { config, signers, judging, onBytes }),
+  );
+  return problems.flat();
 }
 
 async function judgeArtifact(
   artifact: Artifact,
-  { config, signers, judging }: { config: Settings; signers: Signers; judging: PolicyOptions },
+  path: string | undefined,
+  { config, ...bench }: Omit<Bench, "kind" | "policy"> & { config: Settings },
 ): Promise<Problem[]> {
-  const { file, content, metadata, documents } = artifact;
-  const { artifacts: folder, needsClaims } = judging;
+  const { content, metadata, documents } = artifact;
+  const { artifacts: folder, needsClaims } = bench.judging;
   const policy = config.policies.get(content.package_type);
   if (!policy && !metadata && !documents) return [];
-  const path = folder === undefined ? undefined : artifactAtHand(folder, content.version, file);
   const problems: Problem[] = [];
   if (path !== undefined) {
     const kind = config.packageTypes.get(content.package_type)?.kind ?? "client";
-    problems.push(...(await judgeFile(path, artifact, { kind, policy, signers, judging })));
-  } else if (policy && needsClaims) problems.push(...judgeClaim(artifact, policy, signers));
+    problems.push(...(await judgeFile(path, artifact, { ...bench, kind, policy })));
+  } else if (policy && needsClaims) problems.push(...judgeClaim(artifact, policy, bench.signers));
   if (folder !== undefined) problems.push(...(await documentProblems(artifact, folder, path)));
   return problems;
 }
@@ -67,15 +71,16 @@ interface Bench {
   policy: Policy | undefined;
   signers: Signers;
   judging: PolicyOptions;
+  onBytes: (done: number) => void;
 }
 
 async function judgeFile(
   path: string,
   artifact: Artifact,
-  { kind, policy, signers, judging }: Bench,
+  { kind, policy, signers, judging, onBytes }: Bench,
 ): Promise<Problem[]> {
   const { content, metadata } = artifact;
-  const opened = openWithNeighbours(path);
+  const opened = openWithNeighbours(path, onBytes);
   try {
     const { openSibling, file } = opened;
     const options = {

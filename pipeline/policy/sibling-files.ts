@@ -10,9 +10,12 @@ export interface FileWithNeighbours {
   close(): void;
 }
 
-/** @throws RelcatError file-access, also when the returned sources are read */
-export function openWithNeighbours(path: string): FileWithNeighbours {
-  const file = fileSource(path);
+/**
+ * @param onBytes receives the number of bytes of the file that a pass has read
+ * @throws RelcatError file-access, also when the returned sources are read
+ */
+export function openWithNeighbours(path: string, onBytes?: (done: number) => void): FileWithNeighbours {
+  const file = fileSource(path, onBytes);
   const opened = [file];
   return {
     file,

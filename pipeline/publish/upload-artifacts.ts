@@ -6,7 +6,7 @@ import type { ArtifactPlace } from "../documents/object-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
 import { readEvidence } from "../intake/ingest/inputs.ts";
 import { manifestText } from "../intake/ingest/manifest-text.ts";
-import { type Progress, readCopies } from "../intake/ingest/measure.ts";
+import { readCopies } from "../intake/ingest/measure.ts";
 import { releaseManifests } from "../intake/ingest/other-manifest.ts";
 import type { FileWithNeighbours } from "../policy/sibling-files.ts";
 import type { Located } from "../project/document.ts";
@@ -14,6 +14,7 @@ import { readBytes } from "../project/parse.ts";
 import { catalogFile, loadSettings, siteNamed } from "../project/settings.ts";
 import type { CommandContext } from "../system/command-context.ts";
 import { readIfPresent, replaceDurably, requireFolder } from "../system/files.ts";
+import type { Reading, ReadProgress } from "../system/in-parallel.ts";
 import { pathInfo } from "../system/input-files.ts";
 import { withLock } from "../system/lock.ts";
 import type { uploadInspector } from "./inspect-uploads.ts";
@@ -50,8 +51,8 @@ export interface UploadRequest {
 
 export interface UploadContext extends Pick<CommandContext, "clock" | "pid" | "onWait"> {
   environment: Readonly<Record<string, string | undefined>>;
-  onReading: (progress: Progress) => void;
-  onUploading: (progress: Progress) => void;
+  reading: Reading;
+  onUploading: (progress: ReadProgress) => void;
 }
 
 export interface UploadDelivery {
@@ -98,11 +99,7 @@ export async function upload(
   // The inspection code is loaded only if there are signers.
   const inspect =
     config.policies.size > 0 && (await import("./inspect-uploads.ts")).uploadInspector(standard);
-  const planned = planUpload(
-    files,
-    await readAll(files, context.onReading, (await inspect) || undefined),
-    to,
-  );
+  const planned = planUpload(files, await readAll(files, context.reading, (await inspect) || undefined), to);
   const warnings = [...unnamed, ...planned.problems, ...incomplete(manifests, files)];
   throwErrors(warnings);
   const place = await openPlace(site, context.environment);
@@ -169,18 +166,14 @@ async function versionOf(
   );
 }
 
-async function readAll(
-  files: readonly NamedFile[],
-  onReading: (progress: Progress) => void,
-  inspect: UploadInspector | undefined,
-) {
+async function readAll(files: readonly NamedFile[], reading: Reading, inspect: UploadInspector | undefined) {
   const copies = files.map((file) => ({
     path: file.path,
     name: file.path,
     size: pathInfo(file.path).size,
     readFacts: inspect && (async (opened: FileWithNeighbours) => ({ seen: await inspect(file, opened) })),
   }));
-  const read = await readCopies(copies, onReading);
+  const read = await readCopies(copies, reading);
   return new Map<string, ReadFile>(
     read.map(({ path, sha256, size, seen }) => [path, { sha256, size, seen }]),
   );
@@ -208,7 +201,7 @@ async function presentAt(place: ArtifactPlace, uploads: readonly Upload[]): Prom
 async function sendAll(
   place: ArtifactPlace,
   uploads: readonly Upload[],
-  onUploading: (progress: Progress) => void,
+  onUploading: (progress: ReadProgress) => void,
 ) {
   const total = uploads.reduce((bytes, { size }) => bytes + size, 0);
   const sent: UploadDelivery["uploads"] = [];

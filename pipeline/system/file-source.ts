@@ -1,13 +1,13 @@
-import { createHash } from "node:crypto";
 import { type BigIntStats, closeSync, fstatSync, openSync, read, readSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { promisify } from "node:util";
 import { type ByteSource, refuseBeyond, release } from "../../inspect/bytes/byte-source.ts";
 import { failure } from "../../shared/errors.ts";
 import { accessFailure, refuseSpecial } from "./access-failure.ts";
+import { type PassHash, passHash } from "./hash-thread.ts";
 
 /**
- * A file of any size, read with the memory of two chunks and of the largest random access. All methods throw
+ * A file of any size, read with the memory of four chunks and of the largest random access. All methods throw
  * RelcatError file-access, and file-changed if the file changes during reading.
  */
 export interface FileSource extends ByteSource {
@@ -16,8 +16,11 @@ export interface FileSource extends ByteSource {
   close(): void;
 }
 
-/** @throws RelcatError file-access */
-export function fileSource(path: string): FileSource {
+/**
+ * @param onBytes receives the number of bytes that a pass has read
+ * @throws RelcatError file-access
+ */
+export function fileSource(path: string, onBytes: (done: number) => void = () => {}): FileSource {
   const descriptor = attempt(path, () => {
     refuseSpecial(path);
     return openSync(path, "r");
@@ -46,26 +49,34 @@ export function fileSource(path: string): FileSource {
     return held;
   }
 
-  async function pass(take: Take): Promise<void> {
+  async function pass(take: Take, hash: PassHash | undefined): Promise<void> {
     if (at.size <= shortSize) {
       const bytes = wholeShortFile();
-      if (bytes.length > 0) await take(bytes, 0);
+      hash?.update(bytes);
+      if (bytes.length === 0) return;
+      onBytes(bytes.length);
+      await take(bytes, 0);
       return;
     }
-    const done = await readAhead(descriptor, at.size, take).catch((error) => {
+    const takeAndReport: Take = (chunk, from) => {
+      onBytes(from + chunk.length);
+      return take(chunk, from);
+    };
+    const done = await readAhead(descriptor, at.size, takeAndReport, hash).catch((error) => {
       throw asAccessFailure(path, error);
     });
     if (done !== at.size) throw changed(path);
   }
 
   async function each(take: Take): Promise<void> {
-    const hash = sha256 === undefined ? createHash("sha256") : undefined;
-    await pass((chunk, from) => {
-      hash?.update(chunk);
-      return take(chunk, from);
-    });
-    refuseChanged();
-    sha256 ??= hash?.digest("hex");
+    const hash = sha256 === undefined ? passHash(at.size) : undefined;
+    try {
+      await pass(take, hash);
+      refuseChanged();
+      sha256 ??= await hash?.digest();
+    } finally {
+      hash?.end();
+    }
   }
 
   return {
@@ -97,27 +108,39 @@ const readInto = promisify(read);
 type Take = (chunk: Uint8Array, at: number) => void | Promise<void>;
 
 /**
- * Reads to the end or to the first missing byte; one chunk is processed while the next is read.
+ * Reads to the end or to the first missing byte; one chunk is processed and hashed while the next is read.
  * @returns number of bytes read
  */
-async function readAhead(descriptor: number, total: number, take: Take): Promise<number> {
-  let full = Buffer.allocUnsafeSlow(chunkSize);
-  let spare = Buffer.allocUnsafeSlow(chunkSize);
+async function readAhead(
+  descriptor: number,
+  total: number,
+  take: Take,
+  hash: PassHash | undefined,
+): Promise<number> {
+  const buffers = hash?.buffers ?? [Buffer.allocUnsafeSlow(chunkSize), Buffer.allocUnsafeSlow(chunkSize)];
+  const hashed: (Promise<unknown> | undefined)[] = [];
+  const readAt = async (index: number, from: number) => {
+    const slot = index % buffers.length;
+    await hashed[slot];
+    const buffer = buffers[slot] as Buffer;
+    const { bytesRead } = await readInto(descriptor, buffer, 0, chunkSize, from);
+    return buffer.subarray(0, bytesRead);
+  };
   let done = 0;
-  let reading = readInto(descriptor, full, 0, chunkSize, 0);
+  let reading = readAt(0, 0);
   try {
-    for (;;) {
-      const { bytesRead } = await reading;
-      if (bytesRead === 0 || done > total) return done;
-      reading = readInto(descriptor, spare, 0, chunkSize, done + bytesRead);
-      const processed = take(full.subarray(0, bytesRead), done);
+    for (let index = 0; ; index++) {
+      const chunk = await reading;
+      if (chunk.length === 0 || done > total) return done;
+      reading = readAt(index + 1, done + chunk.length);
+      hashed[index % buffers.length] = hash?.update(chunk);
+      const processed = take(chunk, done);
       if (processed) await processed;
-      done += bytesRead;
-      [full, spare] = [spare, full];
+      done += chunk.length;
     }
   } finally {
     await reading.catch(() => {}); // Awaited only so that its failure does not end the process.
-    for (const buffer of [full, spare]) release(buffer);
+    for (const buffer of buffers) release(buffer);
   }
 }
 

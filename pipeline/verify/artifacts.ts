@@ -1,8 +1,9 @@
+import { availableParallelism } from "node:os";
 import { failure } from "../../shared/errors.ts";
 import { pathBelow, relativePath } from "../documents/relative-path.ts";
 import type { ReleaseDocument } from "../documents/site.ts";
 import { exists } from "../system/files.ts";
-import { inParallel } from "../system/in-parallel.ts";
+import { type Reading, readFilesAtOnce } from "../system/in-parallel.ts";
 import { artifactLength, encodedAnswer, measureArtifact } from "../system/network/download-stream.ts";
 import { rootFolder } from "../system/root-folder.ts";
 import { withWorkFolder } from "../system/work-folder.ts";
@@ -11,8 +12,8 @@ import type { Finding } from "./finding.ts";
 import type { InspectAgain } from "./inspect-published.ts";
 import { isAddress, liveFolder, type SiteReader } from "./stores/site-reader.ts";
 
-/** Concurrent downloads. */
-const maxConcurrentDownloads = 4;
+/** Downloads wait for the network more than for a core. */
+const minDownloads = 4;
 
 /** Size limit for files of unknown size, in bytes. */
 export const maxArtifactBytes = 16 * 1024 ** 3;
@@ -62,12 +63,6 @@ export function placeOf(
   return exists(file) ? file : url;
 }
 
-export interface ArtifactProgress {
-  file: string;
-  done: number;
-  total: number;
-}
-
 /**
  * Reads artifacts and compares them with the release documents.
  * @param again inspects the matching ones
@@ -77,18 +72,14 @@ export async function compareArtifacts(
   artifacts: ReadonlyMap<string, Artifact>,
   paths: readonly string[],
   place: (artifact: Artifact) => string,
-  onProgress: (progress: ArtifactProgress) => void,
+  { jobs = Math.max(minDownloads, availableParallelism()), onProgress }: Reading,
   again?: InspectAgain,
 ): Promise<Finding[]> {
-  const total = paths.reduce((sum, path) => sum + (artifacts.get(path)?.size ?? 0), 0);
-  let done = 0;
-  const findings = await inParallel(paths, maxConcurrentDownloads, async (path) => {
+  const files = paths.flatMap((path) => {
     const artifact = artifacts.get(path);
-    if (!artifact) return [];
-    const onBytes = (bytes: number) => {
-      done += bytes;
-      onProgress({ file: artifact.file, done, total });
-    };
+    return artifact ? [{ artifact, name: artifact.file, size: artifact.size ?? 0 }] : [];
+  });
+  const findings = await readFilesAtOnce(files, { jobs, onProgress }, async ({ artifact }, onBytes) => {
     const what = await (again?.concerns(artifact)
       ? compareAndInspect(artifact, place(artifact), onBytes, again)
       : compareArtifact(artifact, place(artifact), onBytes));

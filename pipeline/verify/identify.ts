@@ -2,7 +2,9 @@ import { basename } from "node:path";
 import { distance } from "fastest-levenshtein";
 import type { PackageRecord } from "../documents/package-record.ts";
 import type { ReleaseDocument, RetractedRecord } from "../documents/site.ts";
-import { hashFile, type OnBytes } from "../system/hash-file.ts";
+import { hashFile } from "../system/hash-file.ts";
+import { type Reading, readFilesAtOnce } from "../system/in-parallel.ts";
+import { pathInfo } from "../system/input-files.ts";
 import { rolesOfRelease } from "../trust/roles.ts";
 import { readTarget, versionsOf } from "./documents.ts";
 import { siteAt } from "./stores/site-reader.ts";
@@ -40,13 +42,17 @@ interface Replacement {
 export async function identifyFiles(
   files: readonly string[],
   { place, root, state }: { place: string; root: Uint8Array; state: string },
-  onBytes: (file: string) => OnBytes = () => () => {},
+  reading: Reading = {},
 ): Promise<FileAnswer[]> {
   const trusted = await openTrustedSite(siteAt(place), root, state);
   const catalog = await openCatalog(trusted);
+  const sized = files.map((name) => ({ name, size: pathInfo(name).size }));
+  const hashed = await readFilesAtOnce(sized, reading, async ({ name: file }, onBytes) => ({
+    file,
+    ...(await hashFile(file, onBytes)),
+  }));
   const answers: FileAnswer[] = [];
-  for (const file of files) {
-    const { sha256, size } = await hashFile(file, onBytes(file));
+  for (const { file, sha256, size } of hashed) {
     answers.push({ file, sha256, size, ...(await catalog.find(file, sha256)) });
   }
   return answers;

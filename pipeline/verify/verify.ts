@@ -1,6 +1,7 @@
 import type { BuildDocument, ReleaseIndex } from "../documents/site.ts";
+import type { Reading } from "../system/in-parallel.ts";
 import { sha256 } from "../trust/metadata.ts";
-import { type ArtifactProgress, artifactsOf, compareArtifacts, placeOf } from "./artifacts.ts";
+import { artifactsOf, compareArtifacts, placeOf } from "./artifacts.ts";
 import { buildFindings, disagreements } from "./consistency.ts";
 import { copyFindings } from "./copies.ts";
 import { readDocuments, type SignedDocuments } from "./documents.ts";
@@ -71,7 +72,8 @@ export interface VerifyRequest {
   /** Milliseconds since 1970. */
   now?: number | undefined;
   onFile?: ((done: number, all: number) => void) | undefined;
-  onArtifact?: ((progress: ArtifactProgress) => void) | undefined;
+  /** Reading of artifacts. */
+  reading?: Reading | undefined;
 }
 
 /** A quarter of an hour, the longest that CDNs usually cache. */
@@ -109,7 +111,7 @@ async function verifyTrusted(trusted: TrustedSite, request: VerifyRequest): Prom
       artifacts,
       downloads,
       (artifact) => placeOf(artifact, site, build?.base_url),
-      request.onArtifact ?? (() => {}),
+      request.reading ?? {},
       again,
     )),
   ];

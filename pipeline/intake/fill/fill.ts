@@ -17,6 +17,7 @@ import type { Artifact } from "../../records/artifact.ts";
 import { isSame } from "../../records/merge.ts";
 import type { CommandContext } from "../../system/command-context.ts";
 import { exists, readPresent, replaceDurably } from "../../system/files.ts";
+import { type Reading, readFilesAtOnce } from "../../system/in-parallel.ts";
 import { artifactAtHand, requireArtifacts } from "../../system/local-artifacts.ts";
 import { withWriteLock } from "../../system/lock.ts";
 import { measureArtifact } from "../../system/network/download-stream.ts";
@@ -25,7 +26,6 @@ import { withWorkFolder } from "../../system/work-folder.ts";
 import { problem } from "../ingest/evidence.ts";
 import { incusReading } from "../ingest/incus-reading.ts";
 import { incusStatement } from "../ingest/incus-statement.ts";
-import type { Progress } from "../ingest/measure.ts";
 import { packageOf } from "../ingest/package-of.ts";
 import { readPackage } from "../ingest/read-package.ts";
 import { ruleFor } from "../ingest/rules.ts";
@@ -37,9 +37,7 @@ export interface FillRequest {
   source: { artifacts: string } | { site: string };
 }
 
-export interface FillContext extends Pick<CommandContext, "pid" | "onWait" | "dryRun"> {
-  onProgress: (progress: Progress) => void;
-}
+export type FillContext = Pick<CommandContext, "pid" | "onWait" | "dryRun"> & Reading;
 
 /** An artifact, and the members that its manifest got. */
 export interface FilledArtifact {
@@ -75,7 +73,7 @@ export async function fillManifests(
   throwErrors(catalog.problems);
   const bytes = "artifacts" in source ? inFolder(source.artifacts) : atSite(source.site, catalog.config);
   const lacking = addressed(catalog, versions).filter(({ artifact }) => isLacking(artifact, catalog.config));
-  const { found, absent, problems } = await readAll(lacking, bytes, catalog.config, context.onProgress);
+  const { found, absent, problems } = await readAll(lacking, bytes, catalog.config, context);
   throwErrors(problems);
   if (lacking.length > 0 && absent.length === lacking.length) throw noneThere(bytes.place, absent);
   const edited = await editedManifests(found);
@@ -125,22 +123,16 @@ interface Found {
   additions: Additions;
 }
 
-async function readAll(
-  all: readonly Addressed[],
-  bytes: ArtifactBytes,
-  config: Settings,
-  onProgress: FillContext["onProgress"],
-) {
+async function readAll(all: readonly Addressed[], bytes: ArtifactBytes, config: Settings, reading: Reading) {
   const found: Found[] = [];
   const absent: Filled["absent"] = [];
   const problems: Problem[] = [];
-  const total = all.reduce((sum, { artifact }) => sum + (artifact.size ?? 0), 0);
-  let done = 0;
-  for (const each of all) {
-    const { artifact } = each;
-    const read = await bytes.use(each, (path) => readOne(path, artifact, config));
-    done += artifact.size ?? 0;
-    onProgress({ file: artifact.file, done, total });
+  const sized = all.map((each) => ({ ...each, name: each.artifact.file, size: each.artifact.size ?? 0 }));
+  const results = await readFilesAtOnce(sized, reading, (each, onBytes) =>
+    bytes.use(each, (path) => readOne(path, each.artifact, config, onBytes)),
+  );
+  for (const [index, { artifact }] of all.entries()) {
+    const read = results[index];
     if (!read) absent.push({ version: artifact.content.version, file: artifact.file });
     else {
       problems.push(...read.problems);
@@ -155,13 +147,14 @@ async function readOne(
   path: string,
   artifact: Artifact,
   config: Settings,
+  onBytes: (done: number) => void,
 ): Promise<{ additions: Additions; problems: Problem[] }> {
   const { file: name, content, metadata: stated, documents, place: at } = artifact;
   const { package_type: packageType, version, checksum } = content;
   const arch = ruleFor(name, config)?.arch;
   const known = arch ?? architectureOf(stated) ?? architectureInName(name);
   const statement = incusStatement({ version, packageType, arch: known, stated, config });
-  const opened = openWithNeighbours(path);
+  const opened = openWithNeighbours(path, onBytes);
   try {
     const incus = statement && incusReading(opened, statement);
     const source = incus?.opened ?? opened;
@@ -269,7 +262,7 @@ function inFolder(folder: string): ArtifactBytes {
 }
 
 /**
- * Downloads artifacts into a temporary folder, one after the other. The site need not be trusted, because the
+ * Downloads each artifact into a temporary folder of its own. The site need not be trusted, because the
  * caller compares the bytes with the checksum in the ledger.
  * @param site name in catalog.yaml, address, or folder
  * @throws RelcatError site-unknown

@@ -11,6 +11,7 @@ import type { IncusStatement } from "../../records/incus-tarball.ts";
 import type { Release } from "../../records/normalize.ts";
 import { requireFolder } from "../../system/files.ts";
 import { cleanHead } from "../../system/git/git.ts";
+import type { Reading } from "../../system/in-parallel.ts";
 import { requireArtifacts } from "../../system/local-artifacts.ts";
 import { typeOfFile } from "./built-in-rules.ts";
 import { checkManifest, type Described } from "./check-manifest.ts";
@@ -26,7 +27,6 @@ import {
   type Measured,
   measure,
   type Present,
-  type Progress,
 } from "./measure.ts";
 import { mergeEvidence } from "./merge-evidence.ts";
 import { readRelease, refuseLateFiles, requireRelease } from "./release-folder.ts";
@@ -60,11 +60,10 @@ export interface IngestRequest {
 }
 
 /** Environment of the process. */
-export interface IngestContext {
+export interface IngestContext extends Reading {
   environment: Environment;
   /** Time at which certificates must be valid, in milliseconds since 1970. */
   clock: number;
-  onProgress: (progress: Progress) => void;
 }
 
 /** A complete manifest, not yet written. */
@@ -119,7 +118,7 @@ export async function ingestBuild(
   if (!request.elsewhere && !request.addToCut) refuseLateFiles(folder, stated.manifest);
   const inspect = await inspectorFor(folder, request, config, stated.manifest, context.clock);
   const readFacts = factReader(stated, config, inspect);
-  const { measured, problems: found } = await measure(present, context.onProgress, readFacts);
+  const { measured, problems: found } = await measure(present, context, readFacts);
   const { manifest, release: whole, problems: own } = check(measured, true);
   const catalog = wholeFile(catalogFile(folder, request.config));
   const problems = [...found, ...own, ...(whole ? await feedProblems(whole, measured, config, catalog) : [])];

@@ -4,6 +4,7 @@ import type { MeasuredFile } from "../../documents/object-store.ts";
 import type { Inspected } from "../../documents/policy.ts";
 import { type FileWithNeighbours, openWithNeighbours } from "../../policy/sibling-files.ts";
 import { hashFile } from "../../system/hash-file.ts";
+import { type Reading, readFilesAtOnce } from "../../system/in-parallel.ts";
 import { pathInfo } from "../../system/input-files.ts";
 import { artifactPaths } from "../../system/local-artifacts.ts";
 import { agree } from "./agree.ts";
@@ -11,13 +12,6 @@ import { type Claim, type Claimed, problem, wholeFile } from "./evidence.ts";
 import type { Sum } from "./formats/sums.ts";
 import { type JobFile, oneFile } from "./join-files.ts";
 import type { PackageFound } from "./read-package.ts";
-
-/** Progress over all files. */
-export interface Progress {
-  file: string;
-  done: number;
-  total: number;
-}
 
 /** A file, with the paths of its bytes. */
 export interface Present {
@@ -102,11 +96,7 @@ function copiesOf(places: JobFile["copies"], file: JobFile, problems: Problem[])
  * Reads the necessary files; all statements about a file must match its bytes.
  * @returns by file name
  */
-export async function measure(
-  present: readonly Present[],
-  onProgress: (progress: Progress) => void,
-  readFacts?: FactReader,
-) {
+export async function measure(present: readonly Present[], reading: Reading, readFacts?: FactReader) {
   const problems: Problem[] = [];
   const measured = new Map<string, Measured>();
   const toRead = present.flatMap(({ file, copies }) =>
@@ -116,7 +106,7 @@ export async function measure(
       readFacts: readFacts && ((opened: FileWithNeighbours) => readFacts(file, opened)),
     })),
   );
-  const read = Map.groupBy(await readCopies(toRead, onProgress), ({ name }) => name);
+  const read = Map.groupBy(await readCopies(toRead, reading), ({ name }) => name);
   for (const { file, copies, size, sum } of present) {
     const claims: Claim<string>[] = file.sha256 && !isCompared(file, copies) ? [file.sha256] : [];
     if (sum) claims.push({ value: sum.sha256, at: sum.at });
@@ -145,40 +135,15 @@ export interface Copy {
 type Read = MeasuredFile & FileFacts;
 
 /**
- * Reads one file after another.
+ * Hashes and inspects files.
  * @returns results in the order of the copies
- * @throws RelcatError for the first file that is unreadable or changes while it is read
+ * @throws RelcatError for a file that is unreadable or changes while it is read
  */
-export async function readCopies<C extends Copy>(
-  copies: readonly C[],
-  onProgress: (progress: Progress) => void,
-): Promise<(C & Read)[]> {
-  const total = bytesOf(copies);
-  let done = 0;
-  const read: (C & Read)[] = [];
-  for (const copy of copies) {
-    const onBytes = (bytes: number) => {
-      done += bytes;
-      onProgress({ file: copy.name, done, total });
-    };
-    read.push({ ...copy, ...(await readHere(copy, onBytes)) });
-  }
-  return read;
-}
-
-const bytesOf = (copies: readonly Copy[]): number => copies.reduce((bytes, { size }) => bytes + size, 0);
-
-async function readHere({ path, size, readFacts }: Copy, onBytes: (bytes: number) => void): Promise<Read> {
-  let reported = 0;
-  const report = (done: number) => {
-    if (done <= reported) return; // A reader may pass over the file again.
-    onBytes(done - reported);
-    reported = done;
-  };
-  const read = readFacts ? await readCopy(path, report, readFacts) : await hashFile(path, report);
-  if (reported < size) report(size);
-  return read;
-}
+export const readCopies = <C extends Copy>(copies: readonly C[], reading: Reading): Promise<(C & Read)[]> =>
+  readFilesAtOnce(copies, reading, async (copy, onBytes) => {
+    const { path, readFacts } = copy;
+    return { ...copy, ...(await (readFacts ? readCopy(path, onBytes, readFacts) : hashFile(path, onBytes))) };
+  });
 
 /** Hashing and inspection share one pass over the file. */
 async function readCopy(
@@ -186,23 +151,10 @@ async function readCopy(
   onBytes: (done: number) => void,
   readFacts: (opened: FileWithNeighbours) => Promise<FileFacts>,
 ): Promise<Read> {
-  const opened = openWithNeighbours(path);
-  const { file } = opened;
-  let isPassed = false;
-  const each: typeof file.each = async (take) => {
-    await file.each((chunk, at) => {
-      onBytes(at + chunk.length);
-      return take(chunk, at);
-    });
-    isPassed = true;
-  };
-  const sha256 = async () => {
-    if (!isPassed) await each(() => {});
-    return file.sha256();
-  };
+  const opened = openWithNeighbours(path, onBytes);
   try {
-    const facts = await readFacts({ ...opened, file: { ...file, each, sha256 } });
-    return { ...facts, sha256: await sha256(), size: file.size };
+    const facts = await readFacts(opened);
+    return { ...facts, sha256: await opened.file.sha256(), size: opened.file.size };
   } finally {
     opened.close();
   }

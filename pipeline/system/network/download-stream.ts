@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, createReadStream, openSync, statSync, writeSync } from "node:fs";
 import { accessFailure, refuseSpecial } from "../access-failure.ts";
+import { hashFile } from "../hash-file.ts";
 import { follow, IdleTimeout, isTemporary, networkProblem, unreachable } from "./download-request.ts";
 
 export interface ArtifactStream {
@@ -143,15 +144,21 @@ export interface ArtifactMeasure {
 
 /**
  * Hashes an artifact with the memory of a few chunks.
+ * @param onBytes receives the number of bytes so far
  * @param copy new file to store the bytes in
  * @throws RelcatError network
  */
 export async function measureArtifact(
   place: string,
   limit: number,
-  onBytes: (bytes: number) => void,
+  onBytes: (done: number) => void,
   copy?: string,
 ): Promise<ArtifactMeasure> {
+  if (copy === undefined && !isUrl(place)) {
+    const { status, length = 0 } = await artifactLength(place);
+    if (status === 200 && length <= limit)
+      return { status, isEndless: false, ...(await hashFile(place, onBytes)) };
+  }
   const stream = await openArtifact(place);
   const hash = createHash("sha256");
   let size = 0;
@@ -164,7 +171,7 @@ export async function measureArtifact(
       if (size > limit) return { status: 200, size, sha256: "", isEndless: true };
       hash.update(chunk);
       if (descriptor !== undefined) writeWhole(descriptor, chunk);
-      onBytes(chunk.length);
+      onBytes(size);
     }
     return { status: 200, size, sha256: hash.digest("hex"), isEndless: false };
   } finally {

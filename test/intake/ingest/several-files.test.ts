@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { execa } from "execa";
 import { expect, test } from "vitest";
 import { ingestBuild } from "../../../pipeline/intake/ingest/ingest.ts";
-import type { Progress } from "../../../pipeline/intake/ingest/measure.ts";
+import type { ReadProgress } from "../../../pipeline/system/in-parallel.ts";
 import { RelcatError } from "../../../shared/errors.ts";
 import { now, pathOf } from "../../support/artifacts.ts";
 import { program, relcat, repository, temporaryFolder } from "../../support/run.ts";
@@ -38,11 +38,11 @@ function holes(sizes: Readonly<Record<string, number>>) {
   return { folder, paths };
 }
 
-const ingest = (inputs: readonly string[], onProgress: (progress: Progress) => void = () => {}) =>
+const ingest = (inputs: readonly string[], onProgress: (progress: ReadProgress) => void = () => {}) =>
   ingestBuild(
     join(fixtures, "no-releases"),
     { inputs, release: "26.08.002", config: file("catalog.yaml"), revision, elsewhere: true },
-    { environment: {}, clock: 0, onProgress },
+    { environment: {}, clock: 0, jobs: 2, onProgress },
   );
 
 async function failureOf(work: Promise<unknown>): Promise<RelcatError> {
@@ -52,7 +52,7 @@ async function failureOf(work: Promise<unknown>): Promise<RelcatError> {
 }
 
 /** Problems of files that change during reading. */
-async function problemsOf(inputs: readonly string[], onProgress: (progress: Progress) => void) {
+async function problemsOf(inputs: readonly string[], onProgress: (progress: ReadProgress) => void) {
   const { problems } = await failureOf(ingest(inputs, onProgress));
   return problems.map(({ code, message }) => `${code}: ${message.replace(/\/.*\//, "")}`);
 }
@@ -85,7 +85,7 @@ const several = {
 
 test("several files give the same entries as each file alone, and progress never decreases", async () => {
   const { paths } = holes(several);
-  const progress: Progress[] = [];
+  const progress: ReadProgress[] = [];
   const { manifest } = await ingest(paths, (each) => progress.push(each));
   const alone = await Promise.all(paths.map(async (path) => (await ingest([path])).manifest.artifacts));
   expect(sorted(manifest.artifacts)).toEqual(sorted(alone.flat()));
@@ -170,16 +170,17 @@ test.each<[string, { changed: string; first: number; last: number }]>([
   expect(openFiles("self", folder)).toEqual([]);
 });
 
-test("the first of several failures is reported", async () => {
+test("one of several failures is reported", async () => {
   const { folder, paths } = holes({ "first.rpm": long, "last.rpm": long });
   const problems = await problemsOf(paths, ({ done }) => {
     if (done > 256 * mebibyte) for (const path of paths) truncateSync(path, 100);
   });
-  expect(problems).toEqual(["file-changed: first.rpm was changed while it was read"]);
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toMatch(/^file-changed: (first|last)\.rpm was changed while it was read$/);
   expect(openFiles("self", folder)).toEqual([]);
 });
 
-test("files after a failing one are not read", async () => {
+test("a failure stops the reading of other files", async () => {
   const { folder, paths } = holes({ "first.rpm": long, "last.rpm": 64 * long });
   const [first = ""] = paths;
   const problems = await problemsOf(paths, () => truncateSync(first, 100));
@@ -211,13 +212,13 @@ test("a file that disappears before its turn is reported", async () => {
   expect(problems).toEqual(["file-access: cannot read b.rpm: there is no such file"]);
 });
 
-test("Ctrl-C while a file is hashed leaves nothing behind", async () => {
+test("Ctrl-C while two files are hashed leaves nothing behind", async () => {
   const { folder } = holes({ "one.rpm": 64 * long, "two.rpm": 64 * long });
-  const args = ["--release", "26.08.002", "--set", "package_type=rpm", "--out", "out.json"];
+  const args = ["--release", "26.08.002", "--set", "package_type=rpm", "--jobs", "2", "--out", "out.json"];
   const command = [program, "ingest", ...args, "one.rpm", "two.rpm"];
   const running = execa(process.execPath, command, { cwd: folder, reject: false });
   const { pid = 0 } = running;
-  await expect.poll(() => openFiles(pid, folder)).toEqual(["one.rpm"]);
+  await expect.poll(() => openFiles(pid, folder)).toEqual(["one.rpm", "two.rpm"]);
   running.kill("SIGINT");
   expect(await running).toMatchObject({ signal: "SIGINT", stdout: "", stderr: "" });
   expect(readdirSync(folder).sort()).toEqual(["one.rpm", "two.rpm"]);

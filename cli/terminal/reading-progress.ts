@@ -1,6 +1,6 @@
-import { harmless } from "../terminal/cells.ts";
-import { type Messages, type Progress, showProgress, timeLeft } from "../terminal/progress.ts";
-import { fileSize } from "../terminal/words.ts";
+import { harmless } from "./cells.ts";
+import { type Messages, type Progress, showProgress, timeLeft } from "./progress.ts";
+import { fileSize } from "./words.ts";
 
 /** In bytes. */
 export interface ReadingProgress extends Progress {
