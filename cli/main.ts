@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { styleText } from "node:util";
 import type { CommanderError, CommandUnknownOpts } from "@commander-js/extra-typings";
+import { isVersion } from "../shared/version.ts";
 import type { Given } from "./terminal/as-given.ts";
 import type { Host, Output, OwnPackage } from "./terminal/host.ts";
 import { findProject } from "./terminal/project.ts";
@@ -70,7 +71,7 @@ function givenTo(action: CommandUnknownOpts): Given {
   const isGiven = (option: string) => action.getOptionValueSource(option) === "cli";
   const [argument = ""] = action.registeredArguments[0]?.name() === "site" ? action.args : [];
   // release also accepts versions without a site.
-  const named = /^(\d{2}\.\d{2}\.\d{3})?$/.test(argument) ? undefined : argument;
+  const named = argument === "" || isVersion(argument) ? undefined : argument;
   return {
     site: isGiven("site") ? site : named,
     out: name !== "rollback" && isGiven("out") ? out : undefined,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Code } from "./errors.ts";
+import { boundPattern, versionPattern } from "./version.ts";
 
 /**
  * Error of a field as code and expectation. The document reader splits it and adds the found value, so all
@@ -10,17 +11,15 @@ export const expects = (code: Code, expected: string) => ({ error: `${code}|${ex
 export const text = (code: Code, pattern: RegExp, expected: string) =>
   z.string(expects(code, expected)).regex(pattern, expects(code, expected));
 
-/** `YY.MM.NNN`: two-digit year, month 01 to 12, three-digit sequence. */
 export const version = text(
   "version-format",
-  /^\d{2}\.(0[1-9]|1[0-2])\.\d{3}$/,
+  versionPattern,
   "a version YY.MM.NNN with a month from 01 to 12, such as 26.08.002",
 );
 
-/** `YY.MM` or a full version: a bound on versions. */
 export const versionBound = text(
   "version-format",
-  /^\d{2}\.(0[1-9]|1[0-2])(\.\d{3})?$/,
+  boundPattern,
   'a month "YY.MM" or a version YY.MM.NNN, in quotes',
 );
 

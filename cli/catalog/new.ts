@@ -1,4 +1,5 @@
 import { exitStatus, type OpenReleaseOptions, openRelease as open } from "../../pipeline/index.ts";
+import { isLine, lineOn } from "../../shared/version.ts";
 import { answer, type Host, openingContext, sayNext } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";
 
@@ -10,7 +11,7 @@ export async function openRelease(
 ): Promise<number> {
   const context = await openingContext(host);
   const among = given === undefined ? monthAmong(options.notes) : { month: given, notes: options.notes };
-  const { month = monthOf(context.clock) } = among;
+  const { month = lineOn(new Date(context.clock).toISOString()) } = among;
   const { version, date, notes } = await open(
     host.releases,
     { ...options, month, notes: among.notes },
@@ -28,9 +29,7 @@ export async function openRelease(
 
 /** `--notes` takes all words that follow it, so the month may be among them. */
 function monthAmong(notes: readonly string[] = []): { month?: string; notes?: readonly string[] } {
-  const month = notes.find((word) => /^\d{2}\.(0[1-9]|1[0-2])$/.test(word));
+  const month = notes.find(isLine);
   const files = notes.filter((word) => word !== month);
   return { ...(month && { month }), ...(files.length > 0 && { notes: files }) };
 }
-
-const monthOf = (clock: number): string => new Date(clock).toISOString().slice(2, 7).replace("-", ".");

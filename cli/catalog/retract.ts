@@ -6,6 +6,7 @@ import {
   retract,
   selectRecords,
 } from "../../pipeline/index.ts";
+import { isVersion } from "../../shared/version.ts";
 import { adviceOn, isId } from "../terminal/arguments.ts";
 import { confirmOrRefuse } from "../terminal/confirm.ts";
 import { answer, commandContext, type Host, say, sayNext, sayNextAfterDryRun } from "../terminal/host.ts";
@@ -75,7 +76,7 @@ function choiceOf(targets: readonly string[], { type, name }: RetractCommandOpti
     return { ids: [...new Set(targets.map(Number))] };
   }
   const [version = ""] = targets;
-  if (targets.length > 1 || !/^\d{2}\.\d{2}\.\d{3}$/.test(version)) {
+  if (targets.length > 1 || !isVersion(version)) {
     throw new UsageError(
       `cannot tell what ${targets.map((target) => JSON.stringify(target)).join(" ")} means`,
       adviceOn(version, "Give ids of records, or one version such as 26.08.002."),

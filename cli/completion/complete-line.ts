@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import { exitStatus } from "../../shared/errors.ts";
+import { boundPattern, isVersion, lineOf } from "../../shared/version.ts";
 import { schemaNames } from "../catalog/published-schemas.ts";
 import { type Host, print } from "../terminal/host.ts";
 import { type Candidate, idCandidates, type LedgerState, ledgerStates, liveIds } from "./complete-ids.ts";
@@ -56,7 +57,9 @@ async function candidates(values: Values, words: readonly string[], host: Host):
     case "package-types":
       return packageTypes(releases, words);
     case "downloads":
-      return words.some((word) => whichPattern.test(word)) ? packageTypes(releases, words) : which(releases);
+      return words.some((word) => word === "latest" || boundPattern.test(word))
+        ? packageTypes(releases, words)
+        : which(releases);
     case "schemas":
       return schemas(host);
     default:
@@ -65,14 +68,12 @@ async function candidates(values: Values, words: readonly string[], host: Host):
 }
 
 const notCut = "not cut";
-const versionPattern = /^\d{2}\.\d{2}\.\d{3}$/;
-const whichPattern = /^(latest|\d{2}\.\d{2}(\.\d{3})?)$/;
 
 /** Versions of the ledger and of the folders, newest first, with their number of records. */
 function versions(releases: string, folders: readonly string[]): Candidate[] {
   const counts = countBy(ledgerStates(releases).map(({ version }) => version));
   return [...new Set([...counts.keys(), ...folders])]
-    .filter((version) => versionPattern.test(version))
+    .filter(isVersion)
     .sort()
     .reverse()
     .map((value) => ({ value, about: about(counts.get(value), notCut) }));
@@ -81,7 +82,7 @@ function versions(releases: string, folders: readonly string[]): Candidate[] {
 /** Values for the first argument of `download`: latest, then months and versions that are cut. */
 function which(releases: string): Candidate[] {
   const cut = versions(releases, []);
-  const months = [...new Set(cut.map(({ value }) => value.slice(0, 5)))];
+  const months = [...new Set(cut.map(({ value }) => lineOf(value)))];
   return [
     { value: "latest", about: "the newest release that has the type" },
     ...months.map((value) => ({ value, about: "the newest release of the month" })),

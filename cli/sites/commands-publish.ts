@@ -1,4 +1,5 @@
 import { Argument, type CommandUnknownOpts, Option } from "@commander-js/extra-typings";
+import { isVersion } from "../../shared/version.ts";
 import {
   asBuild,
   asDuration,
@@ -6,7 +7,6 @@ import {
   asVersion,
   asVersions,
   collected,
-  isVersion,
 } from "../terminal/arguments.ts";
 import { siteOf } from "../terminal/only-one.ts";
 import { asReason } from "../terminal/reason.ts";

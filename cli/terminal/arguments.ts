@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "@commander-js/extra-typings";
+import { boundPattern, isLine, isVersion } from "../../shared/version.ts";
 
-// Validation of command-line values. The patterns repeat those of the document schemas, because loading zod
-// takes too long here.
+// Validation of command-line values, without the document schemas: loading zod takes too long here.
 
 /** A value copied from a shortened line looks correct, so the message points out the ellipsis. */
 export const adviceOn = (value: string, advice: string): string =>
@@ -9,15 +9,13 @@ export const adviceOn = (value: string, advice: string): string =>
 
 const unfit = (value: string, advice: string) => new InvalidArgumentError(adviceOn(value, advice));
 
-export const isVersion = (value: string): boolean => /^\d{2}\.(0[1-9]|1[0-2])\.\d{3}$/.test(value);
-
 export function asVersion(value: string): string {
   if (isVersion(value)) return value;
   throw unfit(value, "Give a version such as 26.08.002.");
 }
 
 export function asNotesOf(value: string): string {
-  if (/^(latest|next|\d{2}\.(0[1-9]|1[0-2])(\.\d{3})?)$/.test(value)) return value;
+  if (value === "latest" || value === "next" || boundPattern.test(value)) return value;
   throw unfit(value, "Give a version such as 26.08.002, a month, latest or next.");
 }
 
@@ -27,15 +25,14 @@ export const asVersions = (value: string, previous: string[] = []): string[] => 
 ];
 
 export function asMonth(value: string): string {
-  if (/^\d{2}\.(0[1-9]|1[0-2])$/.test(value)) return value;
+  if (isLine(value)) return value;
   throw unfit(value, isForeignVersion(value) ? calendarVersions : monthOnly);
 }
 
 const monthOnly = "Give a month such as 26.09: versions are YY.MM.NNN, and relcat finds the number.";
 
 /** True for 1.2.3, false for 26.09.001. */
-const isForeignVersion = (value: string): boolean =>
-  /^v?\d+\.\d+\.\d+/.test(value) && !/^\d{2}\.\d{2}\.\d{3}$/.test(value);
+const isForeignVersion = (value: string): boolean => /^v?\d+\.\d+\.\d+/.test(value) && !isVersion(value);
 
 const calendarVersions =
   "Releases have calendar versions, YY.MM.NNN: relcat new opens the next one of this month, relcat new 26.09 one of that month. Your own version can stay in file names and notes.";

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Code } from "../../shared/errors.ts";
 import { expects, list, object, text } from "../../shared/fields.ts";
+import { rangePattern } from "../../shared/version.ts";
 
 /**
  * Rules about the content of records. Only these can have exceptions: other problems prevent reading, so
@@ -44,8 +45,6 @@ export const exceptableRules = [
   "fingerprint-missing",
 ] as const satisfies readonly Code[];
 
-const bound = String.raw`\d{2}\.(?:0[1-9]|1[0-2])\.\d{3}`;
-
 const exceptionSchema = object({
   rule: z
     .enum(
@@ -55,7 +54,7 @@ const exceptionSchema = object({
     .meta({ description: "Code of the rule, as in its error message." }),
   versions: text(
     "version-format",
-    new RegExp(`^${bound}\\.\\.${bound}$`),
+    rangePattern,
     "the first and the last version, such as 25.01.001..26.03.004",
   ).meta({ description: "First and last version that broke it." }),
   count: z

@@ -1,4 +1,5 @@
 import type { Place, Problem } from "../../shared/errors.ts";
+import { lineOf } from "../../shared/version.ts";
 import type { AddEvent, ReviseEvent } from "../documents/ledger.ts";
 import { display } from "../project/display.ts";
 import {
@@ -215,7 +216,7 @@ export function bytesChanged(
 ): Problem {
   const message = `${display(file)} is published as id ${id} and cannot change: ${changes.join(", ")}`;
   const hint =
-    `Restore the manifest and publish the new bytes under the next version (relcat new ${version.slice(0, 5)}), withdrawing the old ` +
+    `Restore the manifest and publish the new bytes under the next version (relcat new ${lineOf(version)}), withdrawing the old ` +
     `ones if they are bad (relcat retract ${id} --reason …); or, while no one else has them, take the cut back (relcat uncut ${version}).`;
   return { code: "bytes-changed", severity: "error", message, hint, ...(at && { at }) };
 }

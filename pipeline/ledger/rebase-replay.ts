@@ -1,4 +1,5 @@
 import type { Problem } from "../../shared/errors.ts";
+import { lineOf } from "../../shared/version.ts";
 import type { AddEvent, LedgerEvent } from "../documents/ledger.ts";
 import { display } from "../project/display.ts";
 import { laterThan } from "../project/event-time.ts";
@@ -145,7 +146,7 @@ export class Replay {
     const { onto } = this;
     const what = changes.map((key) => `${key} ${theirs[key]} there, ${ours[key]} here`).join("; ");
     const message = `${display(ours.file)} of ${ours.version} is published on ${onto} as id ${theirs.id} and cannot change: ${what}`;
-    const month = ours.version.slice(0, 5);
+    const month = lineOf(ours.version);
     const hint =
       `Keep ${onto}'s ledger and manifest of it, and publish our bytes under the next version (relcat new ${month}); ` +
       `or, while no one has ${onto}'s, take that cut back there (relcat uncut ${theirs.version}).`;

@@ -5,6 +5,7 @@ import {
   architectureNames,
   architectureOf,
 } from "../../shared/package-metadata.ts";
+import { isLine, isVersion } from "../../shared/version.ts";
 import type { Config } from "../documents/config.ts";
 import type { Package } from "../ledger/assign-ids.ts";
 import { publicPackages } from "../ledger/publish-records.ts";
@@ -100,8 +101,7 @@ function refuseTerms(terms: readonly Term[], config: Config, records: readonly R
   for (const [name, value] of terms) {
     refuseName(name);
     if (name === "version") refuseVersion(value);
-    if (name === "line" && !/^\d{2}\.(0[1-9]|1[0-2])$/.test(value))
-      throw unfit(name, value, "a month", "For example: line=26.09");
+    if (name === "line" && !isLine(value)) throw unfit(name, value, "a month", "For example: line=26.09");
     if (name === "ordering") for (const part of value.split(",")) refuseOrdering(part.trim());
     const closed = valuesOf(name, config);
     const isKnown = () =>
@@ -154,10 +154,8 @@ function refuseName(name: string): void {
 }
 
 function refuseVersion(value: string): void {
-  if (value === "latest" || /^\d{2}\.\d{2}\.\d{3}$/.test(value)) return;
-  const hint = /^\d{2}\.\d{2}$/.test(value)
-    ? `The releases of a month: line=${value}`
-    : "For example: version=26.09.001";
+  if (value === "latest" || isVersion(value)) return;
+  const hint = isLine(value) ? `The releases of a month: line=${value}` : "For example: version=26.09.001";
   throw unfit("version", value, "a version or latest", hint);
 }
 

@@ -1,4 +1,5 @@
 import { throwErrors } from "../../shared/errors.ts";
+import { isVersion } from "../../shared/version.ts";
 import type { Settings } from "../documents/config.ts";
 import { noteSchema } from "../documents/note.ts";
 import type { PublishedRelease } from "../documents/published.ts";
@@ -25,7 +26,7 @@ export async function showNotes(
   requireFolder(folder);
   if (which === "next") return showNext(folder, today);
   const [newest] = listFolders(folder)
-    .filter((name) => /^\d{2}\.\d{2}\.\d{3}$/.test(name))
+    .filter(isVersion)
     .filter((version) => which === "latest" || version.startsWith(which))
     .sort()
     .reverse();

@@ -1,5 +1,5 @@
 import type { Problem } from "../../shared/errors.ts";
-import { version as versionPattern } from "../../shared/fields.ts";
+import { isVersion } from "../../shared/version.ts";
 import { brandFolder, templateFolder } from "../documents/pages/page-templates.ts";
 import { type AuthoredFiles, filesIn } from "./authored-files.ts";
 
@@ -53,7 +53,7 @@ export async function discover(folder: string, files: AuthoredFiles = filesIn(fo
     else if (top === "next") placeNext(found, path, rest);
     else if (top === templateFolder && rest.length > 0) found.templates.push(rest.join("/"));
     else if (top === "trust") placeTrust(found, path, rest);
-    else if (!releases.has(top) && !versionPattern.safeParse(top).success) reportFolder(found, top);
+    else if (!releases.has(top) && !isVersion(top)) reportFolder(found, top);
     else placeInRelease(found, releaseOf(releases, top), path, rest);
   }
   for (const name of files.folders()) if (fileNames.includes(name)) reportFolder(found, name);

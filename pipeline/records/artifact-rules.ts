@@ -1,4 +1,5 @@
 import type { Place } from "../../shared/errors.ts";
+import { versionsWithin } from "../../shared/version.ts";
 import { display } from "../project/display.ts";
 import { unknownTypeHint } from "../project/unknown-type.ts";
 import { attestationRules } from "./attestation-rules.ts";
@@ -108,7 +109,7 @@ const urlCanBeRead: ArtifactRule = function* ({ artifact, place }) {
 
 /** A copied manifest with last month's files would ship old software as a new version. */
 const fileCarriesNoOtherVersion: ArtifactRule = function* ({ artifact, file, version, place }) {
-  for (const other of file.match(/(?<!\d)\d{2}\.(?:0[1-9]|1[0-2])\.\d{3}(?!\d)/g) ?? []) {
+  for (const other of versionsWithin(file)) {
     if (other === version) continue;
     const path = artifact.file === undefined ? ["name"] : ["file"];
     const message = `the file name has the version ${other}, expected ${version}`;

@@ -1,5 +1,6 @@
 import { crc32 } from "node:zlib";
 import type { Architecture, IncusImage } from "../../shared/package-metadata.ts";
+import { firstDayOf } from "../../shared/version.ts";
 
 /** Content of an image's metadata tarball. */
 export type IncusStatement = Pick<IncusImage, "os" | "release" | "variant" | "description"> & {
@@ -25,7 +26,8 @@ function metadataOf({ arch, os, release, variant, description }: IncusStatement)
   const properties = { architecture: arch, description, os, release, variant };
   return [
     `architecture: ${quoted(kernelNames[arch] ?? arch)}`,
-    `creation_date: ${monthOf(release)}`,
+    // In seconds: a manifest has no date.
+    `creation_date: ${Date.parse(firstDayOf(release)) / 1000}`,
     "properties:",
     ...Object.entries(properties).map(([name, value]) => `  ${name}: ${quoted(value)}`),
     "",
@@ -38,12 +40,6 @@ const quoted = (text: string): string =>
     /[\u2028\u2029\ufeff\ufffe\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16)}`,
   );
-
-/** The first second of the release's month, in seconds since 1970: a manifest has no date. */
-function monthOf(release: string): number {
-  const [year = 0, month = 0] = release.split(".").map(Number);
-  return Date.UTC(2000 + year, month - 1) / 1000;
-}
 
 const blockSize = 512;
 

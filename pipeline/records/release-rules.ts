@@ -1,4 +1,5 @@
 import type { Problem } from "../../shared/errors.ts";
+import { firstDayOf } from "../../shared/version.ts";
 import type { Settings } from "../documents/config.ts";
 import type { WrittenNote } from "../documents/note.ts";
 import { display } from "../project/display.ts";
@@ -35,7 +36,7 @@ const day = 86_400_000;
 const datePlausible: ReleaseRule = function* ({ version, release }) {
   if (!release) return;
   const { date } = release.value;
-  const start = Date.parse(`20${version.slice(0, 2)}-${version.slice(3, 5)}-01T00:00:00Z`);
+  const start = Date.parse(firstDayOf(version));
   const days = (Date.parse(`${date}T00:00:00Z`) - start) / day;
   if (days >= -7 && days <= 400) return;
   const message = `the date ${date} is far from the month of ${version}`;

@@ -1,3 +1,4 @@
+import { lineOf } from "../../shared/version.ts";
 import { compareKeys, type Field, filterFields, sortKey } from "./fields.ts";
 import type { ListQuery, OrderTerm } from "./query.ts";
 import { matcher, type RecordIndex } from "./record-index.ts";
@@ -11,7 +12,7 @@ export function select(index: RecordIndex, query: ListQuery): readonly number[] 
 function choose(index: RecordIndex, { filters, line, latest }: ListQuery): readonly number[] {
   let chosen = filter(index, filters);
   const version = (position: number) => String(index.value("version", position));
-  if (line !== undefined) chosen = chosen.filter((position) => version(position).startsWith(`${line}.`));
+  if (line !== undefined) chosen = chosen.filter((position) => lineOf(version(position)) === line);
   if (!latest) return chosen;
   const newest = chosen.reduce((best, position) => (version(position) > best ? version(position) : best), "");
   return chosen.filter((position) => version(position) === newest);

@@ -1,3 +1,4 @@
+import { firstDayOf } from "../../shared/version.ts";
 import type { FeedEntry, OutputFile, PublishedRelease, SiteConfig } from "../documents/published.ts";
 import { bdi, escapeHtml, escapeXml, visible } from "./escape.ts";
 import { renderMarkdown } from "./markdown.ts";
@@ -14,7 +15,7 @@ export function feedEntry(release: PublishedRelease, config: SiteConfig): FeedEn
   const { version, date, retracted } = release;
   const published = `${date}T00:00:00Z`;
   return {
-    id: `tag:${config.authority},20${version.slice(0, 2)}:release/${version}`,
+    id: `tag:${config.authority},${firstDayOf(version).slice(0, 4)}:release/${version}`,
     url: `${config.baseUrl}/releases/${version}/`,
     title: `${config.product} ${version}`,
     published,

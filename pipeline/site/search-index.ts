@@ -1,3 +1,4 @@
+import { lineOf } from "../../shared/version.ts";
 import { searchPaths } from "../documents/pages/search-paths.ts";
 import type {
   OutputFile,
@@ -137,10 +138,10 @@ function* notesByMonth(releases: Iterable<NotesRow>): Generator<[part: string, r
     const [version, notes] = row;
     if (notes.length === 0) continue;
     const length = notes.reduce((sum, text) => sum + text.length, version.length);
-    const isNewMonth = version.slice(0, 5) !== month;
+    const isNewMonth = lineOf(version) !== month;
     if (isNewMonth || size + length > maxNoteBytes) {
       yield* part();
-      [month, number, size, rows] = [version.slice(0, 5), isNewMonth ? 1 : number + 1, 0, []];
+      [month, number, size, rows] = [lineOf(version), isNewMonth ? 1 : number + 1, 0, []];
     }
     rows.push(row);
     size += length;

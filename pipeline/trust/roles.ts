@@ -1,3 +1,4 @@
+import { lineOf } from "../../shared/version.ts";
 /** Time and lifetime of a signature. */
 export interface Signing {
   /** Milliseconds since 1970. */
@@ -39,7 +40,7 @@ export const renewal = (role: string): string =>
 /** The roles for a release: that of its year, which only delegates, and that of its month. */
 export const rolesOfRelease = (version: string): { year: string; month: string } => ({
   year: `releases-${version.slice(0, 2)}`,
-  month: `releases-${version.slice(0, 5)}`,
+  month: `releases-${lineOf(version)}`,
 });
 
 /** Hint for a release whose year is delegated to no role. */

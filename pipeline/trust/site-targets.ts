@@ -1,3 +1,4 @@
+import { versionAfter } from "../../shared/version.ts";
 import type { BuildDocument, ReleaseDocument } from "../documents/site.ts";
 import { sha256 } from "./metadata.ts";
 import { isHosting } from "./site-files.ts";
@@ -23,12 +24,10 @@ export interface BuiltRelease {
   bytes: Uint8Array;
 }
 
-const releasePath = /^api\/v1\/release\/(\d{2}\.\d{2}\.\d{3})\/index\.json$/;
-
 export function releasesOf({ build, read }: BuiltFiles): BuiltRelease[] {
   return Object.keys(build.files).flatMap((path) => {
-    const version = releasePath.exec(path)?.[1];
-    if (version === undefined) return [];
+    const version = versionAfter("api/v1/release/", path);
+    if (version === undefined || !path.endsWith("/index.json")) return [];
     const bytes = read(path);
     return [{ version, bytes, document: JSON.parse(new TextDecoder().decode(bytes)) }];
   });
@@ -74,7 +73,7 @@ function ownPaths(version: string, { packages, retracted }: ReleaseDocument): [s
 }
 
 const versionOf = (path: string): string | undefined =>
-  /^(?:api\/v1\/release|releases)\/(\d{2}\.\d{2}\.\d{3})\//.exec(path)?.[1];
+  versionAfter("api/v1/release/", path) ?? versionAfter("releases/", path);
 
 function listText(files: Record<string, { sha256: string; size: number }>): Uint8Array {
   const sorted = Object.fromEntries(Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1)));

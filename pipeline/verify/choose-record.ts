@@ -1,4 +1,5 @@
 import { failure, type RelcatError } from "../../shared/errors.ts";
+import { isLine, isVersion, lineOf } from "../../shared/version.ts";
 import type { PackageRecord } from "../documents/package-record.ts";
 import type { ReleaseDocument, RetractedRecord } from "../documents/site.ts";
 import { shellWord } from "../project/shell-word.ts";
@@ -45,9 +46,6 @@ export async function chooseRecord(
 
 /** A record, with its architecture if that is needed to choose it. */
 type Fitting = PackageRecord & { arch?: string | null };
-
-export const isVersion = (which: string): boolean => /^\d{2}\.\d{2}\.\d{3}$/.test(which);
-const isLine = (which: string): boolean => /^\d{2}\.(0[1-9]|1[0-2])$/.test(which);
 
 function parametersOf({ which, packageType, settings }: Wanted): [string, string][] {
   if (!isVersion(which) && !isLine(which) && which !== "latest")
@@ -112,7 +110,7 @@ export function whyNone(
   if (gone) return withdrawn(gone, list, origin);
   const here = release
     ? release.packages
-    : list.filter(({ version }) => !isLine(which) || version.startsWith(`${which}.`));
+    : list.filter(({ version }) => !isLine(which) || lineOf(version) === which);
   const types = [...new Set(here.map((record) => record.package_type))].sort();
   return failure(
     "artifact-missing",

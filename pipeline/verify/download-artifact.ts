@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { failure } from "../../shared/errors.ts";
 import { name as nameSchema } from "../../shared/fields.ts";
+import { isVersion } from "../../shared/version.ts";
 import type { PackageRecord } from "../documents/package-record.ts";
 import type { ReleaseDocument } from "../documents/site.ts";
 import { downloadTo } from "../system/network/download-file.ts";
 import { maxArtifactBytes, placeOf } from "./artifacts.ts";
-import { chooseRecord, isVersion, type Wanted, whyNone } from "./choose-record.ts";
+import { chooseRecord, type Wanted, whyNone } from "./choose-record.ts";
 import { readTarget, versionsOf } from "./documents.ts";
 import type { TrustedPlace } from "./place.ts";
 import { siteAt } from "./stores/site-reader.ts";

@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { distance } from "fastest-levenshtein";
+import { versionsWithin } from "../../shared/version.ts";
 import type { PackageRecord } from "../documents/package-record.ts";
 import type { ReleaseDocument, RetractedRecord } from "../documents/site.ts";
 import { hashFile } from "../system/hash-file.ts";
@@ -78,7 +79,7 @@ async function openCatalog(trusted: TrustedSite) {
   };
   /** First the release in the file's name, then the newest. */
   const versionsFor = async (file: string) => {
-    const named = /\d{2}\.\d{2}\.\d{3}/.exec(basename(file))?.[0];
+    const [named] = versionsWithin(basename(file));
     const versions = (await versionsOf(trusted)).reverse();
     return versions.toSorted((a, b) => Number(b === named) - Number(a === named));
   };

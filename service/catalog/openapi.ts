@@ -5,6 +5,7 @@ import { goneSchema } from "../../pipeline/documents/site.ts";
 import { filterFields } from "../../pipeline/selection/fields.ts";
 import { architecture } from "../../shared/package-metadata.ts";
 import { plainJson } from "../../shared/portable-patterns.ts";
+import { linePattern } from "../../shared/version.ts";
 import { type ApiDescription, openApiOf } from "../http/openapi.ts";
 import { type CatalogOperation, catalogRoutes } from "./routes.ts";
 
@@ -54,7 +55,7 @@ const format = z
   .meta({ description: "json, or api for the page; takes precedence over Accept." });
 const line = z
   .string()
-  .regex(/^\d{2}\.\d{2}$/)
+  .regex(linePattern)
   .optional()
   .meta({ description: "Only versions of this month, such as 26.07." });
 const filters = Object.fromEntries(

@@ -1,5 +1,6 @@
 import { basename, join } from "node:path";
 import { failure } from "../../../shared/errors.ts";
+import { firstDayOf, lineOf, lineOn } from "../../../shared/version.ts";
 import type { CommandContext } from "../../system/command-context.ts";
 import {
   createFile,
@@ -58,7 +59,7 @@ export async function init(
   context: InitContext,
 ): Promise<StartedProject> {
   const opened = now(context);
-  const { month = opened.slice(2, 7).replace("-", "."), from } = wanted;
+  const { month = lineOn(opened), from } = wanted;
   const copied = await copiedFiles(own.folder, from);
   const node = testedNode(own);
   const filesFor = ({ spec, tarball }: Pin) => [
@@ -263,9 +264,9 @@ const schemas = "node_modules/relcat/schemas";
 
 /** The day of a month that is nearest to another day: the pages of months sort releases by version and show dates. */
 function dayOf(month: string, day: string): string {
-  const [year, number] = month.split(".").map(Number) as [number, number];
-  const first = `20${month.replace(".", "-")}-01`;
-  const last = new Date(Date.UTC(2000 + year, number, 0)).toISOString().slice(0, 10);
+  const [year, number] = firstDayOf(month).split("-").map(Number) as [number, number];
+  const first = firstDayOf(month);
+  const last = new Date(Date.UTC(year, number, 0)).toISOString().slice(0, 10);
   if (day < first) return first;
   return day > last ? last : day;
 }
@@ -274,7 +275,7 @@ function dayOf(month: string, day: string): string {
 function starterFiles({ opened, version, relcat, node }: StarterOptions): StarterFile[] {
   const release = releaseYaml({
     version,
-    date: dayOf(version.slice(0, 5), opened.slice(0, 10)),
+    date: dayOf(lineOf(version), opened.slice(0, 10)),
     opened,
     schemas,
   });

@@ -1,4 +1,5 @@
 import { failure } from "../../../shared/errors.ts";
+import { isVersion, lineOf, nextVersion } from "../../../shared/version.ts";
 import { display } from "../../project/display.ts";
 
 export interface OpenReleaseOptions {
@@ -42,27 +43,18 @@ export function decideOpening(
   schemas: string,
 ): Opening {
   const { month, date = opened.slice(0, 10) } = options;
-  const versions = [...existing.versions].filter((name) => /^\d{2}\.\d{2}\.\d{3}$/.test(name));
+  const versions = [...existing.versions].filter(isVersion);
   const version = nextVersion(month, versions);
-  if (version.length > 9) {
+  if (version === undefined) {
     throw failure(
       "sequence-full",
       `${month}.999 exists: ${month} has no number left`,
       "Open the release under the next month.",
     );
   }
-  const newest = versions.map((name) => name.slice(0, 5)).reduce((a, b) => (a > b ? a : b), "");
+  const newest = lineOf(versions.sort().at(-1) ?? "");
   const notes = chooseNotes(existing.nextNotes, options, newest);
   return { version, date, notes, releaseYaml: releaseYaml({ version, date, opened, schemas }) };
-}
-
-/**
- * The version after the last one of a month; numbers above 999 do not exist.
- * @param versions of any month
- */
-export function nextVersion(month: string, versions: readonly string[]): string {
-  const numbers = versions.flatMap((name) => (name.startsWith(`${month}.`) ? [Number(name.slice(6))] : []));
-  return `${month}.${String(Math.max(0, ...numbers) + 1).padStart(3, "0")}`;
 }
 
 function chooseNotes(

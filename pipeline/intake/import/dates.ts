@@ -1,4 +1,5 @@
 import { date, timestamp } from "../../../shared/fields.ts";
+import { firstDayOf } from "../../../shared/version.ts";
 import { outOfOrder } from "../../records/verbatim.ts";
 import type { LiveRecord } from "./read-records.ts";
 
@@ -22,7 +23,7 @@ export function ledgerDates({ created_date, modified_date, version }: LiveRecord
     modified: modified ?? readDate(modified_date),
   };
   if (created === undefined) {
-    const first = earlier(roughly.created, roughly.modified) ?? `${firstDay(version)}T00:00:00.000000Z`;
+    const first = earlier(roughly.created, roughly.modified) ?? `${firstDayOf(version)}T00:00:00.000000Z`;
     return { created: first, modified: roughly.modified ?? first };
   }
   const later = roughly.modified !== undefined && roughly.modified > created;
@@ -64,7 +65,5 @@ export function releaseDate(version: string, records: readonly LiveRecord[]): st
     ({ created_date }) => wellFormed(created_date) ?? readDate(created_date) ?? [],
   );
   const days = moments.map((moment) => moment.slice(0, 10)).sort();
-  return days.find((day) => date.safeParse(day).success) ?? firstDay(version);
+  return days.find((day) => date.safeParse(day).success) ?? firstDayOf(version);
 }
-
-const firstDay = (version: string) => `20${version.slice(0, 5).replace(".", "-")}-01`;

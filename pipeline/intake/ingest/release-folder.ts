@@ -1,4 +1,5 @@
 import { failure } from "../../../shared/errors.ts";
+import { isVersion, lineOf, nextVersion } from "../../../shared/version.ts";
 import type { Manifest } from "../../documents/manifest.ts";
 import { releaseSchema, type WrittenRelease } from "../../documents/release.ts";
 import { type Ledger, readLedger } from "../../ledger/ledger.ts";
@@ -7,7 +8,6 @@ import { filesIn } from "../../project/authored-files.ts";
 import type { Located } from "../../project/document.ts";
 import { readBytes } from "../../project/parse.ts";
 import { exists } from "../../system/files.ts";
-import { nextVersion } from "../authoring/open-release.ts";
 
 /** release.yaml of a version, if readable; `check` reports its problems. */
 export function readRelease(folder: string, version: string): Located<WrittenRelease> | undefined {
@@ -21,10 +21,11 @@ export function requireRelease(folder: string, version: string): void {
   // biome-ignore lint/plugin: the version is checked.
   if (exists(`${folder}/${version}`)) return;
   const known = versionsIn(folder);
-  const month = version.slice(0, 5);
+  const month = lineOf(version);
   const next = nextVersion(month, known);
-  const opens = `relcat new ${month}${next === version ? "" : ` opens ${next}`}`;
-  const ways = next === version ? `Open it with ${opens}` : `${shown(known)}${opens}`;
+  const isNext = next === version || next === undefined;
+  const opens = `relcat new ${month}${isNext ? "" : ` opens ${next}`}`;
+  const ways = isNext ? `Open it with ${opens}` : `${shown(known)}${opens}`;
   const hint = `${ways}, or write the manifest elsewhere with --out FILE.`;
   throw failure("version-unknown", `there is no release ${version} in ${folder}/`, hint);
 }
@@ -58,11 +59,7 @@ export function openVersions(folder: string): string[] {
   return versionFolders(folder).filter((version) => !cut.has(version));
 }
 
-const versionFolders = (folder: string): string[] =>
-  filesIn(folder)
-    .folders()
-    .filter((name) => /^\d{2}\.\d{2}\.\d{3}$/.test(name))
-    .sort();
+const versionFolders = (folder: string): string[] => filesIn(folder).folders().filter(isVersion).sort();
 
 /** As far as it can be read; `check` reports its problems. */
 export function ledgerIn(folder: string): Ledger {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { type Code, type Problem, RelcatError, throwErrors } from "../../../shared/errors.ts";
 import { expects } from "../../../shared/fields.ts";
 import type { Path } from "../../../shared/source.ts";
+import { lineOf } from "../../../shared/version.ts";
 import type { Settings } from "../../documents/config.ts";
 import type { Manifest, WrittenArtifact } from "../../documents/manifest.ts";
 import { packageRecordSchema } from "../../documents/package-record.ts";
@@ -81,7 +82,7 @@ export async function decidePost(folder: string, posted: PostedBody): Promise<Po
 /** Cut artifacts cannot change; posting them again unchanged is accepted. */
 function changesOfCut(version: string, packages: readonly Package[], { versions }: Ledger): string[] {
   if (!versions.has(version)) return [];
-  const way = `Open the next release with relcat new ${version.slice(0, 5)}, and post it there.`;
+  const way = `Open the next release with relcat new ${lineOf(version)}, and post it there.`;
   return packages
     .filter(({ ledgerState }) => ledgerState !== "cut")
     .map(
@@ -133,7 +134,7 @@ const replacedBy = (manifest: Manifest, { manifests }: ParsedRelease): Located<M
 function refuseUnopened(folder: string, { value: { release }, place }: Located<Manifest>): void {
   // biome-ignore lint/plugin: the schema accepts only versions.
   if (exists(`${folder}/${release}`)) return;
-  const message = `There is no release ${release}. It is opened with relcat new ${release.slice(0, 5)}.`;
+  const message = `There is no release ${release}. It is opened with relcat new ${lineOf(release)}.`;
   throw invalid(place(["release"]).path ?? [], message);
 }
 

@@ -1,3 +1,4 @@
+import { lineOf } from "../../../shared/version.ts";
 import type { PagePieces } from "./page-pieces.ts";
 
 /** How many rows a page has: at most about 100 KB of HTML. */
@@ -34,7 +35,7 @@ export interface ListPart {
  * @param size rows per page; JSON answers are never paginated
  */
 export function listParts(pieces: readonly PagePieces[], size: PageSize): ListPart[] {
-  const months = Map.groupBy(pieces, ({ version }) => version.slice(0, 5));
+  const months = Map.groupBy(pieces, ({ version }) => lineOf(version));
   return [...months].flatMap(([month, releases]) => {
     const parts = filled(releases.toReversed(), size);
     return parts

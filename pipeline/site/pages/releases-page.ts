@@ -1,3 +1,4 @@
+import { firstDayOf, lineOf } from "../../../shared/version.ts";
 import type { OutputFile, SiteConfig } from "../../documents/published.ts";
 import { artifactsUnit } from "./artifact-view.ts";
 import { page, pageLayout } from "./page-layout.ts";
@@ -34,24 +35,26 @@ type Years = PageModel<"releases">["years"];
 
 const yearsOf = (pieces: readonly PagePieces[]): Years => {
   const places = pieces.map((piece, place) => ({ piece, place }));
-  return [...Map.groupBy(places, ({ piece }) => piece.version.slice(0, 2))].map(([year, ofYear]) => ({
-    year: `20${year}`,
-    count: ofYear.length,
-    unit: releasesUnit(ofYear.length),
-    months: [...Map.groupBy(ofYear, ({ piece }) => piece.version.slice(0, 5))].map(([month, ofMonth]) => ({
-      month,
-      count: ofMonth.length,
-      unit: releasesUnit(ofMonth.length),
-      href: `../page/${month}/`,
-      open: ofMonth.some(({ place }) => place === 0),
-      releases: ofMonth.filter(({ place }) => place < fullReleases).map(({ piece }) => fullRow(piece)),
-      versions: ofMonth
-        .filter(({ place }) => place >= fullReleases && place < linkedReleases)
-        .map(({ piece: { version, retracted, provisional } }) => {
-          return { version, href: `${version}/`, withdrawn: retracted.length, provisional };
-        }),
-    })),
-  }));
+  return [...Map.groupBy(places, ({ piece }) => firstDayOf(piece.version).slice(0, 4))].map(
+    ([year, ofYear]) => ({
+      year,
+      count: ofYear.length,
+      unit: releasesUnit(ofYear.length),
+      months: [...Map.groupBy(ofYear, ({ piece }) => lineOf(piece.version))].map(([month, ofMonth]) => ({
+        month,
+        count: ofMonth.length,
+        unit: releasesUnit(ofMonth.length),
+        href: `../page/${month}/`,
+        open: ofMonth.some(({ place }) => place === 0),
+        releases: ofMonth.filter(({ place }) => place < fullReleases).map(({ piece }) => fullRow(piece)),
+        versions: ofMonth
+          .filter(({ place }) => place >= fullReleases && place < linkedReleases)
+          .map(({ piece: { version, retracted, provisional } }) => {
+            return { version, href: `${version}/`, withdrawn: retracted.length, provisional };
+          }),
+      })),
+    }),
+  );
 };
 
 const fullRow = (piece: PagePieces): Years[number]["months"][number]["releases"][number] => ({

@@ -1,0 +1,48 @@
+/**
+ * The form of a version: YY.MM.NNN, a two-digit year, a month from 01 to 12 and a number within the month. A
+ * line is its YY.MM. All parts are padded, so text order is version order. No imports: the command line reads
+ * this before zod.
+ */
+const line = String.raw`\d{2}\.(0[1-9]|1[0-2])`;
+const version = String.raw`${line}\.\d{3}`;
+const whole = (source: string) => new RegExp(`^${source}$`);
+
+export const linePattern = whole(line);
+export const versionPattern = whole(version);
+/** A line or a version. */
+export const boundPattern = whole(String.raw`${line}(\.\d{3})?`);
+/** Two versions, the first and the last of a range. */
+export const rangePattern = whole(String.raw`${version}\.\.${version}`);
+
+export const isLine = (text: string): boolean => linePattern.test(text);
+export const isVersion = (text: string): boolean => versionPattern.test(text);
+
+/** Versions within a file name. */
+export const versionsWithin = (text: string): string[] =>
+  text.match(new RegExp(String.raw`(?<!\d)${version}(?!\d)`, "g")) ?? [];
+
+/** The version that follows a prefix of a path, as a folder. */
+export const versionAfter = (prefix: string, path: string): string | undefined =>
+  new RegExp(`^${prefix}(${version})/`).exec(path)?.[1];
+
+export const lineOf = (version: string): string => version.slice(0, 5);
+
+/** The line of a date or time in ISO 8601. */
+export const lineOn = (date: string): string => date.slice(2, 7).replace("-", ".");
+
+/** The first day of the line of a version, or of a line: YYYY-MM-DD. */
+export const firstDayOf = (version: string): string => `20${lineOf(version).replace(".", "-")}-01`;
+
+/**
+ * The version after the last one of a line; numbers above 999 do not exist.
+ * @param versions of any line
+ * @returns undefined if the line is full
+ */
+export function nextVersion(line: string, versions: readonly string[]): string | undefined {
+  const numbers = versions.flatMap((each) => (lineOf(each) === line ? [Number(each.slice(6))] : []));
+  const next = Math.max(0, ...numbers) + 1;
+  return next > 999 ? undefined : `${line}.${String(next).padStart(3, "0")}`;
+}
+
+/** The same three numbers without leading zeros, which Semantic Versioning forbids: 26.8.2. */
+export const semverOf = (version: string): string => version.split(".").map(Number).join(".");
