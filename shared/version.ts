@@ -44,5 +44,8 @@ export function nextVersion(line: string, versions: readonly string[]): string |
   return next > 999 ? undefined : `${line}.${String(next).padStart(3, "0")}`;
 }
 
+/** A version in the spelling of Semantic Versioning, from `semverOf`. */
+export const semverPattern = /^(0|[1-9]\d?)\.([1-9]|1[0-2])\.(0|[1-9]\d{0,2})$/;
+
 /** The same three numbers without leading zeros, which Semantic Versioning forbids: 26.8.2. */
 export const semverOf = (version: string): string => version.split(".").map(Number).join(".");

@@ -63,6 +63,8 @@ interface StoredFeedPart {
 export interface PublishedRelease {
   version: string;
   date: string;
+  /** Time of its cut; absent before. */
+  releasedAt?: string | undefined;
   /** Day of the last correction of its notes. */
   corrected?: string | undefined;
   summary: string | null;
@@ -91,6 +93,8 @@ export interface RecordEvent {
 export interface ReleaseSummary {
   version: string;
   date: string;
+  /** Time of its cut; absent before. */
+  releasedAt?: string | undefined;
   summary: string | null;
   provisional: boolean;
   /** Not retracted, id descending. */

@@ -16,6 +16,7 @@ import {
   notesDocumentSchema,
   releaseDocumentSchema,
   releaseIndexSchema,
+  versionsSchema,
 } from "./site.ts";
 
 /** All documents, by the names that `relcat schema NAME` and schemas/ use. */
@@ -33,6 +34,7 @@ export const documentSchemas = {
   "release-index": releaseIndexSchema,
   "release-notes": notesDocumentSchema,
   latest: latestSchema,
+  versions: versionsSchema,
   gone: goneSchema,
   build: buildSchema,
   feeds: feedsDocumentSchema,

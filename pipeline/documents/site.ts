@@ -18,11 +18,13 @@ import {
   size,
   table,
   tableBy,
+  text,
   timestamp,
   url,
   version,
 } from "../../shared/fields.ts";
 import { architecture } from "../../shared/package-metadata.ts";
+import { semverPattern } from "../../shared/version.ts";
 import { feedNames } from "./feeds/settings.ts";
 import { packageRecordSchema } from "./package-record.ts";
 import { relativePathSchema } from "./relative-path.ts";
@@ -30,6 +32,16 @@ import { ledgerMark } from "./site-state.ts";
 
 const arch = architecture.meta({ description: "Architecture; absent if it is not known." });
 const schemaVersion = z.literal(1);
+
+const semver = text("version-format", semverPattern, "three numbers without leading zeros, such as 26.8.2");
+
+/** Absent in sites of earlier versions of relcat. */
+const forMachines = {
+  semver: semver.optional().meta({ description: "The version without leading zeros, such as 26.8.2." }),
+  released_at: timestamp
+    .optional()
+    .meta({ description: "Time of the cut, which never changes; absent for a provisional release." }),
+};
 
 /** dist/build.json, written last: the files of the build. Its SHA-256 is the build's id. */
 export const buildSchema = opened(
@@ -76,6 +88,7 @@ export const releaseDocumentSchema = opened(
     schema_version: schemaVersion,
     version,
     date,
+    ...forMachines,
     summary: freeText.nullable(),
     provisional: z.literal(true).optional(),
     notes: list(publishedNote),
@@ -123,6 +136,7 @@ export const releaseIndexSchema = opened(
       object({
         version,
         date,
+        ...forMachines,
         package_count: z.int().min(0),
         retracted_count: z.int().min(0),
         provisional: z.literal(true).optional(),
@@ -132,15 +146,41 @@ export const releaseIndexSchema = opened(
   }).meta({ title: "Release index" }),
 );
 
+export const versionsPath = "api/v1/versions.json";
+
+/** api/v1/versions.json: the versions in the form that Renovate reads, oldest first. */
+export const versionsSchema = opened(
+  object({
+    releases: list(
+      object({
+        version: semver,
+        releaseTimestamp: z.iso
+          .datetime(expects("timestamp-format", "a UTC timestamp with seconds"))
+          .meta({ description: "Time of the cut, which never changes." }),
+        isStable: z.literal(true),
+        isDeprecated: z
+          .literal(true)
+          .optional()
+          .meta({ description: "Each package of the release is withdrawn." }),
+        changelogUrl: url,
+        tag: version.meta({ description: "The version as it is in addresses." }),
+      }),
+    ),
+    homepage: url,
+  }).meta({ title: "Versions for update programs" }),
+);
+
 /** api/v1/latest.json: the data that installers need, with the newest version of each package type. */
 export const latestSchema = opened(
   object({
     schema_version: schemaVersion,
     version: version.nullable(),
+    ...forMachines,
     packages: list(
       object({
         package_type: packageType,
         version,
+        ...forMachines,
         id,
         name,
         file: name,
@@ -194,4 +234,5 @@ export type RetractedRecord = z.infer<typeof retractedSchema>;
 export type ReleaseDocument = z.infer<typeof releaseDocumentSchema>;
 export type NotesDocument = z.infer<typeof notesDocumentSchema>;
 export type ReleaseIndex = z.infer<typeof releaseIndexSchema>;
+export type VersionsDocument = z.infer<typeof versionsSchema>;
 export type LatestDocument = z.infer<typeof latestSchema>;

@@ -55,10 +55,17 @@ function headOf(identified: IdentifiedOutline, ledger: Ledger) {
   return {
     version,
     date,
+    releasedAt: cutTime(version, ledger),
     summary,
     provisional: isProvisional(identified, ledger),
     retracted: publicOf(identified).flatMap((entry) => retracted(entry)),
   };
+}
+
+/** The time of a release's first cut, which no later line changes; undefined before. */
+function cutTime(version: string, ledger: Ledger): string | undefined {
+  const times = ledger.ofVersion(version).map(({ add }) => add.at);
+  return times.length === 0 ? undefined : times.reduce((a, b) => (a < b ? a : b));
 }
 
 interface Packages<A extends ArtifactOutline> {

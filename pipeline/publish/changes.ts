@@ -63,7 +63,7 @@ function rank(path: string): readonly [number, number] {
   if (/^api\/v1\/release\/\d/.test(path)) return [1, 0];
   if (path.startsWith("releases/")) return [2, 0];
   if (/^api\/v1\/package\/(index\.json)?$/.test(path)) return [5, 0];
-  if (/(^|\/)(latest|feed|index)\b/.test(path)) return [4, 0];
+  if (/(^|\/)(latest|feed|index|versions)\b/.test(path)) return [4, 0];
   return [3, 0];
 }
 

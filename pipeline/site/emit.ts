@@ -28,10 +28,11 @@ import { pageGroups, releasePieces } from "./pages/list-pages.ts";
 import { projectTemplates } from "./pages/project-templates.ts";
 import { referencePage } from "./pages/reference-page.ts";
 import type { Templates } from "./pages/templates.ts";
-import { releaseIndexRow } from "./release-document.ts";
+import { forMachines, releaseIndexRow } from "./release-document.ts";
 import { releaseFiles } from "./release-files.ts";
 import { searchFiles } from "./search-index.ts";
 import { slicesOf } from "./slices.ts";
+import { versionLists } from "./version-lists.ts";
 
 interface Head {
   base_url: string;
@@ -74,21 +75,23 @@ function* texts(head: BuildHead, files: readonly MadeFile[], copies: BuildCopies
 
 interface NewestPackage extends ListedPackage {
   json: string;
+  release: RenderedRelease;
 }
 
 /**
  * The file for installers: each package type at its own highest version.
  * @param newest by package type, id descending
- * @param version the highest version of all, null for an empty catalog
+ * @param highest the release with the highest version, if there is one
  */
 function latestFiles(
   newest: ReadonlyMap<string, readonly NewestPackage[]>,
-  version: string | null,
+  highest: RenderedRelease | undefined,
 ): OutputFile[] {
   const types = [...newest.keys()].sort();
   const document: LatestDocument = {
     schema_version: 1,
-    version,
+    version: highest?.version ?? null,
+    ...(highest && forMachines(highest)),
     packages: types.flatMap((type) => (newest.get(type) ?? []).map(latestPackage)),
   };
   const perType = types.map((type) =>
@@ -96,7 +99,7 @@ function latestFiles(
       array((newest.get(type) ?? []).map(withArchitecture)),
     ),
   );
-  const text = version === null ? [] : [textFile("api/v1/latest.txt", `${version}\n`)];
+  const text = highest ? [textFile("api/v1/latest.txt", `${highest.version}\n`)] : [];
   return [...perType, jsonFile("api/v1/latest.json", document), ...text];
 }
 
@@ -104,10 +107,12 @@ function latestFiles(
 const withArchitecture = ({ json, arch }: NewestPackage): { json: string } =>
   arch ? { json: `${json.slice(0, -1)},"arch":${JSON.stringify(arch)}}` } : { json };
 
-function latestPackage({ record, file, url, size, arch }: ListedPackage): LatestDocument["packages"][number] {
+function latestPackage(entry: NewestPackage): LatestDocument["packages"][number] {
+  const { release, record, file, url, size, arch } = entry;
   return {
     package_type: record.package_type,
     version: record.version,
+    ...forMachines(release),
     id: record.id,
     name: record.name,
     file,
@@ -254,11 +259,12 @@ function* groupsAcrossReleases(
 }
 
 function* indexFiles(releases: readonly RenderedRelease[], config: Config): Generator<OutputFile> {
-  yield* latestFiles(newestOfEachType(releases), releases[0]?.version ?? null);
+  yield* latestFiles(newestOfEachType(releases), releases[0]);
   const entries = releases.slice(0, feedLength).flatMap(({ slices }) => slices.facts().feed ?? []);
   yield* feedFiles(entries, config);
   const rows = releases.map((release) => releaseIndexRow(release, config.baseUrl));
   yield jsonFile("api/v1/release/index.json", { schema_version: 1, releases: rows });
+  yield* versionLists(releases.toReversed(), config);
   yield* listFiles(releases, config.baseUrl);
 }
 
@@ -285,11 +291,14 @@ function* filesForHosts(
 
 function newestOfEachType(releases: readonly RenderedRelease[]): Map<string, NewestPackage[]> {
   const newest = new Map<string, NewestPackage[]>();
-  for (const { packages, slices } of releases) {
+  for (const release of releases) {
+    const { packages, slices } = release;
     const types = new Set(packages.map(({ packageType }) => packageType).filter((type) => !newest.has(type)));
     if (types.size === 0) continue;
     const records = slices.records();
-    const all = slices.facts().packages.map((entry, index) => ({ ...entry, json: records[index] ?? "" }));
+    const all = slices
+      .facts()
+      .packages.map((entry, index) => ({ ...entry, release, json: records[index] ?? "" }));
     for (const type of types)
       newest.set(
         type,

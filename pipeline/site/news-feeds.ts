@@ -13,13 +13,13 @@ const noDate = "2000-01-01T00:00:00Z";
 /** Entry of a release; feeds contain only the newest 50. */
 export function feedEntry(release: PublishedRelease, config: SiteConfig): FeedEntry {
   const { version, date, retracted } = release;
-  const published = `${date}T00:00:00Z`;
+  const published = release.releasedAt ?? `${date}T00:00:00Z`;
   return {
     id: `tag:${config.authority},${firstDayOf(version).slice(0, 4)}:release/${version}`,
     url: `${config.baseUrl}/releases/${version}/`,
     title: `${config.product} ${version}`,
     published,
-    updated: latest(retracted.map((record) => record.at)) ?? published,
+    updated: latest([published, ...retracted.map((record) => record.at)]) ?? published,
     html: entryHtml(release, config),
   };
 }

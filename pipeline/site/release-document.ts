@@ -1,4 +1,5 @@
 import { architectureOf, packageVersionOf } from "../../shared/package-metadata.ts";
+import { semverOf } from "../../shared/version.ts";
 import type { OutputFile, PublishedRelease, RenderedRelease } from "../documents/published.ts";
 import type { ReleaseIndex } from "../documents/site.ts";
 import { textFile } from "./output.ts";
@@ -10,6 +11,7 @@ export function releaseDocument(release: PublishedRelease): OutputFile {
     schema_version: 1,
     version,
     date,
+    ...forMachines(release),
     summary,
     ...(provisional && { provisional: true }),
     notes,
@@ -24,11 +26,18 @@ export function releaseDocument(release: PublishedRelease): OutputFile {
   return textFile(`api/v1/release/${version}/index.json`, text);
 }
 
+/** Members for programs that compare versions and times. */
+export const forMachines = ({ version, releasedAt }: Pick<PublishedRelease, "version" | "releasedAt">) => ({
+  semver: semverOf(version),
+  ...(releasedAt && { released_at: releasedAt }),
+});
+
 /** A release's row in `api/v1/release/index.json`. */
 export function releaseIndexRow(release: RenderedRelease, baseUrl: string): ReleaseIndex["releases"][number] {
   return {
     version: release.version,
     date: release.date,
+    ...forMachines(release),
     package_count: release.packages.length,
     retracted_count: release.retracted.length,
     ...(release.provisional && { provisional: true as const }),

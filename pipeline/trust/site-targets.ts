@@ -1,5 +1,5 @@
 import { versionAfter } from "../../shared/version.ts";
-import type { BuildDocument, ReleaseDocument } from "../documents/site.ts";
+import { type BuildDocument, type ReleaseDocument, versionsPath } from "../documents/site.ts";
 import { sha256 } from "./metadata.ts";
 import { isHosting } from "./site-files.ts";
 
@@ -55,6 +55,8 @@ export function targetsOf(
   return [
     { path: "catalog/index.json", bytes: read("api/v1/package/index.json") },
     { path: "catalog/latest.json", bytes: read("api/v1/latest.json") },
+    // Earlier versions of relcat do not write it; their builds can be signed again.
+    ...(build.files[versionsPath] ? [{ path: "catalog/versions.json", bytes: read(versionsPath) }] : []),
     { path: "catalog/files.json", bytes: filesOf(undefined) },
     ...releases.flatMap(({ version, bytes }) => [
       { path: `releases/${version}/release.json`, bytes },

@@ -7,6 +7,7 @@ import {
   latestSchema,
   type ReleaseDocument,
   releaseDocumentSchema,
+  versionsPath,
 } from "../documents/site.ts";
 import { firstIssue } from "../trust/parsed-state.ts";
 import { pathsOf } from "../trust/roles.ts";
@@ -33,6 +34,7 @@ export interface SignedDocuments {
 const copies = (versions: Iterable<string>): [string, string][] => [
   ["catalog/index.json", "api/v1/package/index.json"],
   ["catalog/latest.json", "api/v1/latest.json"],
+  ["catalog/versions.json", versionsPath],
   ...[...versions].map((version): [string, string] => [
     `releases/${version}/release.json`,
     `api/v1/release/${version}/index.json`,

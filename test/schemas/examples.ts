@@ -108,6 +108,7 @@ export const examples: Record<SchemaName, unknown[]> = {
     return { ...document, packages: ids.map((id) => withDefaultNames(`api/v1/package/${id}/index.json`)) };
   }),
   "release-index": [emitted("api/v1/release/index.json")],
+  versions: [emitted("api/v1/versions.json")],
   "release-notes": filesOf(golden, /notes\.json$/).map(emitted),
   latest: [emitted("api/v1/latest.json"), { schema_version: 1, version: null, packages: [] }],
   feeds: [

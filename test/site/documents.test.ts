@@ -25,6 +25,7 @@ const shapes: [pattern: RegExp, schema: string][] = [
   [/^api\/v1\/release\/\d.*\/index\.json$/, "release-document"],
   [/^api\/v1\/release\/index\.json$/, "release-index"],
   [/^api\/v1\/latest\.json$/, "latest"],
+  [/^api\/v1\/versions\.json$/, "versions"],
   [/^releases\/.*\/notes\.json$/, "release-notes"],
   [/^build\.json$/, "build"],
   [/^api\/v1\/feeds\.json$/, "feeds"],

@@ -58,6 +58,7 @@ test("the schemas of a site's documents allow unknown members at every depth, th
     "release-index",
     "release-notes",
     "latest",
+    "versions",
     "gone",
     "build",
     "feeds",

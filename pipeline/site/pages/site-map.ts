@@ -28,16 +28,17 @@ export function siteMap(
 }
 
 function addressesOf(pieces: readonly PagePieces[], parts: readonly ListPart[], config: SiteConfig) {
-  const newest = pieces[0]?.date;
+  const timeOf = ({ releasedAt, date }: PagePieces) => releasedAt ?? date;
+  const newest = pieces[0] && timeOf(pieces[0]);
   const folders = platformNames(pieces, config).map((name) => `platforms/${platformFolder(name)}/`);
   return [
     { path: "", date: newest },
     { path: "releases/", date: newest },
     { path: "platforms/", date: newest },
     ...[...folders, "changes/", "feeds/", "api/reference/"].map((path) => ({ path, date: undefined })),
-    ...pieces.flatMap(({ version, date }) => [
-      { path: `releases/${version}/`, date },
-      { path: `changes/${version}/`, date },
+    ...pieces.flatMap((piece) => [
+      { path: `releases/${piece.version}/`, date: timeOf(piece) },
+      { path: `changes/${piece.version}/`, date: timeOf(piece) },
     ]),
     ...parts.map(({ folder }) => ({ path: `page/${folder}`, date: undefined })),
   ];

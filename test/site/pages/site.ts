@@ -39,13 +39,13 @@ export const siteMapOf = (of: readonly PublishedRelease[]): string => {
 };
 
 const renderedOf = (release: PublishedRelease, changed: typeof config, using: Templates): RenderedRelease => {
-  const { version, date, summary, provisional, packages, retracted } = release;
+  const { version, date, releasedAt, summary, provisional, packages, retracted } = release;
   const listed = packages.map(({ record: { id, platform, package_type } }) => {
     return { id, platform, packageType: package_type };
   });
   const key = digestOf(release);
   const slices = slicesOf(release, true, changed, using);
-  return { key, version, date, summary, provisional, packages: listed, retracted, slices };
+  return { key, version, date, releasedAt, summary, provisional, packages: listed, retracted, slices };
 };
 
 export const siteOf = (of: readonly PublishedRelease[], changed = config): Map<string, string> =>

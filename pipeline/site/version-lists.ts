@@ -1,0 +1,31 @@
+import { semverOf } from "../../shared/version.ts";
+import type { OutputFile, ReleaseSummary, SiteConfig } from "../documents/published.ts";
+import { type VersionsDocument, versionsPath } from "../documents/site.ts";
+import { jsonFile, textFile } from "./output.ts";
+
+/**
+ * Lists for programs that look for updates. They are oldest first, because such programs take the last entry for
+ * the newest, and have no provisional release, because its time would change.
+ * @param releases ascending by version
+ */
+export function versionLists(releases: readonly ReleaseSummary[], { baseUrl }: SiteConfig): OutputFile[] {
+  const rows = releases.flatMap((release): VersionsDocument["releases"] => {
+    const { version: tag, releasedAt, provisional, packages, retracted } = release;
+    if (provisional || releasedAt === undefined || packages.length + retracted.length === 0) return [];
+    return [
+      {
+        version: semverOf(tag),
+        releaseTimestamp: `${releasedAt.slice(0, 19)}Z`,
+        isStable: true,
+        ...(packages.length === 0 && { isDeprecated: true }),
+        changelogUrl: `${baseUrl}/releases/${tag}/`,
+        tag,
+      },
+    ];
+  });
+  const live = rows.filter(({ isDeprecated }) => !isDeprecated);
+  return [
+    jsonFile(versionsPath, { releases: rows, homepage: `${baseUrl}/` } satisfies VersionsDocument),
+    textFile("api/v1/versions.txt", live.map(({ tag }) => `${tag}\n`).join("")),
+  ];
+}
