@@ -27,8 +27,6 @@ const looking =
   "The stat data of 28,000 inputs and 35,000 outputs are read, which alone takes 0.16 s at 1,000 × 25, seven times `node -e 0`. Reading the journal, which names them, takes 0.06 s. At 10 × 25 it is loading the program: SHA-256, which proves that the journal is undamaged, is a quarter of it.";
 const starting =
   "The file is read and hashed as fast as openssl does it; what is left is the start of Node and of the command.";
-const startingTwice =
-  "The files are hashed one after the other, in one thread. `xargs -P2` runs two commands at once.";
 const remembering =
   "The journal of what was read and written is in memory, with the outlines of all releases: 35,000 outputs with their digests, 28,000 inputs, and for each of the 25,000 artifacts what checks across releases need. Releases themselves are forgotten one after the other.";
 const growing = "As above; it grows with the number of files and records.";
@@ -110,7 +108,14 @@ export const aims: readonly Aim[] = [
     work: hashing.two,
     of: [hashing.title, hashing.two],
     against: [hashing.title, hashing.opensslTwo],
-    most: 1.1,
-    because: startingTwice,
+    most: 1.15,
+    because: starting,
+  },
+  {
+    work: hashing.twelve,
+    of: [hashing.title, hashing.twelve],
+    against: [hashing.title, hashing.opensslTwelve],
+    most: 1.15,
+    because: starting,
   },
 ];

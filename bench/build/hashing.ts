@@ -2,6 +2,7 @@ import { createCipheriv } from "node:crypto";
 import {
   closeSync,
   existsSync,
+  linkSync,
   mkdirSync,
   openSync,
   renameSync,
@@ -20,6 +21,8 @@ export const hashing = {
   two: "relcat ingest, 2 files",
   twoInParallel: "xargs -P2 -n1 relcat ingest, 2 files",
   opensslTwo: "xargs -P2 -n1 openssl dgst -sha256, 2 files",
+  twelve: "relcat ingest, 12 files",
+  opensslTwelve: "xargs -P2 -n1 openssl dgst -sha256, 12 files",
 } as const;
 
 /** @param size of each file, in bytes; they lie in the page cache after the first round */
@@ -30,22 +33,29 @@ export function hashingGroup(relcat: string, work: string, size = 2 ** 30): Grou
   writeFileSync(join(folder, "releases/catalog.yaml"), configuration);
   const files = ["one.bin", "two.bin"];
   for (const name of files) writeLargeFile(join(folder, name), size);
+  const twelve = Array.from({ length: 12 }, (_, index) => `twelve-${index}.bin`);
+  for (const name of twelve) {
+    const path = join(folder, name);
+    if (!existsSync(path)) linkSync(join(folder, "one.bin"), path);
+  }
   const entry = (name: string, ...argv: [string, ...string[]]) => {
     const command: Command = { argv, cwd: folder, env: { NODE_COMPILE_CACHE: undefined } };
     return repeated(name, command, join(work, "outs"));
   };
   const options = ["--release", "26.01.001", "--out", "-"];
   const ingest = [process.execPath, relcat, "ingest", ...options] as const;
-  const inParallel = (...argv: string[]) =>
-    ["sh", "-c", `printf '%s\\n' ${files.join(" ")} | xargs -P2 -n1 "$@"`, "sh", ...argv] as const;
+  const inParallel = (names: readonly string[], ...argv: string[]) =>
+    ["sh", "-c", `printf '%s\\n' ${names.join(" ")} | xargs -P2 -n1 "$@"`, "sh", ...argv] as const;
   return {
     title: hashing.title,
     entries: [
       entry(hashing.one, ...ingest, "one.bin"),
       entry(hashing.opensslOne, "openssl", "dgst", "-sha256", "one.bin"),
       entry(hashing.two, ...ingest, ...files),
-      entry(hashing.twoInParallel, ...inParallel(...ingest)),
-      entry(hashing.opensslTwo, ...inParallel("openssl", "dgst", "-sha256")),
+      entry(hashing.twoInParallel, ...inParallel(files, ...ingest)),
+      entry(hashing.opensslTwo, ...inParallel(files, "openssl", "dgst", "-sha256")),
+      entry(hashing.twelve, ...ingest, ...twelve),
+      entry(hashing.opensslTwelve, ...inParallel(twelve, "openssl", "dgst", "-sha256")),
     ],
   };
 }
