@@ -80,6 +80,8 @@ def document_of(release, packages):
         "schema_version": 1,
         "version": release["version"],
         "date": str(release["date"]),
+        "semver": ".".join(str(int(part)) for part in release["version"].split(".")),
+        "released_at": min(record["created_date"] for record, _ in packages),
         "summary": release["summary"].strip(),
         "notes": notes,
         "packages": [record for record, _ in packages],

@@ -20,7 +20,7 @@ interface Added {
 }
 
 interface Listed {
-  record: { id: number };
+  record: { id: number; created_date: string };
   json: string;
   artifact: WrittenArtifact;
   url: string;
@@ -113,7 +113,18 @@ function releaseJson(version: string, { date, summary, notes }: ReleaseYaml, pac
       { file: artifact.name, url, size: artifact.size },
     ]),
   );
-  const head = { schema_version: 1, version, date, summary: summary.trim(), notes: flat, artifacts };
+  const semver = version.split(".").map(Number).join(".");
+  const released_at = packages.map(({ record }) => record.created_date).sort()[0];
+  const head = {
+    schema_version: 1,
+    version,
+    date,
+    semver,
+    released_at,
+    summary: summary.trim(),
+    notes: flat,
+    artifacts,
+  };
   const records = packages.map(({ json }) => json).join(",");
   return `${JSON.stringify(head).slice(0, -1)},"packages":[${records}],"retracted":[]}`;
 }

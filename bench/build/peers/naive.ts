@@ -140,6 +140,8 @@ for (const path of releasePaths.sort().reverse()) {
     schema_version: 1,
     version: release.version,
     date: release.date,
+    semver: release.version.split(".").map(Number).join("."),
+    released_at: records.map(({ created_date }) => created_date).sort()[0],
     summary: release.summary.trim(),
     notes,
     packages: records,

@@ -40,6 +40,8 @@
     schema_version: 1,
     version,
     date,
+    semver: (.version | split(".") | map(tonumber | tostring) | join(".")),
+    released_at: ([$packages[].record.created_date] | min),
     summary: (.summary | rtrimstr("\n")),
     notes: [
       .notes | to_entries[] | .key as $component

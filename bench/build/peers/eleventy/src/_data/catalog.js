@@ -29,6 +29,8 @@ function readRelease(version) {
     schema_version: 1,
     version,
     date,
+    semver: version.split(".").map(Number).join("."),
+    released_at: packages.map(({ record }) => record.created_date).sort()[0],
     summary: summary.trim(),
     notes: Object.entries(notes).flatMap(([component, byKind]) =>
       Object.entries(byKind).flatMap(([kind, texts]) =>
