@@ -68,10 +68,24 @@ export function fileSource(path: string, onBytes: (done: number) => void = () =>
     if (done !== at.size) throw changed(path);
   }
 
-  async function each(take: Take): Promise<void> {
+  async function passInThread(read: NonNullable<PassHash["read"]>): Promise<void> {
+    let done = 0;
+    let count = partSize;
+    while (count === partSize) {
+      count = await read({ descriptor, from: done, length: partSize }).catch((error) => {
+        throw asAccessFailure(path, error);
+      });
+      done += count;
+      if (done > at.size) throw changed(path);
+      onBytes(done);
+    }
+    if (done !== at.size) throw changed(path);
+  }
+
+  async function hashing(readAll: (hash: PassHash | undefined) => Promise<void>): Promise<void> {
     const hash = sha256 === undefined ? passHash(at.size) : undefined;
     try {
-      await pass(take, hash);
+      await readAll(hash);
       refuseChanged();
       sha256 ??= await hash?.digest();
     } finally {
@@ -89,9 +103,10 @@ export function fileSource(path: string, onBytes: (done: number) => void = () =>
       if (count !== length) throw changed(path);
       return piece.subarray(0, length);
     },
-    each,
+    each: (take) => hashing((hash) => pass(take, hash)),
     async sha256() {
-      if (sha256 === undefined) await each(() => {});
+      if (sha256 === undefined)
+        await hashing((hash) => (hash?.read ? passInThread(hash.read) : pass(() => {}, hash)));
       refuseChanged();
       return sha256 ?? "";
     },
@@ -101,6 +116,8 @@ export function fileSource(path: string, onBytes: (done: number) => void = () =>
 
 /** Smaller chunks need more memory, because each leaves promises to garbage collection. */
 const chunkSize = 1024 * 1024;
+/** A thread that reads reports after each part. */
+const partSize = 16 * chunkSize;
 /** Uses no more memory than two chunks. */
 const shortSize = 2 * chunkSize;
 const readInto = promisify(read);

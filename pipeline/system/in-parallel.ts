@@ -5,7 +5,7 @@ import { availableParallelism } from "node:os";
  * progress finish.
  * @param most maximum number in progress
  * @returns results in the order of the items
- * @throws the first failure
+ * @throws the failure of the first of the items that failed, whichever failed earlier
  */
 export async function inParallel<T, R>(
   items: readonly T[],
@@ -13,7 +13,7 @@ export async function inParallel<T, R>(
   work: (item: T, index: number) => Promise<R>,
 ): Promise<R[]> {
   const results = new Array<R>(items.length);
-  const failures: unknown[] = [];
+  const failures: { index: number; error: unknown }[] = [];
   let next = 0;
   const worker = async () => {
     while (failures.length === 0 && next < items.length) {
@@ -21,12 +21,13 @@ export async function inParallel<T, R>(
       try {
         results[index] = await work(items[index] as T, index);
       } catch (error) {
-        failures.push(error);
+        failures.push({ index, error });
       }
     }
   };
   await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker));
-  if (failures.length > 0) throw failures[0];
+  const [first] = failures.sort((a, b) => a.index - b.index);
+  if (first) throw first.error;
   return results;
 }
 
