@@ -9,7 +9,14 @@ import { type Alias, type Principal, refusalOf } from "./access.ts";
 import { type Identified, identify, noteUse } from "./auth/authenticate.ts";
 import { countFailure, recordFailure, throttleOf } from "./auth/login-throttle.ts";
 import { requireSameSite } from "./auth/same-site.ts";
-import { type Answer, type Call, type Caller, type ControllerApp, securityHeaders } from "./call.ts";
+import {
+  type Answer,
+  type Call,
+  type Caller,
+  type ControllerApp,
+  canonicalId,
+  securityHeaders,
+} from "./call.ts";
 import type { Contract } from "./contract.ts";
 import { contracts } from "./contracts.ts";
 import type { Controller } from "./controller.ts";
@@ -90,14 +97,15 @@ async function answerRoute(
       headers: { Allow: allowOf(route) },
     });
   const contract = contracts[operation];
-  let principal = await authenticate(controller, contract, incoming);
+  const asked = contract.withDevice ? canonicalId(params.id) : null;
+  let { principal, device } = await authenticate(controller, contract, incoming, asked);
   if (principal && principal.kind !== "session") await noteUse(controller, principal.id, now);
   await spendRate(controller, limits, contract, principal, incoming);
   const query = readQuery(contract, queryOf(request));
   const { body, ignored } = await readBodyAs(contract, request);
   if (ignored.length > 0) headers["X-Ignored-Fields"] = namedInHeader(ignored);
   // Rights may have changed while the body arrived, because the client decides how long that takes.
-  if (body !== undefined && principal) principal = await authenticate(controller, contract, incoming);
+  if (body !== undefined && principal) ({ principal } = await authenticate(controller, contract, incoming));
   const call: Call = {
     controller,
     request,
@@ -109,6 +117,7 @@ async function answerRoute(
     query: query as Call["query"],
     body,
     principal,
+    device,
   };
   const given = await handlers[operation](call);
   warnOfEnd(headers, principal, now);
@@ -127,18 +136,18 @@ async function authenticate(
   controller: Controller,
   { access }: Contract,
   { request, caller, requestId, alias, now }: Incoming,
-): Promise<Principal | undefined> {
-  if (access === "anyone") return undefined;
-  const identified = await identify(controller, request, now);
-  if (identified && "failure" in identified) {
-    await fail(controller, identified, { ip: caller.remote, request: requestId }, now);
-  }
-  const principal = identified && "principal" in identified ? identified.principal : undefined;
+  asked: string | null = null,
+): Promise<Pick<Call, "principal" | "device">> {
+  if (access === "anyone") return { principal: undefined };
+  const identified = await identify(controller, request, now, asked);
+  if (identified && "failure" in identified)
+    return fail(controller, identified, { ip: caller.remote, request: requestId }, now);
+  const { principal, device } = identified ?? { principal: undefined, device: undefined };
   const refusal = refusalOf(access, principal, alias);
   if (refusal)
     throw new Refused(refusal, sentences[refusal], refusal === "unauthorized" ? { headers: challenge } : {});
   if (principal) requireSameSite(request, caller);
-  return principal;
+  return { principal, device };
 }
 
 const challenge = { "WWW-Authenticate": 'Basic realm="controller", charset="UTF-8"' };

@@ -31,6 +31,8 @@ export interface Call<Body = unknown, Query = Record<string, string | undefined>
   query: Query;
   body: Body;
   principal: Principal | undefined;
+  /** JSON text of the device in the path, or null if there is none; undefined: not read with the credentials. */
+  device?: string | null | undefined;
   /** Overrides the actor in the audit log; the principal by default. */
   actor?: Actor;
 }

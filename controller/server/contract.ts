@@ -11,6 +11,8 @@ export interface Contract {
   summary: string;
   description?: string;
   access: Access;
+  /** One statement reads the credentials of a key and the device in the path. */
+  withDevice?: true;
   /** The rate limit that applies; `enrol` and `login` are counted per address. */
   rate: "api" | "login" | "enrol";
   /** Audit codes that the operation may record. */

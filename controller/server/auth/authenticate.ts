@@ -2,6 +2,7 @@ import type { ServerRequest } from "../../../service/http/request.ts";
 import { type Alias, intersection, type Principal, rightsOf, type Scope, type User } from "../access.ts";
 import { at } from "../call.ts";
 import type { Controller } from "../controller.ts";
+import { deviceText } from "../devices/device-rows.ts";
 import { digestOf, isSameDigest } from "../secrets.ts";
 import { prepared } from "../store/prepared.ts";
 import type { KeyRow, UserRow } from "../store/schema.ts";
@@ -10,28 +11,35 @@ import { readCredentials } from "./credentials.ts";
 /** Reason for rejected credentials, recorded in the audit log but never sent to the client. */
 export type Failure = "malformed" | "unknown" | "wrong" | "expired" | "disabled" | "revoked" | "braked";
 
-export type Identified = { principal: Principal } | { failure: Failure; id?: string };
+export type Identified = { principal: Principal; device?: string | null } | { failure: Failure; id?: string };
 
-/** Identifies the holder of the credentials. Every request reads the database, so that a revocation takes effect at once. */
+/**
+ * Identifies the holder of the credentials. Every request reads the database, so that a revocation takes effect at once.
+ * @param device of a key's request; its JSON text is read in the same statement
+ */
 export async function identify(
   controller: Controller,
   request: Pick<ServerRequest, "header">,
   now: number,
+  device: string | null = null,
 ): Promise<Identified | undefined> {
   const credentials = readCredentials(request.header("authorization"), request.header("cookie"));
   if (credentials.kind === "none") return undefined;
   if (credentials.kind === "malformed") return { failure: "malformed" };
   if (credentials.kind === "session") return identifySession(controller, credentials.secret, now);
-  return identifyPair(controller, credentials.id, credentials.secret, now);
+  const [row] = await keysWithOwner(controller.database.read, credentials.id, device);
+  const identified = identifyPair(controller, credentials, row, now);
+  return row && device !== null && "principal" in identified
+    ? { ...identified, device: row.device }
+    : identified;
 }
 
-async function identifyPair(
-  { database, pepper }: Controller,
-  id: string,
-  secret: string,
+function identifyPair(
+  { pepper }: Controller,
+  { id, secret }: { id: string; secret: string },
+  row: KeyColumns | undefined,
   now: number,
-): Promise<Identified> {
-  const [row] = await keysWithOwner(database.read, id);
+): Identified {
   const digest = digestOf(pepper, "key", id, secret);
   // Also compares for unknown ids, against a digest that cannot match, so that timing reveals nothing.
   const secretUntil = endOfSecret(row, digest);
@@ -121,14 +129,17 @@ const keyColumns = [
   "keys.revoked_at",
 ] as const;
 
-const keysWithOwner = prepared(({ database }, id: string) =>
+const keysWithOwner = prepared(({ database, kind }, id: string, device: string | null) =>
   database
     .selectFrom("keys")
     .leftJoin("users", "users.id", "keys.owner")
     .select(keyColumns)
     .select(userColumns)
+    .select(deviceText(kind, device).as("device"))
     .where("keys.id", "=", id),
 );
+
+type KeyColumns = Awaited<ReturnType<typeof keysWithOwner>>[number];
 
 type UserColumns = Omit<UserRow, "ordinal" | "id" | "name" | "password" | "created_at"> & {
   user_id: string;

@@ -116,6 +116,7 @@ export const deviceContracts = {
   readDevice: {
     summary: "Read a device",
     access: { scope: "devices:read" },
+    withDevice: true,
     rate: "api",
     success: { status: 200, description: "The device.", schema: deviceSchema },
     problems: idsOnly,

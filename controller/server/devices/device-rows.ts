@@ -38,11 +38,14 @@ export const readDeviceRow = (database: Kysely<Schema>, id: string): Promise<Dev
 
 const members = sql.join(deviceMembers.flatMap((member) => [sql.lit(member), sql.ref(member)]));
 
-/** The database builds the JSON text of a device. */
-export const findDeviceText = prepared(({ kind }, id: string) =>
+/** A value that the database builds: the JSON text of a device, or null if there is none. */
+export const deviceText = (kind: DatabaseKind, id: string | null): RawBuilder<string | null> =>
   kind === "sqlite"
-    ? sql<{ text: string }>`select json_object(${members}) as text from devices where id = ${id}`
-    : sql<{ text: string }>`select json_build_object(${members})::text as text from devices where id = ${id}`,
+    ? sql`(select json_object(${members}) from devices where devices.id = ${id})`
+    : sql`(select json_build_object(${members})::text from devices where devices.id = ${id})`;
+
+export const findDeviceText = prepared(
+  ({ kind }, id: string) => sql<{ text: string | null }>`select ${deviceText(kind, id)} as text`,
 );
 
 /** Accepted devices with one of the serial numbers. @param serials JSON array of normalized ones */

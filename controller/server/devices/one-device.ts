@@ -9,10 +9,11 @@ import { deviceOf, findDeviceText, readDeviceRow } from "./device-rows.ts";
 const unknown = () => new Refused("not-found", "There is no such device.");
 
 /** `GET device/{id}` */
-export async function readDevice({ controller, params }: Call): Promise<Answer> {
-  const [device] = await findDeviceText(controller.database.read, canonicalId(params.id));
-  if (!device) throw unknown();
-  return { status: 200, text: device.text };
+export async function readDevice({ controller, params, device }: Call): Promise<Answer> {
+  const read = () => findDeviceText(controller.database.read, canonicalId(params.id));
+  const text = device === undefined ? (await read())[0]?.text : device;
+  if (!text) throw unknown();
+  return { status: 200, text };
 }
 
 /** `POST device/{id}`: renames a device. */
