@@ -1,11 +1,16 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { execa } from "execa";
 import { beforeAll, expect, test } from "vitest";
-import { type FeedSite, feedSite } from "../support/feed-site.ts";
-import { repository, temporaryFolder } from "../support/run.ts";
+import { aptClient } from "../support/apt-client.ts";
+import { buildDeb } from "../support/debs.ts";
+import { type FeedSite, feedSite, startNginx } from "../support/feed-site.ts";
+import { isolatedNetwork } from "../support/network.ts";
+import { buildRpm } from "../support/rpm-builds.ts";
+import { program, repository, temporaryFolder } from "../support/run.ts";
+import { dnfClient } from "../support/yum-clients.ts";
 
-/** mise and Renovate, unmodified, with the configurations of docs/clients.md at a published site. */
+/** mise and Renovate, unmodified, with the configurations of docs/clients.md at a published site and at a copy. */
 
 /** `.ci/run` installs the programs, and a Node for Renovate, into the folder RELCAT_CLIENTS. */
 const PATH = [process.env.RELCAT_CLIENTS, process.env.PATH].join(delimiter);
@@ -14,6 +19,8 @@ let site: FeedSite;
 
 beforeAll(async () => {
   site = await feedSite({
+    trust: "simple",
+    feeds: { apt: { suites: { bookworm: "12" } }, yum: {} },
     package_types: {
       "linux-tar": { operating_system: "linux", platform: 17, kind: "client", description: "Archive" },
     },
@@ -26,9 +33,10 @@ beforeAll(async () => {
   ] as const)
     await release(version, "--now", `2026-08-${day}T10:22:31.123456Z`);
   await release("26.08.010");
-  await site.publish();
+  await site.publish("openpgp.asc");
 });
 
+/** A release with an archive, a deb and an rpm. */
 async function release(version: string, ...options: string[]): Promise<void> {
   const { project } = site;
   const file = `tool_${version}_linux_amd64.tar.gz`;
@@ -36,16 +44,23 @@ async function release(version: string, ...options: string[]): Promise<void> {
   await execa("tar", ["-czf", file, "--mode=755", "-C", `content-${version}`, "tool"], {
     cwd: project.folder,
   });
+  const own = { name: "agent", version };
+  const deb = await buildDeb(temporaryFolder(), { ...own, file: `agent_${version}_amd64.deb` });
+  const rpm = await buildRpm(temporaryFolder(), {
+    ...own,
+    arch: "x86_64",
+    files: { "/usr/bin/agent": version },
+  });
   project.write(`releases/${version}/release.yaml`, { version, date: "2026-08-19" });
   const manifest = `releases/${version}/manifests/build.json`;
-  await project.succeed("ingest", "--release", version, "--out", manifest, file);
-  await project.succeed("upload", "--site", "test", "--manifest", manifest, file);
+  await project.succeed("ingest", "--release", version, "--out", manifest, file, deb, rpm);
+  await project.succeed("upload", "--site", "test", "--manifest", manifest, file, deb, rpm);
   await project.succeed("cut", version, ...options);
 }
 
 const withdraw = async (version: string) => {
   await site.project.succeed("retract", version, "--reason", "Loses its settings", "--yes");
-  await site.publish();
+  await site.publish("openpgp.asc");
 };
 
 /** A block of docs/clients.md with the address of the site. */
@@ -56,14 +71,17 @@ const block = (language: string): string => {
 };
 
 /** A project that uses the tool, on a machine of its own. @param lock content of mise.lock */
-function miseUser(lock = "") {
+function miseUser(lock = "", words: readonly string[] = []) {
   const home = temporaryFolder();
   const project = join(home, "project");
   mkdirSync(project);
   writeFileSync(join(project, "mise.toml"), block("toml"));
   writeFileSync(join(project, "mise.lock"), lock);
   const env = { PATH, HOME: home, MISE_YES: "1", MISE_TRUSTED_CONFIG_PATHS: home };
-  const run = (...args: string[]) => execa("mise", args, { cwd: project, env, reject: false });
+  const run = (...args: string[]) => {
+    const [command = "mise", ...rest] = [...words, "mise", ...args];
+    return execa(command, rest, { cwd: project, env, reject: false });
+  };
   return { run, lock: () => readFileSync(join(project, "mise.lock"), "utf8") };
 }
 
@@ -96,7 +114,7 @@ test("mise installs the newest release, updates it, and leaves out a withdrawn o
   expect(await run("install")).toMatchObject({ exitCode: 0 });
   expect((await run("exec", "--", "tool")).stdout).toBe("tool 26.08.010");
   await release("26.09.001");
-  await site.publish();
+  await site.publish("openpgp.asc");
   await run("cache", "clear");
   expect(await run("upgrade")).toMatchObject({ exitCode: 0 });
   expect((await run("exec", "--", "tool")).stdout).toBe("tool 26.09.001");
@@ -117,4 +135,43 @@ test("mise refuses other bytes under the version that its lock file has", async 
   site.change = undefined;
   expect(stderr).toMatch(/checksum mismatch/i);
   expect(exitCode).not.toBe(0);
+});
+
+test("a copy of the site is verified and installed from in a network without the internet", async () => {
+  const copy = join(temporaryFolder(), "site");
+  cpSync(join(site.project.folder, "www/current"), copy, { recursive: true, dereference: true });
+  const network = await isolatedNetwork();
+  const inside = (...words: string[]) => execa(network[0], [...network.slice(1), ...words]);
+  const asked: string[] = [];
+  site.before = async (path) => void asked.push(path);
+
+  const root = join(site.project.folder, "releases/trust/1.root.json");
+  const file = join(copy, "files/26.08.010/tool_26.08.010_linux_amd64.tar.gz");
+  const relcat = (...args: string[]) =>
+    inside(process.execPath, program, "verify", ...args, "--root", root, "--trust-dir", temporaryFolder());
+  expect((await relcat(copy, "--artifacts")).stdout).toMatch(/artifacts are what was signed\./);
+  expect((await relcat(file, "--from", copy)).stdout).toContain("of 26.08.010 (linux-tar");
+
+  await startNginx(copy, Number(new URL(site.url).port), network);
+  const apt = aptClient();
+  apt.use(readFileSync(join(copy, "acme-bookworm.sources"), "utf8"));
+  for (const args of [["update"], ["install", "agent"]]) {
+    const { exitCode, output } = await apt.run(network[0], ...network.slice(1), "apt-get", ...args);
+    expect(exitCode, output).toBe(0);
+  }
+  expect(await apt.installed("agent")).toBe("26.08.010");
+
+  const dnf = dnfClient();
+  dnf.use(readFileSync(join(copy, "acme-stable.repo"), "utf8"));
+  await inside(...dnf.command, "install", "agent");
+  expect(await dnf.installed()).toEqual(["agent-26.08.010.x86_64"]);
+
+  const { run } = miseUser("", network);
+  expect(await run("install")).toMatchObject({ exitCode: 0 });
+  expect((await run("exec", "--", "tool")).stdout).toBe("tool 26.08.010");
+  site.before = undefined;
+  expect(asked).toEqual([]);
+
+  writeFileSync(file, "other bytes");
+  await expect(relcat(copy, "--artifacts")).rejects.toMatchObject({ exitCode: 6 });
 });

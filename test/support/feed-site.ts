@@ -66,7 +66,7 @@ export async function feedSite(catalog: { trust?: "simple"; [section: string]: u
     before: undefined,
     change: undefined,
   };
-  await startNginx(join(made.folder, "www"), back);
+  await startNginx(join(made.folder, "www/current"), back);
   const server = createServer(async (request, response) => {
     const path = (request.url ?? "").replace(/^\/base\//, "");
     await site.before?.(path);
@@ -86,14 +86,16 @@ const secretsIn = (folder: string, names: readonly string[]) => ({
   RELCAT_OPENPGP_KEY: names.map((name) => readFileSync(join(folder, name), "utf8")).join(""),
 });
 
-async function startNginx(www: string, port: number): Promise<void> {
+/** Serves a site at /base/. @param words before the command, such as those of a network */
+export async function startNginx(root: string, port: number, words: readonly string[] = []): Promise<void> {
   const home = temporaryFolder();
   writeFileSync(
     join(home, "nginx.conf"),
     `user root; pid ${home}/nginx.pid; error_log ${home}/error.log; events {}
-http { access_log off; server { listen 127.0.0.1:${port}; location /base/ { alias ${www}/current/; } } }\n`,
+http { access_log off; server { listen 127.0.0.1:${port}; location /base/ { alias ${root}/; } } }\n`,
   );
-  await execa("nginx", ["-p", home, "-c", join(home, "nginx.conf")]);
+  const [program = "nginx", ...rest] = [...words, "nginx"];
+  await execa(program, [...rest, "-p", home, "-c", join(home, "nginx.conf")]);
   afterFile(() => process.kill(Number(readFileSync(join(home, "nginx.pid"), "utf8")), "SIGQUIT"));
 }
 
