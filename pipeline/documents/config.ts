@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { DocumentFormat } from "../../inspect/documents.ts";
 import {
   expects,
   flag,
@@ -13,7 +14,7 @@ import {
   text,
   versionBound,
 } from "../../shared/fields.ts";
-import { architecture } from "../../shared/package-metadata.ts";
+import { type ArtifactDocument, architecture, documentSchema } from "../../shared/package-metadata.ts";
 import { type Kind, kinds, type PackageType } from "../../shared/package-types.ts";
 import type { FeedKey } from "./feeds/keys.ts";
 import { type FeedName, type FeedSettings, feedsSchema, type RpmSigner } from "./feeds/settings.ts";
@@ -91,6 +92,14 @@ export const configSchema = object({
     attestation_from: versionBound
       .optional()
       .meta({ description: "First month or version for which this applies." }),
+    documents: z
+      .partialRecord(
+        documentSchema.shape.kind,
+        list(kind),
+        expects("wrong-type", "an object such as { sbom: [client] }"),
+      )
+      .optional()
+      .meta({ description: "Kinds of documents, and the kinds of artifacts that must have one." }),
     feeds: list(z.enum(["deb", "rpm", "helm", "incus"], expects("option-value", "deb, rpm, helm or incus")))
       .optional()
       .meta({ description: "Formats whose feed must list every public package that is not cut yet." }),
@@ -133,6 +142,26 @@ export const configSchema = object({
   ignore: list(line).optional().meta({
     description: "Globs of file names that `relcat ingest` ignores.",
   }),
+  documents: object({
+    formats: list(
+      object({
+        ending: text("option-value", /^\.[a-z0-9][a-z0-9.-]{0,31}$/, "an ending such as .vex.json").meta({
+          description: "Ending of the file's name, after that of the artifact.",
+        }),
+        kind: documentSchema.shape.kind.meta({ description: "Kind of the document." }),
+        format: documentSchema.shape.format.meta({
+          description: "Name of its format, which relcat does not read.",
+        }),
+      }),
+    )
+      .optional()
+      .meta({ description: "Endings of other documents; they take precedence over relcat's own." }),
+  })
+    .optional()
+    .meta({
+      description:
+        "Files beside artifacts that belong to them, such as tool.deb.cdx.json; default: only the .prov file of a chart.",
+    }),
   nix: object({
     trusted_keys: list(line).optional().meta({
       description:
@@ -252,7 +281,10 @@ export interface Settings {
     attestation: readonly Kind[];
     attestationFrom: string;
     feeds: readonly FeedName[];
+    documents: Readonly<Partial<Record<ArtifactDocument["kind"], readonly Kind[]>>>;
   };
+  /** Files beside artifacts that belong to them, by ending; empty: none but the .prov file of a chart. */
+  documents: readonly DocumentFormat[];
   /** In the order of downloads on pages. */
   platforms: ReadonlyMap<number, string>;
   packageTypes: ReadonlyMap<string, PackageType>;

@@ -23,7 +23,7 @@ import {
   url,
   version,
 } from "../../shared/fields.ts";
-import { architecture } from "../../shared/package-metadata.ts";
+import { architecture, documentSchema } from "../../shared/package-metadata.ts";
 import { semverPattern } from "../../shared/version.ts";
 import { feedNames } from "./feeds/settings.ts";
 import { packageRecordSchema } from "./package-record.ts";
@@ -82,6 +82,11 @@ const retractedSchema = object({
   at: timestamp,
 });
 
+const publishedDocument = documentSchema.extend({
+  url,
+  media_type: line.optional().meta({ description: "Absent: the format has none." }),
+});
+
 /** api/v1/release/{version}/index.json */
 export const releaseDocumentSchema = opened(
   object({
@@ -97,6 +102,7 @@ export const releaseDocumentSchema = opened(
       object({
         ...{ file: name, url, size: size.nullable(), arch: arch.optional() },
         package_version: line.optional().meta({ description: "The version that the package states." }),
+        documents: list(publishedDocument).optional().meta({ description: "Files that belong to it." }),
       }),
     ).meta({ description: "By record id." }),
     retracted: list(retractedSchema),

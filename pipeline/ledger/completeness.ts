@@ -1,4 +1,6 @@
 import type { Problem } from "../../shared/errors.ts";
+import type { ArtifactDocument } from "../../shared/package-metadata.ts";
+import type { Kind } from "../../shared/package-types.ts";
 import type { Expectation, Settings } from "../documents/config.ts";
 import { display } from "../project/display.ts";
 import { type ArtifactOutline, isPrivate, type OutlinedRelease } from "../records/normalize.ts";
@@ -43,6 +45,7 @@ export function completenessCheck(config: Settings) {
   return (identified: IdentifiedOutline, severity: Problem["severity"] | undefined): Problem[] => {
     const missing = severity ? missingArtifacts(identified, config) : [];
     const problems = missing.map((each) => missingProblem(each, identified.release, usual, severity));
+    if (severity) problems.push(...missingDocuments(identified, config, severity));
     // Ids are in order, so a release whose first artifact is new is not cut.
     const isOpen = identified.packages[0]?.ledgerState === "new";
     if (severity && previous && isOpen)
@@ -81,6 +84,26 @@ function droppedProblems(
     const message = `${version} has no counterpart of ${display(first?.file ?? "")}${and} of ${before}`;
     const hint = `In ${before} the manifest ${manifest} brought ${it}: run that job, and ingest its files. If the product no longer has ${it}, cut ${version} as it is; the next release is compared with it.`;
     return { code: "artifact-dropped", severity: "warning", message, hint, at: placeOf(folder) };
+  });
+}
+
+/** Only of public artifacts that are not cut: a document can be added to the others and never required. */
+function missingDocuments(
+  { packages }: IdentifiedOutline,
+  { require, packageTypes }: Settings,
+  severity: Problem["severity"],
+): Problem[] {
+  const needs = Object.entries(require.documents) as [ArtifactDocument["kind"], readonly Kind[]][];
+  return packages.flatMap(({ artifact, ledgerState, retraction }) => {
+    const { content, documentKinds = [], file, place } = artifact;
+    const kind = packageTypes.get(content.package_type)?.kind;
+    if (ledgerState !== "new" || retraction || isPrivate(content) || kind === undefined) return [];
+    const missing = needs.filter(([each, kinds]) => kinds.includes(kind) && !documentKinds.includes(each));
+    return missing.map(([each]): Problem => {
+      const message = `${display(file)} has no document of the kind ${each}, which require.documents wants of every ${kind}`;
+      const hint = `Put it beside the file and ingest it again, take ${kind} out of require.documents.${each}, or cut with --allow-incomplete.`;
+      return { code: "artifact-missing", severity, message, hint, at: place() };
+    });
   });
 }
 

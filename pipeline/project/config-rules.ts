@@ -213,6 +213,16 @@ const requiredFeedsOn: ConfigRule = ({ require, feeds = {} }, report) => {
   }
 };
 
+const requiredDocumentsOn: ConfigRule = ({ require, documents }, report) => {
+  if (!require?.documents || documents) return;
+  report(
+    "option-value",
+    ["require", "documents"],
+    "require.documents names documents, but ingest collects none",
+    "Add documents: {} to catalog.yaml, so that ingest reads the files beside artifacts.",
+  );
+};
+
 const reloads: Partial<Record<Host, string>> = {
   nginx: "[nginx, -s, reload]",
   caddy: "[caddy, reload, --config, /etc/caddy/Caddyfile]",
@@ -252,5 +262,6 @@ export const configRules: readonly ConfigRule[] = [
   nixKeys,
   wireNamesDistinct,
   requiredFeedsOn,
+  requiredDocumentsOn,
   accentReadable,
 ];

@@ -1,3 +1,4 @@
+import { documentFormats } from "../../inspect/documents.ts";
 import type { Code, Problem } from "../../shared/errors.ts";
 import { defaultPlatformOrder, defaultPlatforms } from "../../shared/package-types.ts";
 import { configSchema, type Expectation, type Settings, type WrittenConfig } from "../documents/config.ts";
@@ -40,7 +41,9 @@ function normalizeConfig(written: WrittenConfig): Settings {
       attestation: require.attestation ?? [],
       attestationFrom: require.attestation_from ?? "",
       feeds: (require.feeds ?? []).map((format) => feedsByFormat[format]),
+      documents: require.documents ?? {},
     },
+    documents: written.documents ? [...(written.documents.formats ?? []), ...documentFormats] : [],
     platforms: orderedPlatforms(written),
     packageTypes: types,
     policies: policiesOf(written, types),

@@ -124,12 +124,19 @@ function newlyNamed(
     return now.packages.flatMap((record) => {
       const artifact = now.artifacts[record.id];
       const same = before?.artifacts[record.id];
+      const documents = (artifact?.documents ?? [])
+        .filter(
+          ({ url, sha256 }) => !same?.documents?.some((old) => old.url === url && old.sha256 === sha256),
+        )
+        .map((document) =>
+          namedArtifact(now.version, { id: record.id, checksum: document.sha256 }, document),
+        );
       const isKnown =
         known.get(record.id) === record.checksum &&
         same?.url === artifact?.url &&
         same?.size === artifact?.size;
-      if (!artifact || isKnown) return [];
-      return [namedArtifact(now.version, record, artifact)];
+      if (!artifact || isKnown) return documents;
+      return [namedArtifact(now.version, record, artifact), ...documents];
     });
   });
 }
@@ -198,6 +205,13 @@ async function splitSettled(
 
 const keyOf = ({ id, checksum }: { id: number; checksum: string }) => `${id} ${checksum}`;
 
+/** Artifacts and their documents. */
+const listedIn = ({ packages, artifacts }: ReleaseDocument) =>
+  packages.flatMap(({ id, checksum }) => [
+    { id, checksum },
+    ...(artifacts[id]?.documents ?? []).map(({ sha256 }) => ({ id, checksum: sha256 })),
+  ]);
+
 /** @returns keys of the listed artifacts, or the reason why the site cannot be read */
 async function listedAt(
   site: SettlingSite,
@@ -209,7 +223,7 @@ async function listedAt(
       store.read(`api/v1/release/${version}/index.json`),
     );
     const packages = documents.flatMap((bytes) =>
-      bytes ? (JSON.parse(new TextDecoder().decode(bytes)) as ReleaseDocument).packages : [],
+      bytes ? listedIn(JSON.parse(new TextDecoder().decode(bytes)) as ReleaseDocument) : [],
     );
     return new Set(packages.map(keyOf));
   } catch (error) {

@@ -1,4 +1,5 @@
 import { basename } from "node:path/posix";
+import { documentMediaType } from "../../inspect/documents.ts";
 import { failure, type Problem, RelcatError, throwErrors } from "../../shared/errors.ts";
 import { cacheControl, mediaType } from "../documents/file-headers.ts";
 import { type Manifest, manifestSchema } from "../documents/manifest.ts";
@@ -207,11 +208,11 @@ async function sendAll(
   const sent: UploadDelivery["uploads"] = [];
   let before = 0;
   for (const each of uploads) {
-    const { path, key, sha256, size } = each;
+    const { path, key, document, sha256, size } = each;
     const result = await place.uploadFile(key, path, {
       sha256,
       size,
-      contentType: mediaType(key),
+      contentType: (document && documentMediaType(document)) ?? mediaType(key),
       cacheControl: cacheControl.upload,
       onProgress: (done) => onUploading({ file: path, done: before + done, total }),
     });

@@ -25,6 +25,8 @@ export interface ArtifactOutline {
   repository?: RepositoryName | undefined;
   /** Absent if it is not known. */
   arch?: Architecture | undefined;
+  /** Kinds of its documents; absent without documents. */
+  documentKinds?: readonly ArtifactDocument["kind"][] | undefined;
   /** Its manifest, and its index in that manifest. */
   origin: { manifest: string; index: number };
   /** Location of the artifact in that manifest. */

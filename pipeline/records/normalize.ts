@@ -95,7 +95,10 @@ function normalizeArtifact(
     data,
     verbatim,
     ...(written.package && { metadata: written.package }),
-    ...(written.documents && { documents: written.documents }),
+    ...(written.documents && {
+      documents: written.documents,
+      documentKinds: written.documents.map(({ kind }) => kind),
+    }),
     ...(written.inspected && { inspected: written.inspected }),
     contentHash: hashContent(asImported(contentOf(content, data), verbatim, [])),
   };

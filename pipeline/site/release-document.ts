@@ -1,4 +1,5 @@
-import { architectureOf, packageVersionOf } from "../../shared/package-metadata.ts";
+import { documentMediaType } from "../../inspect/documents.ts";
+import { architectureOf, documentAddress, packageVersionOf } from "../../shared/package-metadata.ts";
 import { semverOf } from "../../shared/version.ts";
 import type { OutputFile, PublishedRelease, RenderedRelease } from "../documents/published.ts";
 import type { ReleaseIndex } from "../documents/site.ts";
@@ -16,10 +17,16 @@ export function releaseDocument(release: PublishedRelease): OutputFile {
     ...(provisional && { provisional: true }),
     notes,
   };
-  const artifacts = release.packages.map(
-    ({ record, file, url, size, metadata }) =>
-      `${JSON.stringify(String(record.id))}:${JSON.stringify({ file, url, size, arch: architectureOf(metadata), package_version: packageVersionOf(metadata) })}`,
-  );
+  const artifacts = release.packages.map(({ record, file, url, size, metadata, documents }) => {
+    const arch = architectureOf(metadata);
+    const stated = { file, url, size, arch, package_version: packageVersionOf(metadata) };
+    const beside = documents?.map((document) => ({
+      ...document,
+      url: documentAddress(url, file, document),
+      media_type: documentMediaType(document),
+    }));
+    return `${JSON.stringify(String(record.id))}:${JSON.stringify({ ...stated, documents: beside })}`;
+  });
   // Embeds the records' own text, so that a record has the same bytes in every document.
   const packages = release.packages.map((entry) => entry.json).join(",");
   const text = `${JSON.stringify(head).slice(0, -1)},"packages":[${packages}],"artifacts":{${artifacts.join(",")}},"retracted":${JSON.stringify(retracted)}}\n`;

@@ -35,6 +35,11 @@ export function artifactsOf(releases: ReadonlyMap<string, ReleaseDocument>): Map
         packageType,
         createdDate,
       });
+      for (const { file: name, url: at, size: bytes, sha256 } of artifacts[id]?.documents ?? [])
+        found.set(`${version}/${name}`, {
+          ...{ id, version, file: name, url: at, sha256, size: bytes, createdDate },
+          packageType: "",
+        });
     }
   }
   return found;

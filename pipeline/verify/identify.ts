@@ -101,9 +101,17 @@ async function openCatalog(trusted: TrustedSite) {
         return { verdict: "listed", ...(await listing(trusted, record.version, record)) };
       const names: { file: string; version: string }[] = [];
       for (const version of await versionsFor(file)) {
-        const { artifacts, retracted } = await read(version);
+        const { artifacts, packages, retracted } = await read(version);
         const entry = retracted.find(({ checksum }) => checksum === sha256);
         if (entry) return withdrawn(version, entry);
+        for (const { id, package_type } of packages) {
+          const document = artifacts[id]?.documents?.find((each) => each.sha256 === sha256);
+          if (document)
+            return {
+              verdict: "listed",
+              ...(await listing(trusted, version, { id, package_type, name: document.file })),
+            };
+        }
         for (const known of [...Object.values(artifacts), ...retracted])
           names.push({ file: known.file, version });
       }

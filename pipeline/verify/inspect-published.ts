@@ -1,22 +1,15 @@
 import { dirname } from "node:path/posix";
 import type { Inspection } from "../../inspect/inspection.ts";
-import {
-  type ArtifactDocument,
-  documentAddress,
-  type PackageMetadata,
-} from "../../shared/package-metadata.ts";
+import type { PackageMetadata } from "../../shared/package-metadata.ts";
 import type { Kind } from "../../shared/package-types.ts";
 import type { Inspected, Policy } from "../documents/policy.ts";
-import { isRelativePath, relativePath } from "../documents/relative-path.ts";
+import { isRelativePath } from "../documents/relative-path.ts";
 import { loadCatalog } from "../ledger/load-catalog.ts";
 import { inspectPackage } from "../policy/inspect-package.ts";
-import { documentFault } from "../policy/prove-document.ts";
 import { refuteMetadata } from "../policy/prove-metadata.ts";
 import { refusalsOf } from "../policy/refusals.ts";
 import { isFileName, openWithNeighbours } from "../policy/sibling-files.ts";
 import { readSigners, type Signers } from "../policy/signers.ts";
-import type { Artifact as Claimed } from "../records/artifact.ts";
-import { exists } from "../system/files.ts";
 import { measureArtifact } from "../system/network/download-stream.ts";
 import { rootFolder } from "../system/root-folder.ts";
 import type { Artifact } from "./artifact.ts";
@@ -75,7 +68,8 @@ export async function inspectAgain(
       uninspected: uninspected.toSorted(),
       unrepeated: unrepeated.toSorted(),
     }),
-    concerns: (artifact) => config.policies.has(artifact.packageType) || hasClaims(claimOf(artifact)),
+    concerns: (artifact) =>
+      config.policies.has(artifact.packageType) || claimOf(artifact)?.metadata !== undefined,
     async inspect(artifact, path, isCopy) {
       const { url, packageType } = artifact;
       const policy = config.policies.get(packageType);
@@ -84,7 +78,6 @@ export async function inspectAgain(
       const untrue = await refute(stated?.metadata, path, kind);
       if (untrue !== undefined)
         return void refused.push({ path: url, what: `is not what was ingested: ${untrue}`, refused: true });
-      refused.push(...(await documentFindings(artifact, stated?.documents ?? [], path, isCopy)));
       if (!policy) return;
       const claim = stated?.inspected;
       const found = await hold(artifact, path, { policy, kind, signers, claim, clock, isCopy });
@@ -94,37 +87,6 @@ export async function inspectAgain(
       else refused.push({ path: url, what: found.what, refused: true });
     },
   };
-}
-
-const hasClaims = (claim: Pick<Claimed, "metadata" | "documents"> | undefined) =>
-  claim?.metadata !== undefined || claim?.documents !== undefined;
-
-/** Compares the documents next to an artifact with its manifest. Downloads them next to a copy of it. */
-async function documentFindings(
-  { url, file, sha256 = "" }: Artifact,
-  documents: readonly ArtifactDocument[],
-  path: string,
-  isCopy: boolean,
-): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  for (const document of documents) {
-    const address = documentAddress(url, file, document);
-    const own = rootFolder(dirname(path))(relativePath(document.file));
-    const status = isCopy ? (await measureArtifact(address, document.size, () => {}, own)).status : undefined;
-    const isThere = status === undefined ? exists(own) : status === 200;
-    const what = isThere ? await differenceOf(document, own, sha256) : `is missing (${status ?? 404})`;
-    if (what !== undefined) findings.push({ path: address, what, refused: true });
-  }
-  return findings;
-}
-
-async function differenceOf(document: ArtifactDocument, path: string, sha256: string) {
-  const { file, close } = openWithNeighbours(path);
-  try {
-    return await documentFault(document, file, sha256);
-  } finally {
-    close();
-  }
 }
 
 async function refute(

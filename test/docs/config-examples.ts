@@ -19,8 +19,9 @@ export const examples: Readonly<Record<string, string>> = {
 `,
   wire: `wire: { vendor: acme, cryptolib_post: selftest }
 `,
-  require: `require: { store: [image], vendor: [image], attestation: [client, image], attestation_from: "26.08", feeds: [deb] }
+  require: `require: { store: [image], vendor: [image], attestation: [client, image], attestation_from: "26.08", feeds: [deb], documents: { sbom: [client, image] } }
 feeds: { apt: {} } # a feed that is required must be on
+documents: {} # and so must documents
 `,
   platforms: `platforms: { "18": Flatpak }
 `,
@@ -39,6 +40,9 @@ platforms: { "18": Flatpak } # a new platform number needs a name
     gui_only: false
     headless: true
     arch: amd64
+`,
+  documents: `documents:
+  formats: [{ ending: .vex.json, kind: attestation, format: openvex }]
 `,
   ignore: `ignore: ["*.log", "*.sbom.json"]
 `,
@@ -128,8 +132,10 @@ export const defaults: Readonly<Record<string, string>> = {
   "require.vendor": "[]",
   "require.attestation": "[]",
   "require.feeds": "[]",
+  "require.documents": "{}",
   ingest: "[]",
   ignore: "[]",
+  "documents.formats": "[]",
   "nix.trusted_keys": "[]",
   expected: "[]",
   hosts: "[]",

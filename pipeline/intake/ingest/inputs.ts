@@ -105,8 +105,8 @@ async function readFile(
   const file = () => ({ files: [plainFile(path, realPath)] });
   if (named.has(name)) return file();
   if (isIgnored(name, config)) return { leftOut: [`${name} (ignore: in catalog.yaml)`] };
-  const signed = signedFileOf(path, config);
-  if (signed) return { leftOut: [`${name} (the signature of ${signed})`] };
+  const [beside, what] = neighbourOf(path, config);
+  if (beside) return { leftOut: [`${name} (${what} of ${beside})`] };
   const reason = ruleFor(name, config) ? undefined : sideFileReason(name);
   if (reason !== undefined) return { leftOut: [`${name} (${reason})`] };
   if (kind === "file" && (size > maxInputBytes || !mayBeDocument(name, readHead(path, 4096)))) return file();
@@ -138,13 +138,19 @@ function plainFile(path: string, realPath: string): FoundFile {
 }
 
 /**
- * The file that a detached signature covers; undefined: not a signature, or an artifact itself. The provenance
- * of a chart is always read, other signatures only if there are signers.
+ * The file beside a document or a detached signature, which is read with it; empty: neither, or an artifact itself. The
+ * provenance of a chart is always read, other signatures only if there are signers.
  */
-function signedFileOf(path: string, config: Pick<Settings, "policies" | "ingest">): string | undefined {
-  const signed = path.replace(/\.(?:asc|prov)$/, "");
-  const isProvenance = path.endsWith(".prov");
-  const isRead =
-    (isProvenance || config.policies.size > 0) && signed !== path && !ruleFor(basename(path), config);
-  return isRead && pathInfo(signed).kind === "file" ? basename(signed) : undefined;
+function neighbourOf(path: string, config: Settings): [file?: string, what?: string] {
+  if (ruleFor(basename(path), config)) return [];
+  const signatures = config.policies.size > 0 ? [".prov", ".asc"] : [".prov"];
+  const endings = [
+    ...config.documents.map(({ ending }) => [ending, "a document"] as const),
+    ...signatures.map((ending) => [ending, "the signature"] as const),
+  ];
+  for (const [ending, what] of endings) {
+    const file = path.endsWith(ending) ? path.slice(0, -ending.length) : undefined;
+    if (file !== undefined && pathInfo(file).kind === "file") return [basename(file), what];
+  }
+  return [];
 }

@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { walkXz } from "../../../inspect/archives/xz.ts";
 import type { ByteSource } from "../../../inspect/bytes/byte-source.ts";
 import { readSmall } from "../../../inspect/bytes/small-file.ts";
+import { readDocument } from "../../../inspect/documents.ts";
 import type { Inspection } from "../../../inspect/inspection.ts";
 import { metadataFormat, readMetadata } from "../../../inspect/metadata.ts";
 import { Fault } from "../../../inspect/verdict.ts";
@@ -34,7 +35,7 @@ export interface PackageRequest {
   packageType: string;
   kind: Kind;
   at: At;
-  config: Pick<Settings, "feeds">;
+  config: Pick<Settings, "feeds" | "documents">;
   /** Feeds that must list their packages. */
   required: readonly FeedName[];
   /** An inspection of the same bytes. */
@@ -43,14 +44,26 @@ export interface PackageRequest {
   incusDigests?: IncusReading["digests"] | undefined;
 }
 
-/**
- * Reads what a package states about itself. Unreadable metadata is a warning, because the package can be released
- * without its feed; it is an error if the feed is required, or if a document vouches for other bytes.
- */
+/** Reads what a package states about itself, and the documents beside it. */
 export async function readPackage(
   opened: FileWithNeighbours,
   request: PackageRequest,
 ): Promise<PackageFound> {
+  const found = await readOwn(opened, request);
+  const beside = await documentsBeside(opened, request);
+  const documents = [...(found.documents ?? []), ...beside.documents];
+  return {
+    ...found,
+    ...(documents.length > 0 && { documents }),
+    problems: [...found.problems, ...beside.problems],
+  };
+}
+
+/**
+ * Reads a package. Unreadable metadata is a warning, because the package can be released
+ * without its feed; it is an error if the feed is required, or if a document vouches for other bytes.
+ */
+async function readOwn(opened: FileWithNeighbours, request: PackageRequest): Promise<PackageFound> {
   const { packageType, kind, config, inspection } = request;
   const { file } = opened;
   const format = metadataFormat(file, kind);
@@ -91,6 +104,27 @@ async function provenanceOf(
     throw new Fault("bad-digest", `${source.name} next to it does not contain its SHA-256`);
   const sha256 = hash("sha256", bytes);
   return [{ kind: "signature", format: "helm-prov", file: `${name}.prov`, sha256, size: source.size }];
+}
+
+/** A document about another file would be published with every later copy of the release, so it is an error. */
+async function documentsBeside(
+  { file, openSibling }: FileWithNeighbours,
+  { name, at, config }: PackageRequest,
+): Promise<{ documents: ArtifactDocument[]; problems: Problem[] }> {
+  const documents = new Map<string, ArtifactDocument>();
+  const problems: Problem[] = [];
+  for (const format of config.documents) {
+    const source = documents.has(format.ending) ? undefined : openSibling(`${file.name}${format.ending}`);
+    if (!source) continue;
+    try {
+      documents.set(format.ending, readDocument(source, format, { file: name, sha256: await file.sha256() }));
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      const message = `${source.name} cannot be published beside ${name}: ${error.message}`;
+      problems.push(problem("package-metadata", at, message, `Make it again for ${name}, or remove it.`));
+    }
+  }
+  return { documents: [...documents.values()], problems };
 }
 
 /** Reads only the lengths that an archive states, because unpacking a large one takes minutes. */

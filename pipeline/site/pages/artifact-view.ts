@@ -273,7 +273,34 @@ function documentView(
 ): ArtifactView["documents"][number] {
   const { kind, format, sha256, size } = document;
   const href = documentAddress(url, file, document);
-  return { words: documentNames[kind], href, file: document.file, format, size: sizeText(size), sha256 };
+  const verify = verifyDocument(document, file);
+  return {
+    words: documentNames[kind],
+    href,
+    file: document.file,
+    format,
+    size: sizeText(size),
+    sha256,
+    verify,
+  };
+}
+
+const signedByWhom = "--certificate-identity IDENTITY --certificate-oidc-issuer ISSUER";
+
+/** By format and kind: words of a command before and after the document's name; the words in capitals are up to the reader. */
+const documentTools: Readonly<Record<string, { start: string; end: string }>> = {
+  "sigstore signature": { start: `cosign verify-blob ${signedByWhom} --bundle`, end: "" },
+  "sigstore attestation": { start: `cosign verify-blob-attestation ${signedByWhom} --bundle`, end: "" },
+  "in-toto attestation": { start: "gh attestation verify --owner OWNER --bundle", end: "" },
+  "minisign signature": { start: "minisign -V -P PUBLIC_KEY -x", end: " -m" },
+  "openpgp signature": { start: "gpg --verify", end: "" },
+};
+
+function verifyDocument({ kind, format, file: document }: ArtifactDocument, file: string) {
+  const key = `${format} ${kind}`;
+  const tool = Object.hasOwn(documentTools, key) ? documentTools[key] : undefined;
+  if (!tool) return null;
+  return { start: `${tool.start} '${posixPath(document)}'${tool.end} '`, file: posixPath(file), end: "'" };
 }
 
 export const artifactsUnit = (count: number): string => (count === 1 ? "artifact" : "artifacts");

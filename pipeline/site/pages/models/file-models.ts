@@ -61,7 +61,16 @@ export const artifact = z.strictObject({
   provenance: z.array(statement),
   /** Files next to it that describe it. */
   documents: z.array(
-    z.strictObject({ words: text, href, file: text, format: text, size: text, sha256: checksum }),
+    z.strictObject({
+      words: text,
+      href,
+      file: text,
+      format: text,
+      size: text,
+      sha256: checksum,
+      /** Command that verifies its signature, which relcat has not done; null: it has none, or no known program. */
+      verify: z.strictObject({ start: text, file: text, end: text }).nullable(),
+    }),
   ),
   url: href,
   /** None if the page verifies all files together. */
