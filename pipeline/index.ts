@@ -84,6 +84,8 @@ export {
   countCatalog,
   type NextStep,
   type ReleaseStatus,
+  type SupportEnd,
+  supportEnds,
 } from "./plan/status.ts";
 export { artifactProblems, unprovedMetadata } from "./policy/check-artifacts.ts";
 export { type InspectedFile, type InspectRequest, inspectFiles } from "./policy/inspect-files.ts";

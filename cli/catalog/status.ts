@@ -10,7 +10,9 @@ import {
   loadCatalog,
   type ReleaseStatus,
   type SiteStatus,
+  type SupportEnd,
   siteStatuses,
+  supportEnds,
 } from "../../pipeline/index.ts";
 import { asGiven } from "../terminal/as-given.ts";
 import { table } from "../terminal/cells.ts";
@@ -45,12 +47,14 @@ export async function status(
     policies: [...catalog.config.policies.keys()].sort(),
     openpgp: await feedKeyEnds(catalog.config.feedKeys),
     not_in_feeds: feedGaps(catalog),
+    support_ends: supportEnds(catalog, host.clock),
     next,
     ...(!offline && { sites }),
   };
   const settings = [
     inspection(document.policies),
     ...repositoryKeys(document.openpgp, catalog.config).map((line) => asGiven(line, host.given)),
+    ...document.support_ends.map(supportLine),
     ...gapLines(document.not_in_feeds).map((line) => asGiven(line, host.given)),
   ];
   answer<"status">(host, document, () =>
@@ -205,6 +209,13 @@ function siteRow(
       ...(ends.length > 0 || unverified.length > 0 ? [] : ["not signed"]),
     ].join(", "),
   ];
+}
+
+function supportLine({ line, of, on, days }: SupportEnd): string {
+  const verb = of === "support" ? "ends" : "end";
+  return days < 0
+    ? `${of} of ${line} ended on ${on}`
+    : `${of} of ${line} ${verb} on ${on}, in ${count(days, "day")}`;
 }
 
 const unverifiedText = "not signed by a key of the newest root in releases/trust: sign and publish again";

@@ -94,6 +94,15 @@ export const status = document(
       }),
       "Records that package feeds leave out.",
     ),
+    support_ends: list(
+      object({
+        line: text("Month of the releases."),
+        of: oneOf(["security updates", "support"], "Support that ends."),
+        on: text("The last day."),
+        days: member(z.int(), "Days that are left; negative: it is over."),
+      }),
+      "Support that ends within 90 days, or has ended.",
+    ),
     next: object({
       command: text("The usual next command; null: there is nothing to do.").nullable(),
       why: text("Why, for people."),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { DocumentFormat } from "../../inspect/documents.ts";
 import {
+  date,
   expects,
   flag,
   freeText,
@@ -48,6 +49,11 @@ const variant = {
   gui_only: flag.optional().meta({ description: "The artifact needs a graphical system." }),
   headless: flag.optional().meta({ description: "The artifact is for systems without a screen." }),
 };
+
+const supportEnd = z.union(
+  [date, text("option-value", /^(?:tba|[1-9]\d{0,2} (?:month|year)s?)$/, "tba or a period")],
+  expects("option-value", "a date such as 2028-08-31, a period such as 24 months, or tba"),
+);
 
 const expectationSchema = object({
   package_type: packageType.meta({ description: "The artifact's package type." }),
@@ -218,6 +224,26 @@ export const configSchema = object({
   precompress: list(encoding).optional().meta({
     description: "Encodings of compressed copies; default: gz, br.",
   }),
+  lines: z
+    .record(
+      text(
+        "option-value",
+        /^(?:default|\d\d\.(?:0[1-9]|1[0-2]))$/,
+        "a month such as 26.08 in quotes, or default",
+      ),
+      object({
+        security_until: supportEnd
+          .optional()
+          .meta({ description: "Last day of security updates; default: tba." }),
+        until: supportEnd.optional().meta({ description: "Last day of all support; default: tba." }),
+      }),
+      expects("wrong-type", "an object such as { default: { security_until: 24 months } }"),
+    )
+    .optional()
+    .meta({
+      description:
+        "Support of the releases of a month: dates, or periods that count from the month. `default` is for all months.",
+    }),
   ledger: object({
     base: line
       .optional()
@@ -256,6 +282,8 @@ export type WrittenConfig = z.infer<typeof configSchema>;
 
 /** An artifact that a release must contain; absent fields are not compared. */
 export type Expectation = z.infer<typeof expectationSchema>;
+
+export type SupportLines = Readonly<NonNullable<WrittenConfig["lines"]>>;
 
 /** Classifies files by name; the first rule whose glob matches the whole name applies. */
 export type IngestRule = NonNullable<WrittenConfig["ingest"]>[number];
@@ -314,6 +342,8 @@ export interface Settings {
   signers: readonly SignerFile[];
   /** Artifacts of these package types are inspected. Empty without signers. */
   policies: ReadonlyMap<string, Policy>;
+  /** By month, or `default`; empty: nothing is said about support. */
+  lines: SupportLines;
   ledgerBase: string;
   /** Title by key, in display order. */
   components: ReadonlyMap<string, string>;

@@ -189,6 +189,7 @@ export type SiteConfig = Pick<
   | "refs"
   | "wire"
   | "packageTypes"
+  | "lines"
   | "feeds"
   | "feedKeys"
   | "rpmSigners"

@@ -233,6 +233,36 @@ export const feedsDocumentSchema = opened(
   }).meta({ title: "Package feeds" }),
 );
 
+export const linesPath = "api/v1/lines.json";
+
+const supportDate = z.union([date, z.literal("tba")], expects("option-value", "a date, or tba"));
+const endOfSupport = text("option-value", /^(?:tba|\d{4}-\d\d-\d\dT23:59:59Z)$/, "the end of a day, or tba");
+
+/** api/v1/lines.json, in sites with support dates. */
+export const linesSchema = opened(
+  object({
+    schema_version: schemaVersion,
+    product: line,
+    lines: list(
+      object({
+        line: text("option-value", /^\d\d\.\d\d$/, "a month such as 26.08").meta({
+          description: "Month of the releases.",
+        }),
+        newest: version.meta({ description: "Its highest release." }),
+        security_until: supportDate.meta({ description: "Last day of security updates." }),
+        until: supportDate.meta({ description: "Last day of all support." }),
+        openeox: object({
+          $schema: z.literal("https://docs.oasis-open.org/openeox/eox-core/v1.0/schema/core.json"),
+          end_of_life: endOfSupport,
+          end_of_security_support: endOfSupport,
+          last_updated: timestamp.meta({ description: "Time at which the highest release was cut." }),
+        }).meta({ description: "The same dates in the form of OpenEoX, without its shell." }),
+      }),
+    ),
+  }).meta({ title: "Support dates" }),
+);
+
+export type LinesDocument = z.infer<typeof linesSchema>;
 export type BuildDocument = z.infer<typeof buildSchema>;
 export type BuildCopies = NonNullable<BuildDocument["copies"]>;
 export type FeedsDocument = z.infer<typeof feedsDocumentSchema>;

@@ -1,7 +1,9 @@
+import { lineOf } from "../../shared/version.ts";
 import type { IdentifiedRelease, Package } from "../ledger/assign-ids.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import { describeExpectation, missingArtifacts } from "../ledger/completeness.ts";
 import { isPrivate } from "../records/normalize.ts";
+import { supportOf } from "../selection/support.ts";
 
 export interface Counts {
   releases: number;
@@ -69,6 +71,40 @@ export function catalogStatus(catalog: Catalog, clock: number): CatalogStatus {
     next: nextStep(releases, errors, counts, clock),
   };
 }
+
+/** An end of support that is near, or over. */
+export interface SupportEnd {
+  /** Month of the releases. */
+  line: string;
+  of: "security updates" | "support";
+  /** The last day. */
+  on: string;
+  /** Days that are left; negative: it is over. */
+  days: number;
+}
+
+const daysOfWarning = 90;
+
+/** Ends of support of months that have public packages. @param clock milliseconds since 1970 */
+export function supportEnds({ identified, config }: Catalog, clock: number): SupportEnd[] {
+  const live = identified.releases.filter(({ packages }) =>
+    packages.some(({ artifact, retraction }) => !retraction && !isPrivate(artifact.content)),
+  );
+  const lines = [...new Set(live.map(({ release }) => lineOf(release.version)))];
+  return lines.flatMap((line) => {
+    const { securityUntil, until } = supportOf(line, config.lines) ?? { securityUntil: "tba", until: "tba" };
+    const ends = [
+      ...(securityUntil === until ? [] : [{ line, of: "security updates", on: securityUntil } as const]),
+      { line, of: "support", on: until } as const,
+    ];
+    return ends
+      .filter(({ on }) => on !== "tba")
+      .map((end) => ({ ...end, days: Math.floor((Date.parse(end.on) + oneDay - clock) / oneDay) }))
+      .filter(({ days }) => days <= daysOfWarning);
+  });
+}
+
+const oneDay = 24 * 60 * 60 * 1000;
 
 function releaseStatus(identified: IdentifiedRelease, { ledger, config }: Catalog): ReleaseStatus {
   const { release, packages } = identified;

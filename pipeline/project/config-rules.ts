@@ -4,6 +4,7 @@ import { defaultPackageTypes, defaultPlatforms, kinds, platformFolder } from "..
 import { configKey, type Settings } from "../documents/config.ts";
 import { feedsByFormat } from "../documents/feeds/settings.ts";
 import type { Host } from "../documents/hosting.ts";
+import { supportOf } from "../selection/support.ts";
 import {
   artifactFolder,
   artifactUrl,
@@ -213,6 +214,21 @@ const requiredFeedsOn: ConfigRule = ({ require, feeds = {} }, report) => {
   }
 };
 
+/** Any month shows whether the periods of `default` are in order. */
+const supportEndsInOrder: ConfigRule = ({ lines = {} }, report) => {
+  for (const line of Object.keys(lines)) {
+    const support = supportOf(line === "default" ? "26.01" : line, lines);
+    if (!support || [support.securityUntil, support.until].includes("tba")) continue;
+    if (support.securityUntil <= support.until) continue;
+    report(
+      "option-value",
+      ["lines", line],
+      `security updates of ${line} end on ${support.securityUntil}, after all support on ${support.until}`,
+      "Let until be the same day or a later one.",
+    );
+  }
+};
+
 const requiredDocumentsOn: ConfigRule = ({ require, documents }, report) => {
   if (!require?.documents || documents) return;
   report(
@@ -263,5 +279,6 @@ export const configRules: readonly ConfigRule[] = [
   wireNamesDistinct,
   requiredFeedsOn,
   requiredDocumentsOn,
+  supportEndsInOrder,
   accentReadable,
 ];

@@ -32,6 +32,7 @@ import { forMachines, releaseIndexRow } from "./release-document.ts";
 import { releaseFiles } from "./release-files.ts";
 import { searchFiles } from "./search-index.ts";
 import { slicesOf } from "./slices.ts";
+import { supportFiles } from "./support-dates.ts";
 import { versionLists } from "./version-lists.ts";
 
 interface Head {
@@ -265,6 +266,7 @@ function* indexFiles(releases: readonly RenderedRelease[], config: Config): Gene
   const rows = releases.map((release) => releaseIndexRow(release, config.baseUrl));
   yield jsonFile("api/v1/release/index.json", { schema_version: 1, releases: rows });
   yield* versionLists(releases.toReversed(), config);
+  yield* supportFiles(releases.toReversed(), config);
   yield* listFiles(releases, config.baseUrl);
 }
 

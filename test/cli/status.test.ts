@@ -60,6 +60,7 @@ test("--json prints the state as a document", async () => {
     policies: [],
     openpgp: [],
     not_in_feeds: [],
+    support_ends: [],
     next: { command: "relcat cut 26.08.001", why: "it makes ids and dates permanent" },
   });
 });

@@ -108,6 +108,10 @@ platforms: { "18": Flatpak } # a new platform number needs a name
 `,
   precompress: `precompress: [gz, br, zst]
 `,
+  lines: `lines:
+  default: { security_until: 24 months, until: 3 years } # counted from the month of the release
+  "26.08": { security_until: 2030-08-31, until: tba }
+`,
   ledger: `ledger: { base: upstream/main }
 `,
   notes: `notes:

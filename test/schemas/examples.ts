@@ -109,6 +109,23 @@ export const examples: Record<SchemaName, unknown[]> = {
   }),
   "release-index": [emitted("api/v1/release/index.json")],
   versions: [emitted("api/v1/versions.json")],
+  lines: [
+    {
+      schema_version: 1,
+      product: "Acme",
+      lines: [
+        {
+          ...{ line: "26.08", newest: "26.08.002", security_until: "2028-08-31", until: "tba" },
+          openeox: {
+            $schema: "https://docs.oasis-open.org/openeox/eox-core/v1.0/schema/core.json",
+            end_of_life: "tba",
+            end_of_security_support: "2028-08-31T23:59:59Z",
+            last_updated: "2026-08-19T10:22:31.123456Z",
+          },
+        },
+      ],
+    },
+  ],
   "release-notes": filesOf(golden, /notes\.json$/).map(emitted),
   latest: [emitted("api/v1/latest.json"), { schema_version: 1, version: null, packages: [] }],
   feeds: [

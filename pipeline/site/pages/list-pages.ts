@@ -2,6 +2,7 @@ import { searchPaths } from "../../documents/pages/search-paths.ts";
 import type { OutputFile, OutputGroup, SiteConfig } from "../../documents/published.ts";
 import { digestOf } from "../../journal/digest.ts";
 import { checksumDigits } from "../search-index.ts";
+import { supportText } from "../support-dates.ts";
 import { browsablePages } from "./browsable-pages.ts";
 import { changesPage, comparePage } from "./changes-pages.ts";
 import { downloadGroups } from "./download-groups.ts";
@@ -89,7 +90,12 @@ function home(
   return page("index.html", "home", templates, () => ({
     layout: pageLayout("index.html", { title: "", filtered: true, provisional }, config, templates),
     newest: newest
-      ? { version: newest.version, date: newest.date, href: `releases/${newest.version}/` }
+      ? {
+          version: newest.version,
+          date: newest.date,
+          href: `releases/${newest.version}/`,
+          support: supportText(newest.version, config),
+        }
       : null,
     groups,
     months: parts.map(({ folder, label }) => ({ href: `page/${folder}`, text: label })),

@@ -12,7 +12,8 @@ export const pageModels = {
   row: z.strictObject({ artifact: row }),
   home: z.strictObject({
     layout,
-    newest: z.strictObject({ version, date, href }).nullable(),
+    /** `support`: until when the newest release is supported; empty: nothing is stated. */
+    newest: z.strictObject({ version, date, href, support: text }).nullable(),
     /** The newest files by system. */
     groups: z.array(
       z.strictObject({
@@ -155,6 +156,8 @@ export const pageModels = {
         version,
         date,
         provisional: flag,
+        /** Until when the release is supported; empty: nothing is stated. */
+        support: text,
         href,
         rowsHtml: html,
         repositories: z.array(repository),

@@ -1,5 +1,6 @@
 import { platformFolder } from "../../../shared/package-types.ts";
 import type { OutputFile, RepositoryOffer, SiteConfig } from "../../documents/published.ts";
+import { supportText } from "../support-dates.ts";
 import { platformName } from "./artifact-view.ts";
 import { byArchitecture, downloadGroups } from "./download-groups.ts";
 import { downloadsPage } from "./list-parts.ts";
@@ -156,6 +157,7 @@ const typeModel = (
     version: release.version,
     date: release.date,
     provisional: release.provisional,
+    support: supportText(release.version, config),
     href: `../../releases/${release.version}/`,
     rowsHtml: shownRows(newest, "../../"),
     repositories: offered(repositories, offersOf(newest)),

@@ -6,6 +6,7 @@ import { shellWord } from "../../project/shell-word.ts";
 import { renderMarkdown } from "../markdown.ts";
 import { textFile } from "../output.ts";
 import { notesHtml } from "../release-notes.ts";
+import { supportText } from "../support-dates.ts";
 import { artifactsUnit, artifactView, platformName, withdrawnView } from "./artifact-view.ts";
 import { downloadGroups } from "./download-groups.ts";
 import { pageLayout, rootOf } from "./page-layout.ts";
@@ -83,6 +84,7 @@ function releaseModel(
     changes: `${root}changes/${version}/`,
     count,
     unit: artifactsUnit(count),
+    support: supportText(version, config),
     withdrawal: withdrawalText(packages.length, release.retracted.length),
     isGone: packages.length === 0,
     withdrawn: release.retracted.map((record) => withdrawnView(record, release)),

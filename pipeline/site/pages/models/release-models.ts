@@ -10,6 +10,8 @@ export const release = z.strictObject({
   date,
   /** Day of the last correction of the published notes; null: there was none. */
   corrected: date.nullable(),
+  /** Until when it is supported; empty: nothing is stated. */
+  support: text,
   provisional: flag,
   summaryHtml: html,
   notesHtml: html,
