@@ -8,7 +8,7 @@ export interface Support {
 
 /** The support of a release line; undefined: the configuration says nothing about it. */
 export function supportOf(line: string, lines: SupportLines): Support | undefined {
-  const [usual, own] = [lines["default"], lines[line]];
+  const [usual, own] = [lines.default, lines[line]];
   if (!usual && !own) return undefined;
   const { security_until, until } = { ...usual, ...own };
   return { securityUntil: dateOf(security_until, line), until: dateOf(until, line) };
