@@ -118,6 +118,7 @@ export type { BuildProgress } from "./site/build-request.ts";
 export type { BuiltSite, Delivery } from "./site/built-site.ts";
 export { type FeedGap, feedGapProblems, feedGaps, newFeedGaps } from "./site/feeds/feed-gaps.ts";
 export { notesDocument, notesHtml, notesMarkdown, notesText } from "./site/release-notes.ts";
+export { securityAddress } from "./site/security-contact.ts";
 export { buildCatalog, type Site } from "./site/whole-site.ts";
 export { accessFailure } from "./system/access-failure.ts";
 export type { CommandContext as Surroundings } from "./system/command-context.ts";

@@ -7,6 +7,8 @@ import { count, fileSize, folderName, listed, shellWord } from "../terminal/word
 export interface BuildReport {
   document: BuildDocument;
   largeTables: { path: string; size: number }[];
+  /** Address at which readers look for security.txt, if the site does not have it there. */
+  securityAddress?: string | undefined;
   /** Problems with the comparison of the ledger, and why it was not compared. */
   guard: { warnings: Problem[]; unproved: string | undefined };
   /** The usual next command for the named site; undefined: none was named. */
@@ -46,7 +48,10 @@ export const unchangedReport = ({ document, ...rest }: BuildReport): BuildReport
   };
 };
 
-export async function showBuild({ document, largeTables, guard, next, given, quiet }: BuildReport, to: Host) {
+export async function showBuild(
+  { document, largeTables, securityAddress, guard, next, given, quiet }: BuildReport,
+  to: Host,
+) {
   const host: Host = Object.create(to, { given: { value: given }, quiet: { value: quiet } });
   if (guard.warnings.length > 0) {
     const { renderProblems } = await import("../terminal/render.ts");
@@ -64,6 +69,11 @@ export async function showBuild({ document, largeTables, guard, next, given, qui
     say(
       host,
       `${path} has ${fileSize(size)}: CloudFront takes 5 MB, and servers take longer to start with it.`,
+    );
+  if (securityAddress !== undefined)
+    say(
+      host,
+      `Serve ${document.base_url}/.well-known/security.txt also at ${securityAddress}: readers look for it there.`,
     );
 }
 

@@ -1,4 +1,11 @@
-import { type BuiltSite, build, type Config, eventTime, exitStatus } from "../../pipeline/index.ts";
+import {
+  type BuiltSite,
+  build,
+  type Config,
+  eventTime,
+  exitStatus,
+  securityAddress,
+} from "../../pipeline/index.ts";
 import { beforeBuild } from "../../pipeline/journal/unchanged-build.ts";
 import { commandContext, type Host, say } from "../terminal/host.ts";
 import { showCountAtTerminal } from "../terminal/progress.ts";
@@ -84,6 +91,7 @@ async function reportOf(
       warnings: tally(catalog.problems).warnings,
     },
     largeTables,
+    securityAddress: securityElsewhere(site.config),
     guard: await guard.findings(catalog.ledger),
     next:
       siteName === undefined
@@ -93,6 +101,10 @@ async function reportOf(
     quiet: host.quiet,
   };
 }
+
+/** The file belongs to the root of a host, which the site may not have. */
+const securityElsewhere = ({ security, baseUrl }: Config): string | undefined =>
+  security && new URL(baseUrl).pathname !== "/" ? securityAddress(baseUrl) : undefined;
 
 /** A build opens its cache several times, but one message is enough. */
 function sayingOnce(host: Host): (reason: string) => void {

@@ -224,6 +224,21 @@ export const configSchema = object({
   precompress: list(encoding).optional().meta({
     description: "Encodings of compressed copies; default: gz, br.",
   }),
+  security: object({
+    contact: list(
+      text("url-format", /^(?:https:\/\/|mailto:|tel:)\S+$/, "an https, mailto or tel address"),
+    ).meta({ description: "Addresses for reports of vulnerabilities, the preferred one first." }),
+    policy: text("url-format", /^https:\/\/\S+$/, "an https address")
+      .optional()
+      .meta({ description: "Address of the policy for such reports." }),
+    languages: list(text("option-value", /^[a-z]{2,3}(?:-[A-Za-z0-9]+)*$/, "a language tag such as en"))
+      .optional()
+      .meta({ description: "Languages of reports." }),
+  })
+    .optional()
+    .meta({
+      description: "Contents of .well-known/security.txt (RFC 9116), in signed sites; default: none.",
+    }),
   lines: z
     .record(
       text(
@@ -342,6 +357,8 @@ export interface Settings {
   signers: readonly SignerFile[];
   /** Artifacts of these package types are inspected. Empty without signers. */
   policies: ReadonlyMap<string, Policy>;
+  /** Contents of security.txt; undefined: the site has none. */
+  security: WrittenConfig["security"];
   /** By month, or `default`; empty: nothing is said about support. */
   lines: SupportLines;
   ledgerBase: string;

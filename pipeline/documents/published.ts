@@ -190,6 +190,7 @@ export type SiteConfig = Pick<
   | "wire"
   | "packageTypes"
   | "lines"
+  | "security"
   | "feeds"
   | "feedKeys"
   | "rpmSigners"

@@ -233,6 +233,11 @@ export const feedsDocumentSchema = opened(
   }).meta({ title: "Package feeds" }),
 );
 
+export const securityPath = ".well-known/security.txt";
+
+/** The same without its end, which signing adds. */
+export const undatedSecurityPath = ".well-known/security.undated";
+
 export const linesPath = "api/v1/lines.json";
 
 const supportDate = z.union([date, z.literal("tba")], expects("option-value", "a date, or tba"));

@@ -214,6 +214,17 @@ const requiredFeedsOn: ConfigRule = ({ require, feeds = {} }, report) => {
   }
 };
 
+const securityIsSigned: ConfigRule = ({ security, trust }, report) => {
+  const profile = typeof trust === "object" ? trust.profile : trust;
+  if (!security || (profile ?? "none") !== "none") return;
+  report(
+    "option-value",
+    ["security"],
+    "security: needs a signed site, because only sign and publish --refresh renew the end of security.txt",
+    "Sign the site with trust: simple, or write the file yourself and leave security: out.",
+  );
+};
+
 /** Any month shows whether the periods of `default` are in order. */
 const supportEndsInOrder: ConfigRule = ({ lines = {} }, report) => {
   for (const line of Object.keys(lines)) {
@@ -280,5 +291,6 @@ export const configRules: readonly ConfigRule[] = [
   requiredFeedsOn,
   requiredDocumentsOn,
   supportEndsInOrder,
+  securityIsSigned,
   accentReadable,
 ];

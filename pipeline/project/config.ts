@@ -66,6 +66,7 @@ function normalizeConfig(written: WrittenConfig): Settings {
       notBefore: from === undefined ? undefined : Date.parse(from),
       notAfter: to === undefined ? undefined : Date.parse(to) + oneDay - 1,
     })),
+    security: written.security,
     lines: written.lines ?? {},
     ledgerBase: written.ledger?.base ?? "origin/main",
     components: new Map(

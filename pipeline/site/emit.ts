@@ -31,6 +31,7 @@ import type { Templates } from "./pages/templates.ts";
 import { forMachines, releaseIndexRow } from "./release-document.ts";
 import { releaseFiles } from "./release-files.ts";
 import { searchFiles } from "./search-index.ts";
+import { securityFiles } from "./security-contact.ts";
 import { slicesOf } from "./slices.ts";
 import { supportFiles } from "./support-dates.ts";
 import { versionLists } from "./version-lists.ts";
@@ -228,6 +229,7 @@ function* constantFiles(config: Config, templates: Templates, { schemas }: Sourc
   yield* schemaFiles(schemas, config.wire);
   const api = openApiDocument(schemas, config);
   yield jsonFile("openapi.json", api);
+  yield* securityFiles(config);
   yield referencePage(api, config, templates);
 }
 

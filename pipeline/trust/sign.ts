@@ -1,6 +1,6 @@
 import { failure, throwErrors } from "../../shared/errors.ts";
 import type { Builder } from "../documents/config.ts";
-import type { BuildDocument } from "../documents/site.ts";
+import { type BuildDocument, securityPath, undatedSecurityPath } from "../documents/site.ts";
 import { type AnySigned, metadataPath, sha256, targetName } from "./metadata.ts";
 import { envelope, provenanceStatement } from "./provenance.ts";
 import { renewal } from "./roles.ts";
@@ -35,7 +35,7 @@ export async function decideSigning(request: SignRequest): Promise<SignedFile[]>
   refuseUntrusted(request);
   refuseEndedTrust(request.trust, request.now);
   const releases = releasesOf(request);
-  const signatures = [...(await signReleases(request, releases)), ...request.feeds];
+  const signatures = [...(await signReleases(request, releases)), ...request.feeds, ...datedContact(request)];
   const targets = targetsOf(request, releases, signatures);
   const roles = await signRoles(request, targets);
   const parts = new Map([["targets", request.trust.targets], ...roles]);
@@ -109,6 +109,18 @@ async function signReleases(request: SignRequest, releases: readonly BuiltReleas
     files.push(file(`releases/${version}/provenance.json`, await envelope(online, statement)));
   }
   return files;
+}
+
+/**
+ * security.txt with its end, which RFC 9116 wants less than a year away. It is that of the tenth month, so that the
+ * daily signatures of a month give the same file.
+ */
+function datedContact({ build, read, now }: SignRequest): SignedFile[] {
+  if (!Object.hasOwn(build.files, undatedSecurityPath)) return [];
+  const today = new Date(now);
+  const end = new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + 11, 1));
+  const body = new TextDecoder().decode(read(undatedSecurityPath));
+  return [file(securityPath, `${body}Expires: ${end.toISOString().slice(0, 19)}Z\n`)];
 }
 
 const file = (path: string, text: string): SignedFile => ({ path, bytes: new TextEncoder().encode(text) });

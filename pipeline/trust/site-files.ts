@@ -30,6 +30,7 @@ export const isAddition = (path: string): boolean => additions.some((pattern) =>
 
 const additions = [
   /^allowed_signers$/,
+  /^\.well-known\/security\.txt$/,
   /^releases\/[^/]+\/(SHA256SUMS\.sig|provenance\.json)$/,
   /^dists\/[^/]+\/(InRelease|Release|Release\.gpg)$/,
   /^yum\/[^/]+\/repodata\/repomd\.xml\.asc$/,

@@ -108,6 +108,12 @@ platforms: { "18": Flatpak } # a new platform number needs a name
 `,
   precompress: `precompress: [gz, br, zst]
 `,
+  security: `security:
+  contact: [mailto:security@acme.example, "https://acme.example/report"]
+  policy: https://acme.example/security
+  languages: [en, de]
+trust: simple # sign renews the end of the file
+`,
   lines: `lines:
   default: { security_until: 24 months, until: 3 years } # counted from the month of the release
   "26.08": { security_until: 2030-08-31, until: tba }

@@ -1,18 +1,13 @@
 /** @module-tag long */
 import { readFileSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
-import { spawnRelcat } from "../support/run.ts";
+import { clockAhead, spawnRelcat } from "../support/run.ts";
 import { type PublishingProject, publishingProject } from "./support.ts";
 
 let project: PublishingProject;
 
-/** Runs a command on a machine whose clock shows a later day. */
-async function inDays(days: number, ...args: string[]) {
-  const shift = `const ms = ${days * 86_400_000}; const { now } = Date;
-    globalThis.Date = class extends Date { constructor(...a) { a.length ? super(...a) : super(now() + ms); } static now() { return now() + ms; } };`;
-  const nodeArgs = ["--import", `data:text/javascript,${encodeURIComponent(shift)}`];
-  return spawnRelcat(project.folder, args, { env: project.secrets, nodeArgs });
-}
+const inDays = (days: number, ...args: string[]) =>
+  spawnRelcat(project.folder, args, { env: project.secrets, nodeArgs: clockAhead(days) });
 
 /** The row of the site, the suggested command, its reason, and the exit status. */
 async function statusIn(days: number) {

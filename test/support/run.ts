@@ -146,3 +146,10 @@ export async function runWarm(command: WarmCommand): Promise<WarmResult> {
 async function checkOutput(args: readonly string[], stdout: string): Promise<void> {
   if (args.includes("--json")) (await import("./json-output.ts")).requireKnownOutput(args, stdout);
 }
+
+/** Options of Node for a machine whose clock shows a later day. */
+export function clockAhead(days: number): string[] {
+  const shift = `const ms = ${days * 86_400_000}; const { now } = Date;
+    globalThis.Date = class extends Date { constructor(...a) { a.length ? super(...a) : super(now() + ms); } static now() { return now() + ms; } };`;
+  return ["--import", `data:text/javascript,${encodeURIComponent(shift)}`];
+}

@@ -59,6 +59,7 @@ export const configOf = (changes: Partial<SiteConfig> = {}): SiteConfig => ({
   ]),
   wire: { vendor: "vendor", cryptolib_post: "cryptolib_post" },
   refs: new Map(),
+  security: undefined,
   lines: {},
   feeds: {},
   feedKeys: [],
