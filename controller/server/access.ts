@@ -55,6 +55,13 @@ export type Principal =
   | ({ kind: "token"; user: User } & Holder)
   | { kind: "session"; id: string; scopes: ReadonlySet<Scope>; user: User };
 
+/** Identifies the holder of a key again, within a transaction. */
+export interface Later {
+  id: string;
+  /** @param row the key as it is then @returns undefined: not valid, or without the right */
+  principal(row: object | undefined): Principal | undefined;
+}
+
 export type Access =
   | "anyone"
   /** The holder of an API key or token, acting on that key or token. */

@@ -6,7 +6,7 @@ import { queryOf, type ServerAnswer, type ServerRequest, wholeAnswer } from "../
 import { routerOf } from "../../service/http/router.ts";
 import { allowOf, operationOf, type Route } from "../../service/http/routes.ts";
 import { type Alias, type Principal, refusalOf } from "./access.ts";
-import { type Identified, identify, noteUse } from "./auth/authenticate.ts";
+import { type Identified, identify, identifyLater, noteUse, recentKey } from "./auth/authenticate.ts";
 import { countFailure, recordFailure, throttleOf } from "./auth/login-throttle.ts";
 import { requireSameSite } from "./auth/same-site.ts";
 import {
@@ -37,6 +37,7 @@ interface Incoming {
   now: number;
   /** Extra headers for the answer. */
   headers: Headers;
+  params: Readonly<Record<string, string>>;
 }
 
 const routeAt = routerOf(controllerRoutes);
@@ -59,8 +60,8 @@ export function controllerApp(controller: Controller): ControllerApp {
       await spend(limits, `address ${networkOf(caller.remote)}`, controller.settings.limits.address, now, {});
       const found = routeAt(path);
       if (!found) throw nothingHere();
-      const incoming = { request, caller, requestId, alias, now, headers };
-      return await answerRoute(controller, limits, found.route, incoming, found.params);
+      const incoming = { request, caller, requestId, alias, now, headers, params: found.params };
+      return await answerRoute(controller, limits, found.route, incoming);
     } catch (error) {
       return refused(error, request, headers, controller);
     }
@@ -86,9 +87,8 @@ async function answerRoute(
   limits: RateLimits,
   route: Route<ControllerOperation>,
   incoming: Incoming,
-  params: Readonly<Record<string, string>>,
 ): Promise<ServerAnswer> {
-  const { request, caller, requestId, alias, now, headers } = incoming;
+  const { request, alias, params, now, headers } = incoming;
   if (request.method === "OPTIONS")
     return reply({ status: 200, body: described(route) }, { ...headers, Allow: allowOf(route) });
   const operation = operationOf(route, request.method);
@@ -97,16 +97,41 @@ async function answerRoute(
       headers: { Allow: allowOf(route) },
     });
   const contract = contracts[operation];
+  const { access, identifies } = contract;
+  const later = identifies && identifyLater(controller, request, now, access, alias);
+  const early = later?.principal(recentKey(later.id, now));
   const asked = contract.withDevice ? canonicalId(params.id) : null;
-  let { principal, device } = await authenticate(controller, contract, incoming, asked);
+  const known = early ? { principal: early } : await authenticate(controller, contract, incoming, asked);
+  try {
+    return await answerCall(controller, limits, operation, incoming, { ...known, later });
+  } catch (error) {
+    // The key may have changed since it was read: then that is the reason to refuse.
+    if (later) await authenticate(controller, contract, incoming);
+    throw error;
+  }
+}
+
+async function answerCall(
+  controller: Controller,
+  limits: RateLimits,
+  operation: ControllerOperation,
+  incoming: Incoming,
+  known: Pick<Call, "principal" | "device" | "later">,
+): Promise<ServerAnswer> {
+  const { request, caller, requestId, alias, now, headers, params } = incoming;
+  const contract = contracts[operation];
+  let { principal } = known;
+  if (principal) requireSameSite(request, caller);
   if (principal && principal.kind !== "session") await noteUse(controller, principal.id, now);
   await spendRate(controller, limits, contract, principal, incoming);
   const query = readQuery(contract, queryOf(request));
   const { body, ignored } = await readBodyAs(contract, request);
   if (ignored.length > 0) headers["X-Ignored-Fields"] = namedInHeader(ignored);
   // Rights may have changed while the body arrived, because the client decides how long that takes.
-  if (body !== undefined && principal) ({ principal } = await authenticate(controller, contract, incoming));
+  if (body !== undefined && principal && !known.later)
+    ({ principal } = await authenticate(controller, contract, incoming));
   const call: Call = {
+    ...known,
     controller,
     request,
     caller,
@@ -117,7 +142,6 @@ async function answerRoute(
     query: query as Call["query"],
     body,
     principal,
-    device,
   };
   const given = await handlers[operation](call);
   warnOfEnd(headers, principal, now);
@@ -146,7 +170,6 @@ async function authenticate(
   const refusal = refusalOf(access, principal, alias);
   if (refusal)
     throw new Refused(refusal, sentences[refusal], refusal === "unauthorized" ? { headers: challenge } : {});
-  if (principal) requireSameSite(request, caller);
   return { principal, device };
 }
 

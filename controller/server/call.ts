@@ -1,10 +1,16 @@
 import type { Kysely } from "kysely";
 import { allHeaders, caching, type Headers } from "../../service/http/answers.ts";
 import type { ServerAnswer, ServerRequest } from "../../service/http/request.ts";
-import { type Alias, nameOfUser, type Principal } from "./access.ts";
+import { type Alias, type Later, nameOfUser, type Principal } from "./access.ts";
 import type { Controller } from "./controller.ts";
 import { Refused } from "./problems.ts";
-import { type Actor, type AuditEntry, appendAuditEntries } from "./store/audit-log.ts";
+import {
+  type Actor,
+  type AuditEntry,
+  appendAuditEntries,
+  type Recorded,
+  readHead,
+} from "./store/audit-log.ts";
 import type { Schema } from "./store/schema.ts";
 
 export interface Caller {
@@ -31,6 +37,8 @@ export interface Call<Body = unknown, Query = Record<string, string | undefined>
   query: Query;
   body: Body;
   principal: Principal | undefined;
+  /** Present if the operation identifies the holder of a key itself. */
+  later?: Later | undefined;
   /** JSON text of the device in the path, or null if there is none; undefined: not read with the credentials. */
   device?: string | null | undefined;
   /** Overrides the actor in the audit log; the principal by default. */
@@ -64,7 +72,7 @@ export function principalOf({ principal }: Call): Principal {
 }
 
 /** The caller in the form of the audit log. */
-function actorOf({ actor, principal, caller: { remote: ip }, requestId: request }: Call): Actor {
+export function actorOf({ actor, principal, caller: { remote: ip }, requestId: request }: Call): Actor {
   if (actor) return actor;
   if (!principal) return { kind: "nobody", id: null, name: null, ip, request };
   if (principal.kind === "session")
@@ -81,6 +89,8 @@ export function nameOf(call: Call): string {
 /** A transaction together with its audit records: both are committed, or neither. */
 export interface Writing {
   transaction: Kysely<Schema>;
+  /** See `Work`. */
+  send(statement: Promise<unknown>): void;
   record(...entries: readonly AuditEntry[]): void;
 }
 
@@ -99,10 +109,15 @@ export function writeAs<T>(
   now: number,
   work: (writing: Writing) => Promise<T>,
 ): Promise<T> {
-  return database.write(async (transaction) => {
-    const entries: AuditEntry[] = [];
-    const result = await work({ transaction, record: (...more) => void entries.push(...more) });
-    await appendAuditEntries(transaction, { pepper, at: at(now), actor }, entries);
+  return database.write(async (transaction, send) => {
+    const entries: Recorded[] = [];
+    const record = (...more: readonly AuditEntry[]) =>
+      void entries.push(...more.map((entry) => ({ entry, actor, at: at(now) })));
+    // Shares a round trip with the first statement of the work.
+    const last = readHead(transaction, pepper);
+    send(last);
+    const result = await work({ transaction, send, record });
+    appendAuditEntries(transaction, pepper, await last, entries).forEach(send);
     return result;
   });
 }

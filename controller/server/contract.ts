@@ -13,6 +13,8 @@ export interface Contract {
   access: Access;
   /** One statement reads the credentials of a key and the device in the path. */
   withDevice?: true;
+  /** The operation identifies the holder of a key itself, in its transaction. */
+  identifies?: true;
   /** The rate limit that applies; `enrol` and `login` are counted per address. */
   rate: "api" | "login" | "enrol";
   /** Audit codes that the operation may record. */

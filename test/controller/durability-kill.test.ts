@@ -131,3 +131,51 @@ function integrityOf(file: string): unknown {
   database.close();
   return verdict;
 }
+
+const changes = often(10_000, 2000);
+
+test.runIf(databaseKind === "postgres")(
+  `${changes} changes by two processes, and kill -9 of one: every answered change is there, once`,
+  async () => {
+    const prepared = await testController();
+    const owner = await prepared.makeKey(["devices:read", "devices:state"]);
+    const devices = await recordedDevices(prepared, 500);
+    const servers = await Promise.all([serve(prepared.database), serve(prepared.database)]);
+    const calls = servers.map(({ url }) => caller(`${url}/-net/api/v0`));
+    const answered = new Set<string>();
+    let next = 0;
+    const client = async (index: number) => {
+      while (next < changes) {
+        const number = next++;
+        const state = Math.floor(number / devices.length) % 2 ? "rejected" : "accepted";
+        const item = {
+          id: devices[number % devices.length] ?? "",
+          state,
+          reason: `change ${number}`,
+        } as const;
+        const call = calls[index % 2];
+        const answer = call && (await setStates({ call }, owner, [item]).catch(() => undefined));
+        if (answer?.json?.changed === 1) answered.add(item.reason);
+        if (answered.size === changes / 4) servers[0]?.child.kill("SIGKILL");
+        if (!answer) return;
+      }
+    };
+    await Promise.all(Array.from({ length: 64 }, (_, index) => client(index)));
+    servers[1]?.child.kill("SIGKILL");
+    await Promise.all(servers.map(({ child }) => gone(child)));
+    const { read } = prepared.controller.database;
+    const rows = await read
+      .selectFrom("audit_log")
+      .select("after")
+      .where("code", "=", "device.state")
+      .execute();
+    const logged = rows.map(({ after }) => JSON.parse(after ?? "{}").reason as string);
+    expect(answered.size).toBeGreaterThan(changes / 2);
+    const found = new Set(logged);
+    expect(found.size).toBe(logged.length);
+    expect([...answered].filter((reason) => !found.has(reason))).toEqual([]);
+    expect(await verifyLog(prepared.controller.database, prepared.controller.pepper)).toMatchObject({
+      verdict: "whole",
+    });
+  },
+);

@@ -1,10 +1,22 @@
+import { type RawBuilder, sql } from "kysely";
 import type { ServerRequest } from "../../../service/http/request.ts";
-import { type Alias, intersection, type Principal, rightsOf, type Scope, type User } from "../access.ts";
+import {
+  type Access,
+  type Alias,
+  intersection,
+  type Later,
+  type Principal,
+  refusalOf,
+  rightsOf,
+  type Scope,
+  type User,
+} from "../access.ts";
 import { at } from "../call.ts";
 import type { Controller } from "../controller.ts";
-import { deviceText } from "../devices/device-rows.ts";
 import { digestOf, isSameDigest } from "../secrets.ts";
-import { prepared } from "../store/prepared.ts";
+import type { DatabaseKind } from "../store/database.ts";
+import { deviceText } from "../store/device-text.ts";
+import { prepared, rowsAsText, valuesOf } from "../store/prepared.ts";
 import type { KeyRow, UserRow } from "../store/schema.ts";
 import { readCredentials } from "./credentials.ts";
 
@@ -28,11 +40,39 @@ export async function identify(
   if (credentials.kind === "malformed") return { failure: "malformed" };
   if (credentials.kind === "session") return identifySession(controller, credentials.secret, now);
   const [row] = await keysWithOwner(controller.database.read, credentials.id, device);
+  if (row) recent.set(credentials.id, row);
   const identified = identifyPair(controller, credentials, row, now);
   return row && device !== null && "principal" in identified
     ? { ...identified, device: row.device }
     : identified;
 }
+
+/** @returns undefined: the request has no key or token */
+export function identifyLater(
+  controller: Controller,
+  request: Pick<ServerRequest, "header">,
+  now: number,
+  access: Access,
+  alias: Alias,
+): Later | undefined {
+  const credentials = readCredentials(request.header("authorization"), request.header("cookie"));
+  if (credentials.kind !== "pair") return undefined;
+  return {
+    id: credentials.id,
+    principal(row) {
+      const identified = identifyPair(controller, credentials, row as KeyColumns | undefined, now);
+      const principal = "principal" in identified ? identified.principal : undefined;
+      return refusalOf(access, principal, alias) ? undefined : principal;
+    },
+  };
+}
+
+/** Keys as they were when they were read last. */
+const recent = new Map<string, KeyColumns>();
+
+/** A key that was read within a minute. It decides whether a body is read, and nothing else. */
+export const recentKey = (id: string, now: number): KeyColumns | undefined =>
+  isNoted(id, now) ? recent.get(id) : undefined;
 
 function identifyPair(
   { pepper }: Controller,
@@ -139,12 +179,19 @@ const keysWithOwner = prepared(({ database, kind }, id: string, device: string |
     .where("keys.id", "=", id),
 );
 
-type KeyColumns = Awaited<ReturnType<typeof keysWithOwner>>[number];
-
+type KeyColumns = Omit<Awaited<ReturnType<typeof keysWithOwner>>[number], "device">;
 type UserColumns = Omit<UserRow, "ordinal" | "id" | "name" | "password" | "created_at"> & {
   user_id: string;
   user_name: string | null;
 };
+
+/** The same columns of several keys, as the text of a JSON array. @param ids JSON array */
+export const keysAsText = (kind: DatabaseKind, ids: string): RawBuilder<string> =>
+  rowsAsText(
+    kind,
+    ["keys.id", ...keyColumns, ...userColumns],
+    sql`keys left join users on users.id = keys.owner where keys.id in ${valuesOf(kind, "text", ids)}`,
+  );
 
 function userOf({
   user_id: id,
@@ -189,8 +236,11 @@ const minute = 60_000;
 /** Time of the last recorded use per key. Once a minute is exact enough, and saves a write per request. */
 const noted = new Map<string, number>();
 
+const isNoted = (id: string, now: number): boolean =>
+  now - (noted.get(id) ?? Number.NEGATIVE_INFINITY) < minute;
+
 export async function noteUse({ database }: Controller, id: string, now: number): Promise<void> {
-  if (now - (noted.get(id) ?? Number.NEGATIVE_INFINITY) < minute) return;
+  if (isNoted(id, now)) return;
   noted.set(id, now);
   await database.note((writer) =>
     writer

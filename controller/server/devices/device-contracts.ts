@@ -30,6 +30,7 @@ export const deviceContracts = {
     summary: "Accept and reject devices",
     description: "All or nothing; with Prefer: handling=lenient as many as possible.",
     access: { scope: "devices:state" },
+    identifies: true,
     rate: "api",
     audit: ["device.state"],
     body: {

@@ -1,32 +1,11 @@
 import { type Expression, type Kysely, type RawBuilder, sql } from "kysely";
 import type { DatabaseKind } from "../store/database.ts";
+import { deviceMembers, deviceText, members } from "../store/device-text.ts";
 import { prepared, valuesOf } from "../store/prepared.ts";
 import type { DeviceRow, Schema } from "../store/schema.ts";
 import type { Device } from "./device-documents.ts";
 
 export { serialKey } from "./serials.ts";
-
-/** Members of a device in output order. */
-const deviceMembers = [
-  "id",
-  "name",
-  "state",
-  "serial",
-  "public_key",
-  "ipv6",
-  "device_type",
-  "device_os",
-  "controller_id",
-  "owned_by_org",
-  "assigned_to_user",
-  "last_seen",
-  "last_seen_version",
-  "version",
-  "created_at",
-  "state_changed_at",
-  "state_changed_by",
-  "state_reason",
-] as const satisfies (keyof Device & keyof DeviceRow)[];
 
 /** Omits internal columns. */
 export function deviceOf(row: DeviceRow): Device {
@@ -35,14 +14,6 @@ export function deviceOf(row: DeviceRow): Device {
 
 export const readDeviceRow = (database: Kysely<Schema>, id: string): Promise<DeviceRow | undefined> =>
   database.selectFrom("devices").selectAll().where("id", "=", id).executeTakeFirst();
-
-const members = sql.join(deviceMembers.flatMap((member) => [sql.lit(member), sql.ref(member)]));
-
-/** A value that the database builds: the JSON text of a device, or null if there is none. */
-export const deviceText = (kind: DatabaseKind, id: string | null): RawBuilder<string | null> =>
-  kind === "sqlite"
-    ? sql`(select json_object(${members}) from devices where devices.id = ${id})`
-    : sql`(select json_build_object(${members})::text from devices where devices.id = ${id})`;
 
 export const findDeviceText = prepared(
   ({ kind }, id: string) => sql<{ text: string | null }>`select ${deviceText(kind, id)} as text`,
@@ -55,7 +26,7 @@ export const findAccepted = prepared(
     where state = 'accepted' and serial_key in ${valuesOf(kind, "text", serials)} order by ordinal`,
 );
 
-type Keyed = Pick<DeviceRow, "id" | "serial_key">;
+export type Keyed = Pick<DeviceRow, "id" | "serial_key">;
 
 /** By id, another accepted device with the same serial number: a machine has a new key, or one device states a wrong number. */
 export function twinsAmong<Row extends Keyed>(

@@ -1,20 +1,28 @@
-import { type Kysely, sql } from "kysely";
-import { type Answer, at, type Call, canonicalId, nameOf, write } from "../call.ts";
+import { type Kysely, type RawBuilder, sql } from "kysely";
+import { keysAsText } from "../auth/authenticate.ts";
+import { type Answer, actorOf, at, type Call, canonicalId } from "../call.ts";
+import type { Controller } from "../controller.ts";
 import { Refused } from "../problems.ts";
-import type { AuditEntry } from "../store/audit-log.ts";
-import { itemsOf, prepared, valuesOf } from "../store/prepared.ts";
+import { type Actor, appendAuditEntries, head, headOf, type Recorded } from "../store/audit-log.ts";
+import type { Database, DatabaseKind, Work } from "../store/database.ts";
+import { itemsOf, prepared, rowsAsText, valuesOf } from "../store/prepared.ts";
 import type { DeviceRow, Schema } from "../store/schema.ts";
 import type { DeviceState, StateItem, StateRequest } from "./device-documents.ts";
-import { findAccepted, twinsAmong } from "./device-rows.ts";
+import { type Keyed, twinsAmong } from "./device-rows.ts";
 
-type Found = Pick<DeviceRow, "ordinal" | "id" | "state" | "version" | "serial" | "serial_key">;
+const found = ["ordinal", "id", "state", "version", "serial", "serial_key"] as const;
+/** rejection: not null if the serial number is rejected. */
+type Found = Pick<DeviceRow, (typeof found)[number]> & { rejection: string | null };
 type Item = StateRequest["devices"][number];
+type StateCall = Call<StateRequest>;
 
 /** A change of a device's state. */
 interface Move {
   device: Found;
   state: DeviceState;
   reason: string | null;
+  at: string;
+  actor: Actor;
 }
 
 interface Decision {
@@ -26,24 +34,113 @@ interface Decision {
 /**
  * `POST device/state`: all or nothing in one transaction; with the client's preference, as much as possible.
  */
-export async function setDeviceStates(call: Call<StateRequest>): Promise<Answer> {
+export async function setDeviceStates(call: StateCall): Promise<Answer> {
   const { devices: items, dry_run: isTrial = false } = call.body;
   refuseContradictions(items);
-  const isLenient = prefersLenient(call.request.header("prefer") ?? "");
-  const { results, moves, sameSerial } = await write(call, async ({ transaction, record }) => {
-    const decision = await decide(call, transaction, items);
-    if (!isLenient) refuseFailures(decision.results);
-    if (!isTrial) record(...(await apply(call, transaction, decision.moves)));
-    return decision;
-  });
+  const { results, moves, sameSerial } = await decideInTurn(call);
   const same = sameSerial.length > 0 && { same_serial: sameSerial };
-  const headers: Record<string, string> = isLenient ? { "Preference-Applied": "handling=lenient" } : {};
+  const headers: Record<string, string> = isLenient(call) ? { "Preference-Applied": "handling=lenient" } : {};
   return {
     status: 200,
     headers,
     body: { devices: results, changed: moves.length, ...same, ...(isTrial && { dry_run: true }) },
   };
 }
+
+interface Waiting {
+  call: StateCall;
+  resolve(decision: Decision): void;
+  reject(error: unknown): void;
+}
+
+/** Requests that have not begun, by database. */
+const queues = new WeakMap<Database, Waiting[]>();
+
+/** Requests that wait at the same time are read and written together, and each is answered for itself. */
+function decideInTurn(call: StateCall): Promise<Decision> {
+  const { database } = call.controller;
+  const queue = queues.get(database) ?? [];
+  queues.set(database, queue);
+  return new Promise((resolve, reject) => {
+    queue.push({ call, resolve, reject });
+    if (queue.length === 1) void settle(call.controller, () => take(queue));
+  });
+}
+
+/** Limit of the devices of several requests; a single request may have as many. */
+const devicesTogether = 1000;
+
+function take(queue: Waiting[]): Waiting[] {
+  let devices = 0;
+  const end = queue.findIndex(({ call }) => {
+    devices += call.body.devices.length;
+    return devices > devicesTogether;
+  });
+  const taken = queue.splice(0, end === -1 ? queue.length : Math.max(1, end));
+  const [next] = queue;
+  if (next) void settle(next.call.controller, () => take(queue));
+  return taken;
+}
+
+const settleAlone = (each: Waiting) => void settle(each.call.controller, () => [each]);
+
+async function settle(controller: Controller, some: () => Waiting[]): Promise<void> {
+  let waiting: Waiting[] | undefined;
+  try {
+    const answers = await controller.database.write((transaction, send) => {
+      waiting = some();
+      return decideTogether(controller, waiting, transaction, send);
+    });
+    for (const answer of answers) answer();
+  } catch (error) {
+    // One of several requests may be the reason.
+    waiting ??= some();
+    for (const each of waiting) waiting.length === 1 ? each.reject(error) : settleAlone(each);
+  }
+}
+
+/** @returns functions that answer the requests after the commit */
+async function decideTogether(
+  { pepper, settings }: Controller,
+  waiting: readonly Waiting[],
+  ...[transaction, send]: Parameters<Work<unknown>>
+): Promise<(() => void)[]> {
+  const known = await readAll(transaction, waiting, settings.mostAccepted);
+  const moves: Move[] = [];
+  const changed = new Set<string | null>();
+  const answers = waiting.map((each) => {
+    const { call, resolve, reject } = each;
+    const ids = call.body.devices.map(({ id }) => canonicalId(id));
+    const isChanged = (id: string) => changed.has(id) || changed.has(known.devices.get(id)?.serial_key ?? id);
+    if (ids.some(isChanged)) return () => settleAlone(each);
+    try {
+      const { room, ...decision } = decide(asNow(call, known), known);
+      if (!isLenient(call)) refuseFailures(decision.results);
+      if (!call.body.dry_run) {
+        known.room = room;
+        moves.push(...decision.moves);
+        for (const { device } of decision.moves) changed.add(device.id).add(device.serial_key);
+      }
+      return () => resolve(decision);
+    } catch (refusal) {
+      return () => reject(refusal);
+    }
+  });
+  if (moves.length > 0) statementsOf(transaction, moves).forEach(send);
+  appendAuditEntries(transaction, pepper, headOf(pepper, known.head), moves.map(entryOf)).forEach(send);
+  return answers;
+}
+
+/** @throws Refused if the key has lost the right since it was read */
+function asNow(call: StateCall, { keys }: Known): StateCall {
+  const { later } = call;
+  if (!later) return call;
+  const principal = later.principal(keys.get(later.id));
+  if (!principal) throw new Refused("unauthorized", "The credentials are not valid here.");
+  return { ...call, principal };
+}
+
+const isLenient = ({ request }: StateCall): boolean => prefersLenient(request.header("prefer") ?? "");
 
 const prefersLenient = (prefer: string): boolean =>
   prefer.split(",").some((preference) => /^\s*handling\s*=\s*"?lenient"?\s*(;|$)/i.test(preference));
@@ -68,16 +165,12 @@ function refuseContradictions(items: readonly Item[]): void {
   if (errors.length > 0) throw new Refused("invalid", "One device cannot have two states.", { errors });
 }
 
-async function decide(
-  { controller }: Call,
-  transaction: Kysely<Schema>,
-  items: readonly Item[],
-): Promise<Decision> {
-  const found = await readDevices(transaction, items);
-  let room = await roomForAccepted(transaction, controller.settings.mostAccepted);
+/** @returns also how many more devices can be accepted afterwards */
+function decide(call: StateCall, { devices, accepted, room }: Known): Decision & { room: number } {
+  const [now, actor] = [at(call.now), actorOf(call)];
   const moves = new Map<string, Move>();
-  const results = items.map((item): StateItem => {
-    const device = found.get(canonicalId(item.id));
+  const results = call.body.devices.map((item): StateItem => {
+    const device = devices.get(canonicalId(item.id));
     if (!device) return failed(item, "not-found", "There is no such device.");
     const { if_version: expected, state } = item;
     if (expected !== undefined && expected !== device.version) {
@@ -89,7 +182,7 @@ async function decide(
       if (state === "accepted" && room <= 0)
         return failed(item, "limit-reached", "No more devices can be accepted.");
       room += Number(previous === "accepted") - Number(state === "accepted");
-      moves.set(device.id, { device, state, reason: item.reason ?? null });
+      moves.set(device.id, { device, state, reason: item.reason ?? null, at: now, actor });
     }
     return {
       id: item.id,
@@ -99,18 +192,13 @@ async function decide(
       version: device.version + Number(isMove),
     };
   });
-  return { results, moves: [...moves.values()], sameSerial: await sameSerials(transaction, moves) };
+  return { results, moves: [...moves.values()], sameSerial: sameSerials(accepted, moves), room };
 }
 
 /** Acceptances after which another accepted device has the same serial number. */
-async function sameSerials(
-  transaction: Kysely<Schema>,
-  moves: ReadonlyMap<string, Move>,
-): Promise<Decision["sameSerial"]> {
+function sameSerials(accepted: readonly Keyed[], moves: ReadonlyMap<string, Move>): Decision["sameSerial"] {
   const due = [...moves.values()].filter(({ state }) => state === "accepted").map(({ device }) => device);
-  if (due.length === 0) return [];
-  const now = await findAccepted(transaction, JSON.stringify(due.map(({ serial_key }) => serial_key)));
-  const twins = twinsAmong(due, [...now.filter(({ id }) => !moves.has(id)), ...due]);
+  const twins = twinsAmong(due, [...accepted.filter(({ id }) => !moves.has(id)), ...due]);
   return [...twins].map(([id, other]) => ({ id, accepted: other.id }));
 }
 
@@ -132,76 +220,121 @@ function refuseFailures(results: StateItem[]): void {
     throw new Refused("limit-reached", "No more devices can be accepted; nothing was changed.", { more });
 }
 
-async function roomForAccepted(transaction: Kysely<Schema>, most: number | undefined): Promise<number> {
-  if (most === undefined) return Number.POSITIVE_INFINITY;
+/** The state of the database, from which requests are decided. */
+interface Known {
+  keys: ReadonlyMap<string, object>;
+  devices: ReadonlyMap<string, Found>;
+  /** Accepted devices that have a serial number of those that are to be accepted. */
+  accepted: readonly Keyed[];
+  /** How many more devices can be accepted. */
+  room: number;
+  head: string | null;
+}
+
+/** Reads everything with one statement, because each one is a round trip to PostgreSQL. */
+async function readAll(
+  transaction: Kysely<Schema>,
+  waiting: readonly Waiting[],
+  most: number | undefined,
+): Promise<Known> {
+  const items = waiting.flatMap(({ call }) => call.body.devices);
+  const idsOf = (some: readonly Item[]) => JSON.stringify(some.map(({ id }) => canonicalId(id)));
+  const accepting = idsOf(items.filter(({ state }) => state === "accepted"));
+  const keys = JSON.stringify([...new Set(waiting.flatMap(({ call }) => call.later?.id ?? []))]);
+  const [[row], count] = await Promise.all([
+    readTexts(transaction, keys, idsOf(items), accepting),
+    most === undefined ? 0 : countAccepted(transaction),
+  ]);
+  const listOf = (text: string | undefined) => JSON.parse(text ?? "[]");
+  const byId = <Row extends { id: string }>(rows: readonly Row[]) =>
+    new Map(rows.map((each) => [each.id, each]));
+  return {
+    keys: byId<{ id: string }>(listOf(row?.keys)),
+    devices: byId<Found>(listOf(row?.devices)),
+    accepted: listOf(row?.accepted).sort((one: Found, other: Found) => one.ordinal - other.ordinal),
+    room: (most ?? Number.POSITIVE_INFINITY) - count,
+    head: row?.head ?? null,
+  };
+}
+
+const readTexts = prepared(
+  ({ kind }, keys: string, ids: string, accepting: string) => sql<
+    Record<"keys" | "devices" | "accepted", string> & { head: string | null }
+  >`select ${keysAsText(kind, keys)} as keys,
+    ${rowsAsText(
+      kind,
+      [...found.map((name) => `devices.${name}`), "serials.source as rejection"],
+      sql`devices left join serials on serials.serial_key = devices.serial_key and source = 'rejection'
+        where devices.id in ${valuesOf(kind, "text", ids)}`,
+    )} as devices,
+    ${rowsAsText(kind, ["alike.ordinal", "alike.id", "alike.serial_key"], acceptedLike(kind, accepting))} as accepted,
+    (select value from meta where key = ${sql.lit(head)}) as head`,
+);
+
+/**
+ * Accepted devices with the serial numbers of these. An index on `state` would lead to all accepted devices, and
+ * PostgreSQL would read all devices without `lateral`.
+ */
+function acceptedLike(kind: DatabaseKind, ids: string): RawBuilder<unknown> {
+  const given = valuesOf(kind, "text", ids);
+  return kind === "sqlite"
+    ? sql`devices as alike where state || '' = 'accepted'
+        and serial_key in (select serial_key from devices where id in ${given})`
+    : sql`devices as mine cross join lateral (select ordinal, id, serial_key from devices
+        where serial_key = mine.serial_key and state || '' = 'accepted' offset 0) as alike where mine.id in ${given}`;
+}
+
+async function countAccepted(transaction: Kysely<Schema>): Promise<number> {
   const row = await transaction
     .selectFrom("devices")
     .select(({ fn }) => fn.countAll().as("count"))
     .where("state", "=", "accepted")
     .executeTakeFirst();
-  return most - Number(row?.count ?? 0);
+  return Number(row?.count ?? 0);
 }
-
-const findDevices = prepared(
-  ({ kind }, ids: string) => sql<Found>`
-    select ordinal, id, state, version, serial, serial_key from devices
-    where id in ${valuesOf(kind, "text", ids)}`,
-);
-
-async function readDevices(transaction: Kysely<Schema>, items: readonly Item[]): Promise<Map<string, Found>> {
-  const rows = await findDevices(transaction, JSON.stringify(items.map(({ id }) => canonicalId(id))));
-  return new Map(rows.map((row) => [row.id, row]));
-}
-
-/** One statement for all devices takes half the time of separate ones. */
-const updateAlike = prepared(
-  ({ kind }, ordinals: string, state: string, reason: string | null, now: string, by: string) => sql`
-    update devices set state = ${state}, state_reason = ${reason}, state_changed_at = ${now}, state_changed_by = ${by},
-      version = version + 1, token_digest = case when cast(${state} as text) = 'accepted' then token_digest end
-    where ordinal in ${valuesOf(kind, "bigint", ordinals)}`,
-);
 
 const updateStates = prepared(
-  ({ kind }, moves: string, now: string, by: string) => sql`
-    update devices set state = given.state, state_reason = given.reason, state_changed_at = ${now}, state_changed_by = ${by},
+  ({ kind }, moves: string) => sql`
+    update devices set state = given.state, state_reason = given.reason, state_changed_at = given.at, state_changed_by = given.by,
       version = devices.version + 1, token_digest = case when given.state = 'accepted' then token_digest end
-    from (select value ->> 0 as id, value ->> 1 as state, value ->> 2 as reason from ${itemsOf(kind, moves)}) as given
-    where devices.id = given.id`,
+    from (select cast(value ->> 0 as bigint) as ordinal, value ->> 1 as state, value ->> 2 as reason, value ->> 3 as at, value ->> 4 as by
+      from ${itemsOf(kind, moves)}) as given
+    where devices.ordinal = given.ordinal`,
 );
 
-/**
- * Changes device states: leaving `accepted` deletes the token, rejection also rejects the serial number, and
- * acceptance releases it.
- * @returns audit records
- */
-async function apply(call: Call, transaction: Kysely<Schema>, moves: readonly Move[]): Promise<AuditEntry[]> {
-  if (moves.length === 0) return [];
-  const [now, by] = [at(call.now), nameOf(call)];
-  await update(transaction, moves, now, by);
-  await moveSerials(transaction, moves, now, by);
-  return moves.map(({ device, state, reason }) => ({
+const entryOf = ({ device, state, reason, at, actor }: Move): Recorded => ({
+  at,
+  actor,
+  entry: {
     code: "device.state",
     target: { kind: "device", id: device.id },
     // Omits the previous reason, which would read as the reason for this change; its own row has it.
     before: { state: device.state },
     after: { state, ...(reason !== null && { reason }) },
-  }));
-}
+  },
+});
 
-async function update(
-  transaction: Kysely<Schema>,
-  moves: readonly Move[],
-  now: string,
-  by: string,
-): Promise<void> {
-  const [{ state, reason } = { state: "", reason: null }] = moves;
-  if (moves.every((move) => move.state === state && move.reason === reason)) {
-    const ordinals = JSON.stringify(moves.map(({ device }) => device.ordinal));
-    await updateAlike(transaction, ordinals, state, reason, now, by);
-    return;
-  }
-  const given = moves.map(({ device: { id }, ...move }) => [id, move.state, move.reason]);
-  await updateStates(transaction, JSON.stringify(given), now, by);
+const authorOf = ({ actor }: Move) => `${actor.kind}:${actor.id}`;
+
+/**
+ * Statements that change device states: leaving `accepted` deletes the token, rejection also rejects the serial number,
+ * and acceptance releases it.
+ */
+function statementsOf(transaction: Kysely<Schema>, moves: readonly Move[]): Promise<unknown>[] {
+  const given = moves.map((move) => [move.device.ordinal, move.state, move.reason, move.at, authorOf(move)]);
+  const of = (isDue: (move: Move) => boolean) => [
+    ...new Map(moves.filter(isDue).map((move) => [move.device.serial_key, move])).values(),
+  ];
+  const freed = of(({ state, device }) => state === "accepted" && device.rejection !== null);
+  const rejected = of(({ state, device }) => state === "rejected" && device.serial_key !== null).map(
+    (move) => [move.device.serial_key, move.device.serial, move.device.id, authorOf(move), move.at],
+  );
+  const keys = JSON.stringify(freed.map(({ device }) => device.serial_key));
+  return [
+    updateStates(transaction, JSON.stringify(given)),
+    ...(freed.length > 0 ? [freeSerials(transaction, keys)] : []),
+    ...(rejected.length > 0 ? [rejectSerials(transaction, JSON.stringify(rejected))] : []),
+  ];
 }
 
 const freeSerials = prepared(
@@ -210,27 +343,10 @@ const freeSerials = prepared(
 );
 
 const rejectSerials = prepared(
-  ({ kind }, serials: string, now: string, by: string) => sql`
+  ({ kind }, serials: string) => sql`
     insert into serials (serial_key, serial, enforce_state, device_id, source, created_by, created_at)
-    select value ->> 0, value ->> 1, 'rejected', value ->> 2, 'rejection', ${by}, ${now} from ${itemsOf(kind, serials)} where true
+    select value ->> 0, value ->> 1, 'rejected', value ->> 2, 'rejection', value ->> 3, value ->> 4
+      from ${itemsOf(kind, serials)} where true
     on conflict (serial_key) do update set enforce_state = 'rejected', device_id = excluded.device_id, source = 'rejection',
       created_by = excluded.created_by, created_at = excluded.created_at`,
 );
-
-async function moveSerials(
-  transaction: Kysely<Schema>,
-  moves: readonly Move[],
-  now: string,
-  by: string,
-): Promise<void> {
-  const of = (state: DeviceState) => [
-    ...new Map(
-      moves
-        .filter((move) => move.state === state && move.device.serial_key !== null)
-        .map(({ device: { id, serial, serial_key } }) => [serial_key, [serial_key, serial, id]]),
-    ).values(),
-  ];
-  const [accepted, rejected] = [of("accepted"), of("rejected")];
-  if (accepted.length > 0) await freeSerials(transaction, JSON.stringify(accepted.map(([key]) => key)));
-  if (rejected.length > 0) await rejectSerials(transaction, JSON.stringify(rejected), now, by);
-}

@@ -1,5 +1,6 @@
-import { type Kysely, sql } from "kysely";
+import { type Kysely, PostgresAdapter, sql } from "kysely";
 import { digestOf, isSameDigest, type Pepper } from "../secrets.ts";
+import type { DatabaseKind } from "./database.ts";
 import { itemsOf, prepared } from "./prepared.ts";
 import type { AuditRow, Schema } from "./schema.ts";
 
@@ -53,7 +54,8 @@ export const deviceCodes: readonly AuditCode[] = [
   "device.imported",
 ];
 
-const head = "audit_head";
+/** Key of the head in `meta`. */
+export const head = "audit_head";
 const none = "";
 
 /** End of the hash chain, from which the next row's hash is computed. */
@@ -79,47 +81,52 @@ export const hashed = (row: Omit<AuditRow, "hash">): string =>
     row.after,
   ]);
 
+/** An entry, with its author and time. */
+export interface Recorded {
+  entry: AuditEntry;
+  actor: Actor;
+  at: string;
+}
+
 /**
- * Appends rows, each chained to the previous one by an HMAC keyed with the pepper. Only inside
+ * Statements that append rows, each chained to the previous one by an HMAC keyed with the pepper. Only inside
  * `Database.write`, which serializes writers.
  */
-export async function appendAuditEntries(
+export function appendAuditEntries(
   transaction: Kysely<Schema>,
-  { pepper, at, actor }: { pepper: Pepper; at: string; actor: Actor },
-  entries: readonly AuditEntry[],
-): Promise<void> {
-  if (entries.length === 0) return;
-  const last = await readHead(transaction, pepper);
+  pepper: Pepper,
+  last: StoredHead,
+  entries: readonly Recorded[],
+): Promise<unknown>[] {
+  if (entries.length === 0) return [];
   // If the stored head was tampered with, the new rows must not verify either.
   let { seq, hash } = last.isSigned ? last : { ...last, hash: `${last.hash} changed` };
   const rows = entries.map((entry) => {
-    const row = rowOf(entry, actor, ++seq, at);
+    const row = rowOf(entry, ++seq);
     hash = digestOf(pepper, "audit", hash, hashed(row));
-    return [seq, row.code, row.target_kind, row.target_id, row.before, row.after, hash];
+    return [...Object.values(row), hash];
   });
-  const json = JSON.stringify(rows);
-  const { kind, id, name, ip, request } = actor;
-  await insertRows(transaction, json, at, kind, id, name, ip, request);
-  const value = signedHead(pepper, { seq, hash });
-  const isFirst = last.seq === 0;
-  if (isFirst) await transaction.insertInto("meta").values({ key: head, value }).execute();
-  else await setHead(transaction, head, value);
+  const [json, value] = [JSON.stringify(rows), signedHead(pepper, { seq, hash })];
+  if (last.seq === 0)
+    return [
+      insertRows(transaction, json),
+      transaction.insertInto("meta").values({ key: head, value }).execute(),
+    ];
+  return transaction.getExecutor().adapter instanceof PostgresAdapter
+    ? [insertRowsAndHead(transaction, json, value)]
+    : [insertRows(transaction, json), setHead(transaction, value)];
 }
 
-function rowOf(
-  { code, target, before, after }: AuditEntry,
-  { kind, id, name, ip, request }: Actor,
-  seq: number,
-  at: string,
-): Omit<AuditRow, "hash"> {
+function rowOf({ entry, actor, at }: Recorded, seq: number): Omit<AuditRow, "hash"> {
+  const { code, target, before, after } = entry;
   return {
     seq,
     at,
-    actor_kind: kind,
-    actor_id: id,
-    actor_name: name,
-    ip,
-    request_id: request,
+    actor_kind: actor.kind,
+    actor_id: actor.id,
+    actor_name: actor.name,
+    ip: actor.ip,
+    request_id: actor.request,
     code,
     target_kind: target?.kind ?? null,
     target_id: target?.id ?? null,
@@ -128,42 +135,41 @@ function rowOf(
   };
 }
 
-/** Fields that differ between the rows of one transaction. */
-const own = ["seq", "code", "target_kind", "target_id", "before", "after", "hash"] as const;
-
-/** A single statement for any number of rows: the differing fields are passed as one JSON text. */
-const insertRows = prepared(
-  (
-    { kind },
-    json: string,
-    at: string,
-    actorKind: string,
-    id: string | null,
-    name: string | null,
-    ip: string | null,
-    request: string | null,
-  ) => {
-    const [seq, ...others] = own.map((_, index) => sql`value ->> ${sql.lit(index)}`);
-    return sql`
-      insert into audit_log (${sql.join(own.map((each) => sql.ref(each)))}, at, actor_kind, actor_id, actor_name, ip, request_id)
-      select cast(${seq} as bigint), ${sql.join(others)}, ${at}, ${actorKind}, ${id}, ${name}, ${ip}, ${request} from ${itemsOf(kind, json)}`;
-  },
+/** In the order of `rowOf`. */
+const columns = sql.raw(
+  'seq, at, actor_kind, actor_id, actor_name, ip, request_id, code, target_kind, target_id, "before", "after", hash',
 );
 
+/** Appends any number of rows, which are passed as one JSON text. */
+const rowsOf = (kind: DatabaseKind, json: string) => {
+  const texts = Array.from({ length: 12 }, (_, index) => sql`value ->> ${sql.lit(index + 1)}`);
+  return sql`insert into audit_log (${columns})
+    select cast(value ->> 0 as bigint), ${sql.join(texts)} from ${itemsOf(kind, json)}`;
+};
+const headTo = (value: string) => sql`update meta set value = ${value} where key = ${sql.lit(head)}`;
+
+const insertRows = prepared(({ kind }, json: string) => rowsOf(kind, json));
+const setHead = prepared((_, value: string) => headTo(value));
+/** Only PostgreSQL has a statement that changes two tables. */
+const insertRowsAndHead = prepared(
+  ({ kind }, json: string, value: string) => sql`with appended as (${rowsOf(kind, json)}) ${headTo(value)}`,
+);
 const readHeadRow = prepared(({ database }, key: string) =>
   database.selectFrom("meta").select("value").where("key", "=", key),
 );
-const setHead = prepared(({ database }, key: string, value: string) =>
-  database.updateTable("meta").set({ value }).where("key", "=", key),
-);
 
-/** The stored head, and whether its MAC is valid; an empty log has number 0 and no hash. */
-export async function readHead(read: Kysely<Schema>, pepper: Pepper): Promise<Head & { isSigned: boolean }> {
-  const [row] = await readHeadRow(read, head);
-  if (!row) return { seq: 0, hash: none, isSigned: true };
-  const [number = "", hash = ""] = row.value.split(" ");
+/** isSigned: whether the MAC is valid. */
+type StoredHead = Head & { isSigned: boolean };
+
+export const readHead = async (read: Kysely<Schema>, pepper: Pepper): Promise<StoredHead> =>
+  headOf(pepper, (await readHeadRow(read, head))[0]?.value);
+
+/** The stored head; an empty log has number 0 and no hash. */
+export function headOf(pepper: Pepper, value: string | null = null): StoredHead {
+  if (value === null) return { seq: 0, hash: none, isSigned: true };
+  const [number = "", hash = ""] = value.split(" ");
   const seq = Number(number);
-  return { seq, hash, isSigned: isSameDigest(row.value, signedHead(pepper, { seq, hash })) };
+  return { seq, hash, isSigned: isSameDigest(value, signedHead(pepper, { seq, hash })) };
 }
 
 const signedHead = (pepper: Pepper, { seq, hash }: Head): string =>

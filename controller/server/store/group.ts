@@ -1,13 +1,22 @@
 import { setImmediate as otherEvents } from "node:timers/promises";
 import { CompiledQuery, type Kysely } from "kysely";
+import type { Work } from "./database.ts";
 import type { queue } from "./queue.ts";
 import type { Schema } from "./schema.ts";
 
-type Work<T> = (transaction: Kysely<Schema>) => Promise<T>;
+/** `sent` must be awaited before the commit is reported. It is in an object, because `await` would unwrap it. */
+export type Transact = (
+  work: (transaction: Kysely<Schema>) => Promise<{ sent: Promise<unknown> }>,
+) => Promise<void>;
+
+/** A writer's statements that were sent, and the function that gives it its result. */
+interface Done {
+  sent: Promise<unknown>;
+  answer: () => void;
+}
 
 interface Writer {
-  /** @returns a function that reports the outcome to the writer */
-  run: Work<() => void>;
+  run: (transaction: Kysely<Schema>) => Promise<Done>;
   fail: (error: unknown) => void;
 }
 
@@ -21,7 +30,7 @@ const groupMilliseconds = 20;
  */
 export function grouped(
   inTurn: ReturnType<typeof queue>,
-  transact: (work: Work<void>) => Promise<void>,
+  transact: Transact,
   duration = groupMilliseconds,
 ): <T>(work: Work<T>) => Promise<T> {
   const waiting: Writer[] = [];
@@ -38,14 +47,31 @@ export function grouped(
   }
   return (work) =>
     new Promise((resolve, reject) => {
-      waiting.push({ run: apart(work, resolve, reject), fail: reject });
+      waiting.push({ run: (transaction) => runWriter(transaction, work, resolve), fail: reject });
       void inTurn(next);
     });
 }
 
+async function runWriter<T>(
+  transaction: Kysely<Schema>,
+  work: Work<T>,
+  resolve: (result: T) => void,
+): Promise<Done> {
+  const statements: Promise<unknown>[] = [];
+  const send = (statement: Promise<unknown>) => {
+    // Awaited below or with the commit; an earlier failure is reported first.
+    statement.catch(() => {});
+    statements.push(statement);
+  };
+  const result = await work(transaction, send);
+  const sent = Promise.all(statements);
+  sent.catch(() => {});
+  return { sent, answer: () => resolve(result) };
+}
+
 /** @param group writers of this transaction; writers that arrive in time are added */
 async function inOne(
-  transact: (work: Work<void>) => Promise<void>,
+  transact: Transact,
   group: Writer[],
   waiting: Writer[],
   duration: number,
@@ -53,10 +79,15 @@ async function inOne(
   const answers: (() => void)[] = [];
   await transact(async (transaction) => {
     const end = performance.now() + duration;
-    for (const { run } of group) {
-      answers.push(await run(transaction));
+    for (const [index, writer] of group.entries()) {
+      const { sent, answer } = await (index === 0 ? writer.run(transaction) : apart(writer, transaction));
+      answers.push(answer);
+      // Nobody else is affected if the last statements of a single writer fail with the commit.
+      if (index === 0 && waiting.length === 0) return { sent };
+      await sent;
       if (performance.now() < end) group.push(...waiting.splice(0, 1));
     }
+    return { sent: Promise.resolve() };
   });
   return answers;
 }
@@ -64,15 +95,16 @@ async function inOne(
 const savepoint = CompiledQuery.raw("savepoint writer");
 const takeBack = CompiledQuery.raw("rollback to savepoint writer");
 
-const apart =
-  <T>(work: Work<T>, resolve: (result: T) => void, reject: (error: unknown) => void): Writer["run"] =>
-  async (transaction) => {
-    await transaction.executeQuery(savepoint);
-    try {
-      const result = await work(transaction);
-      return () => resolve(result);
-    } catch (error) {
-      await transaction.executeQuery(takeBack);
-      return () => reject(error);
-    }
-  };
+/** The first writer needs no savepoint: it fails with the whole transaction, which nobody else shares yet. */
+async function apart({ run, fail }: Writer, transaction: Kysely<Schema>): Promise<Done> {
+  const begun = transaction.executeQuery(savepoint);
+  begun.catch(() => {});
+  try {
+    const done = await run(transaction);
+    await Promise.all([begun, done.sent]);
+    return done;
+  } catch (error) {
+    await transaction.executeQuery(takeBack);
+    return { sent: Promise.resolve(), answer: () => fail(error) };
+  }
+}

@@ -1,8 +1,8 @@
-import { Kysely, PostgresDialect, sql } from "kysely";
+import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import type { Database } from "./database.ts";
-import { grouped } from "./group.ts";
-import { nameOfQuery } from "./prepared.ts";
+import { grouped, type Transact } from "./group.ts";
+import { runDirectly } from "./prepared.ts";
 import { queue } from "./queue.ts";
 import type { Schema } from "./schema.ts";
 
@@ -20,22 +20,33 @@ types.setTypeParser(pg.types.builtins.INT8, Number);
  * @param onError receives errors of idle connections
  */
 export async function openPostgres(url: string, onError: (error: Error) => void): Promise<Database> {
-  const options = { connectionString: url, max: connections, types, application_name: "relcat" };
-  const pool = new pg.Pool({ ...options, Client });
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connections,
+    types,
+    application_name: "relcat",
+    // Sends a statement without waiting for the answers to those before it.
+    pipeline: true,
+  });
   pool.on("error", onError);
-  const database = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  // If a connection in use is lost, its next statement fails. Without a listener the process would end.
+  pool.on("connect", (client) => client.on("error", () => {}));
+  const database = kyselyOver(pool);
   const commits = new Commits(url, onError);
   const inTurn = queue();
   return {
     kind: "postgres",
     read: database,
-    write: grouped(inTurn, (work) =>
-      database.transaction().execute(async (transaction) => {
-        await sql`select pg_advisory_xact_lock(${writersLock})`.execute(transaction);
-        await work(transaction);
-        await sql`select pg_notify(${channel}, '')`.execute(transaction);
-      }),
-    ),
+    write: grouped(inTurn, async (work) => {
+      const client = await pool.connect();
+      await inTransaction(client, work).then(
+        () => client.release(),
+        (error) => {
+          client.release(client.getTransactionStatus() !== "I");
+          throw error;
+        },
+      );
+    }),
     note: async (work) => void (await work(database)),
     onCommit: (listener) => commits.listen(listener),
     async close() {
@@ -46,11 +57,48 @@ export async function openPostgres(url: string, onError: (error: Error) => void)
   };
 }
 
-/** Prepares frequent statements once per connection. */
-class Client extends pg.Client {
-  override query(...[text, ...rest]: unknown[]): never {
-    const name = typeof text === "string" ? nameOfQuery(text) : undefined;
-    return super.query.apply(this, [name ? { name, text } : text, ...rest] as never) as never;
+function kyselyOver(pool: pg.Pool): Kysely<Schema> {
+  const kysely = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  runDirectly(
+    kysely,
+    async (text, values, name) => (await pool.query({ name, text, values: [...values] })).rows,
+  );
+  return kysely;
+}
+
+const writers = new WeakMap<pg.PoolClient, Kysely<Schema>>();
+
+/** Sends all statements over one connection. */
+function kyselyOf(client: pg.PoolClient): Kysely<Schema> {
+  const known = writers.get(client);
+  if (known) return known;
+  const query = client.query.bind(client);
+  const single = { query, connect: async () => ({ query, release() {} }), end: async () => {} };
+  const kysely = kyselyOver(single as never);
+  writers.set(client, kysely);
+  return kysely;
+}
+
+/** The first statements of `work` share a round trip with the beginning, and those that it sent with the commit. */
+async function inTransaction(client: pg.PoolClient, work: Parameters<Transact>[0]): Promise<void> {
+  const begun = Promise.all([
+    client.query("begin"),
+    client.query({ name: "relcat_lock", text: `select pg_advisory_xact_lock(${writersLock})` }),
+  ]);
+  begun.catch(() => {});
+  try {
+    const { sent } = await work(kyselyOf(client));
+    const ended = Promise.all([
+      client.query({ name: "relcat_notify", text: `select pg_notify('${channel}', '')` }),
+      client.query("commit"),
+    ]);
+    ended.catch(() => {});
+    await Promise.all([begun, sent]);
+    const [, { command }] = await ended;
+    if (command !== "COMMIT") throw new Error("PostgreSQL rolled the transaction back");
+  } catch (error) {
+    await client.query("rollback").catch(() => {});
+    throw error;
   }
 }
 

@@ -23,16 +23,15 @@ class Place {
   }
 }
 
-/** For synchronous databases: queries need no queue, so frequent ones bypass kysely. */
-export abstract class DirectAdapter extends SqliteAdapter {
-  /** @returns rows, if the statement returns any */
-  abstract run(text: string, parameters: readonly unknown[]): unknown[];
-}
+/** @param name of the prepared statement, by which the server finds its plan */
+type Run = (text: string, parameters: readonly unknown[], name: string) => unknown[] | Promise<unknown[]>;
+const direct = new WeakMap<DialectAdapter, Run>();
+
+/** Lets frequent queries bypass kysely. The database must not be used for kysely's own transactions. */
+export const runDirectly = (database: Kysely<Schema>, run: Run): void =>
+  void direct.set(database.getExecutor().adapter, run);
 
 const names = new Map<string, string>();
-
-/** Name of a prepared statement, which lets the server reuse its plan; undefined for rare queries. */
-export const nameOfQuery = (text: string): string | undefined => names.get(text);
 
 /**
  * A query for hot paths: its SQL text is built once, and each call binds only values.
@@ -41,23 +40,26 @@ export const nameOfQuery = (text: string): string | undefined => names.get(text)
 export function prepared<Values extends unknown[], Row>(
   build: (on: { database: Kysely<Schema>; kind: DatabaseKind }, ...values: Values) => Query<Row>,
 ): (database: Kysely<Schema>, ...values: Values) => Promise<Row[]> {
-  const known = new WeakMap<DialectAdapter, CompiledQuery<Row>>();
+  const known = new WeakMap<DialectAdapter, { query: CompiledQuery<Row>; name: string; run: Run }>();
   const places = Array.from({ length: build.length - 1 }, (_, index) => new Place(index));
   return async (database, ...values) => {
     const { adapter } = database.getExecutor();
     const kind = adapter instanceof SqliteAdapter ? "sqlite" : "postgres";
-    let query = known.get(adapter);
-    if (!query) {
-      query = build({ database, kind }, ...(places as Values)).compile(database);
-      known.set(adapter, query);
-      names.set(query.sql, names.get(query.sql) ?? `relcat_${names.size}`);
+    let frequent = known.get(adapter);
+    if (!frequent) {
+      const query = build({ database, kind }, ...(places as Values)).compile(database);
+      const name = names.get(query.sql) ?? `relcat_${names.size}`;
+      names.set(query.sql, name);
+      const run = direct.get(adapter);
+      if (!run) throw new Error("runDirectly was not called for this database");
+      frequent = { query, name, run };
+      known.set(adapter, frequent);
     }
+    const { query, name, run } = frequent;
     const parameters = query.parameters.map((given) =>
       given instanceof Place ? values[given.index] : given,
     );
-    return adapter instanceof DirectAdapter
-      ? (adapter.run(query.sql, parameters) as Row[])
-      : (await database.executeQuery<Row>({ ...query, parameters })).rows;
+    return (await run(query.sql, parameters, name)) as Row[];
   };
 }
 
@@ -66,6 +68,21 @@ export const valuesOf = (kind: DatabaseKind, type: "text" | "bigint", json: stri
   kind === "sqlite"
     ? sql`(select value from json_each(${json}))`
     : sql`(select items::${sql.raw(type)} from jsonb_array_elements_text(${json}::jsonb) as items)`;
+
+/** Rows as the text of a JSON array. @param columns each may have an alias: `users.id as user_id` */
+export const rowsAsText = (
+  kind: DatabaseKind,
+  columns: readonly string[],
+  from: RawBuilder<unknown>,
+): RawBuilder<string> => {
+  const members = columns.flatMap((column) => {
+    const [place = "", name = place.replace(/.*\./, "")] = column.split(" as ");
+    return [sql.lit(name), sql.ref(place)];
+  });
+  return kind === "sqlite"
+    ? sql`(select json_group_array(json_object(${sql.join(members)})) from ${from})`
+    : sql`(select coalesce(json_agg(json_build_object(${sql.join(members)})), '[]')::text from ${from})`;
+};
 
 /** A JSON array as a table with a `value` column. */
 export const itemsOf = (kind: DatabaseKind, json: string): RawBuilder<unknown> =>

@@ -7,12 +7,13 @@ import {
   type Driver,
   Kysely,
   type QueryResult,
+  SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
 import type { Database } from "./database.ts";
 import { grouped } from "./group.ts";
-import { DirectAdapter } from "./prepared.ts";
+import { runDirectly } from "./prepared.ts";
 import { queue } from "./queue.ts";
 import type { Schema } from "./schema.ts";
 
@@ -93,15 +94,15 @@ function versionsOf(database: DatabaseSync): () => number {
   return () => Number(statement.get()?.data_version);
 }
 
-async function inTransaction<T>(
+async function inTransaction(
   database: Kysely<Schema>,
-  work: (database: Kysely<Schema>) => Promise<T>,
-): Promise<T> {
+  work: (database: Kysely<Schema>) => Promise<{ sent: Promise<unknown> }>,
+): Promise<void> {
   await database.executeQuery(CompiledQuery.raw("begin immediate"));
   try {
-    const result = await work(database);
+    const { sent } = await work(database);
+    await sent;
     await database.executeQuery(CompiledQuery.raw("commit"));
-    return result;
   } catch (error) {
     // On a full disk SQLite has already rolled back.
     await database.executeQuery(CompiledQuery.raw("rollback")).catch(() => {});
@@ -112,25 +113,18 @@ async function inTransaction<T>(
 function kyselyOver(database: DatabaseSync): Kysely<Schema> {
   const connection = new Connection(database);
   const dialect: Dialect = {
-    createAdapter: () => new Adapter(connection),
+    createAdapter: () => new Adapter(),
     createDriver: () => new OneConnection(connection),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
-  return new Kysely<Schema>({ dialect });
+  const kysely = new Kysely<Schema>({ dialect });
+  runDirectly(kysely, (text, parameters) => connection.run(text, parameters).rows);
+  return kysely;
 }
 
 /** With only one connection, locking for migrations is unnecessary. */
-class Adapter extends DirectAdapter {
-  readonly #connection: Connection;
-
-  constructor(connection: Connection) {
-    super();
-    this.#connection = connection;
-  }
-  override run(text: string, parameters: readonly unknown[]) {
-    return this.#connection.run(text, parameters).rows;
-  }
+class Adapter extends SqliteAdapter {
   override get supportsMultipleConnections() {
     return true;
   }
