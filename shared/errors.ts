@@ -65,6 +65,7 @@ export const codes = {
   "note-component": 1,
   "note-kind": 1,
   "note-empty": 1,
+  "advisory-repeated": 1,
   // an artifact
   "package-type-unknown": 1,
   "package-metadata": 1,

@@ -1,5 +1,41 @@
 import { z } from "zod";
-import { expects, flag, freeText, line, list, object } from "../../shared/fields.ts";
+import { expects, flag, freeText, line, list, object, text, version } from "../../shared/fields.ts";
+
+export const severities = ["low", "medium", "high", "critical"] as const;
+
+/** A vulnerability that a change fixes. */
+export const advisorySchema = object({
+  id: text(
+    "option-value",
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+    "an id such as ACME-2026-001, of letters, digits, dots, dashes and underscores",
+  ).meta({ description: "Permanent id, which no other note has." }),
+  cve: list(text("option-value", /^CVE-\d{4}-\d{4,19}$/, "an id such as CVE-2026-12345"))
+    .optional()
+    .meta({ description: "Ids of the vulnerability at the CVE program." }),
+  severity: z
+    .enum(severities, expects("option-value", severities.join(", ")))
+    .meta({ description: "How severe it is." }),
+  cvss: text(
+    "option-value",
+    /^CVSS:(?:3\.[01]|4\.0)(?:\/[A-Za-z]{1,3}:[A-Za-z]{1,6})+$/,
+    "a vector such as CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H",
+  )
+    .optional()
+    .meta({ description: "Its CVSS vector." }),
+  affected: z
+    .union(
+      [
+        text("option-value", /^<\d\d\.(?:0[1-9]|1[0-2])\.\d{3}$/, "a bound such as <26.08.002"),
+        list(version),
+      ],
+      expects("option-value", "a bound such as <26.08.002, or a list of versions"),
+    )
+    .optional()
+    .meta({ description: "Affected versions; default: all before the release of the note." }),
+});
+
+export type Advisory = z.infer<typeof advisorySchema>;
 
 /** One change per file, so that branches never conflict. */
 export const noteSchema = object({
@@ -7,7 +43,10 @@ export const noteSchema = object({
   kind: line.meta({ description: "feature, fix, or one of catalog.yaml." }),
   text: freeText.meta({ description: "Description of the change, in Markdown." }),
   refs: list(line).optional().meta({ description: "URLs or issue names." }),
-  security: flag.optional().meta({ description: "true if the change fixes a vulnerability." }),
+  security: z
+    .union([flag, advisorySchema], expects("wrong-type", "true, false, or an object with id and severity"))
+    .optional()
+    .meta({ description: "true if the change fixes a vulnerability, or an object that describes it." }),
 }).meta({ title: "Note fragment" });
 
 /** A note inside release.yaml: plain Markdown, or an object with refs or security. */
@@ -25,4 +64,6 @@ export interface Note {
   text: string;
   refs: string[];
   security: boolean;
+  /** Description of the vulnerability, if there is one. */
+  advisory?: Advisory;
 }

@@ -1,7 +1,7 @@
 import type { Architecture, ArtifactDocument, PackageMetadata } from "../../shared/package-metadata.ts";
 import type { Config, Settings } from "./config.ts";
 import type { FeedName } from "./feeds/settings.ts";
-import type { Note } from "./note.ts";
+import type { Advisory, Note } from "./note.ts";
 import type { WireRecord } from "./package-record.ts";
 import type { FeedsDocument, RetractedRecord } from "./site.ts";
 
@@ -161,6 +161,8 @@ export interface FeedEntry {
   /** Later than `published` if something was withdrawn. */
   updated: string;
   html: string;
+  /** Vulnerabilities that the release fixes; absent: its notes describe none. */
+  advisories?: readonly Pick<Advisory, "id" | "severity">[];
 }
 
 /** A release whose own files have been rendered. */

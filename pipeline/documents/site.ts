@@ -26,6 +26,7 @@ import {
 import { architecture, documentSchema } from "../../shared/package-metadata.ts";
 import { semverPattern } from "../../shared/version.ts";
 import { feedNames } from "./feeds/settings.ts";
+import { advisorySchema } from "./note.ts";
 import { packageRecordSchema } from "./package-record.ts";
 import { relativePathSchema } from "./relative-path.ts";
 import { ledgerMark } from "./site-state.ts";
@@ -69,6 +70,7 @@ const publishedNote = object({
   text: freeText,
   refs: list(line),
   security: flag,
+  advisory: advisorySchema.optional().meta({ description: "The vulnerability that is fixed." }),
 });
 
 const retractedSchema = object({

@@ -156,6 +156,7 @@ function reviewer(
   const ids = idAssignment(ledger, scope.allocate);
   const completeness = completenessCheck(config);
   const feeds = feedCheck(config, project.configPlace);
+  const advisories = new Map<string, string>();
   return {
     nextId: ids.nextId,
     identify(read) {
@@ -165,6 +166,7 @@ function reviewer(
       // The unread manifest may contain the missing artifact.
       missing.push(...completeness(identified, complete && counts ? "warning" : undefined));
       feeds.next(identified);
+      problems.push(...repeatedAdvisories(read.release, advisories));
       if (!counts) return identified;
       problems.push(...read.problems);
       findings.push(...read.findings.map((problem) => ({ version, problem })));
@@ -198,4 +200,20 @@ async function checkNextNotes({ folder, next, files, config }: Project): Promise
   return reads.flatMap(({ document, problems }) =>
     document ? [...checkFragment(document, config)] : problems,
   );
+}
+
+/** Ids are permanent, so that readers can look one up. @param known version by id, to which those of the release are added */
+function repeatedAdvisories(
+  { version, folder, advisories = [] }: OutlinedRelease,
+  known: Map<string, string>,
+): Problem[] {
+  return advisories.flatMap((id): Problem[] => {
+    const other = known.get(id);
+    known.set(id, version);
+    if (other === undefined) return [];
+    const message = `two notes have the id ${id}, one of ${other} and one of ${version}`;
+    const hint = "Give the newer one an id of its own: the id of a vulnerability is permanent.";
+    const at = { file: `${folder}/release.yaml`, line: 1, column: 1 };
+    return [{ code: "advisory-repeated", severity: "error", message, hint, at }];
+  });
 }

@@ -337,12 +337,27 @@ export async function requireCorrections(
   });
   const problems = await inParallel(changed, 8, async ({ path }): Promise<Problem[]> => {
     const ours = parsed(read(path));
-    if (isCorrected(ours, parsedLive(await store.read(path)), now)) return [];
+    const live = parsedLive(await store.read(path));
+    const gone = live ? advisoriesOf(live).filter((id) => !advisoriesOf(ours).includes(id)) : [];
+    if (gone.length > 0) return [advisoryGone(ours.version, gone, site)];
+    if (isCorrected(ours, live, now)) return [];
     const message = `the notes of ${ours.version} differ from those at ${site}, and its release.yaml does not have the day of this correction`;
     const hint = `Add corrected: ${dayOf(now)} there, which the page of the release will show, or restore the notes. Then build and sign again.`;
     return [{ code: "notes-changed", severity: "error", message, hint }];
   });
   throwErrors(problems.flat());
+}
+
+const advisoriesOf = ({ sections }: NotesDocument): string[] =>
+  sections.flatMap(({ kinds }) =>
+    kinds.flatMap(({ notes }) => notes.flatMap(({ advisory }) => advisory?.id ?? [])),
+  );
+
+function advisoryGone(version: string, ids: readonly string[], site: string): Problem {
+  const message = `the notes of ${version} at ${site} describe ${ids.join(", ")}, which the notes here do not`;
+  const hint =
+    "Restore the id: it is permanent. Change the text of its note, and add corrected: with the day.";
+  return { code: "notes-changed", severity: "error", message, hint };
 }
 
 const parsed = (bytes: Uint8Array | undefined): NotesDocument =>

@@ -52,6 +52,8 @@ export interface OutlinedRelease<A extends ArtifactOutline = ArtifactOutline> {
   folder: string;
   date: string;
   summary: string | null;
+  /** Ids of vulnerabilities that its notes fix; absent: none. */
+  advisories?: readonly string[];
   /** In the order of id assignment. */
   artifacts: A[];
   /** True if all files were readable and all types known. */

@@ -34,17 +34,20 @@ export function normalizeRelease(
   );
   const { artifacts, problems } = mergeArtifacts(claims);
   const written: WrittenRelease = parsed.release?.value ?? { version: parsed.version, date: "1970-01-01" };
+  const notes = normalizeNotes(
+    written,
+    parsed.notes.map((note) => note.value),
+    config,
+  );
+  const advisories = notes.flatMap(({ advisory }) => advisory?.id ?? []);
   const release: Release = {
     version: parsed.version,
     folder: parsed.folder,
     date: written.date,
     corrected: written.corrected,
     summary: written.summary?.trim() || null,
-    notes: normalizeNotes(
-      written,
-      parsed.notes.map((note) => note.value),
-      config,
-    ),
+    notes,
+    ...(advisories.length > 0 && { advisories }),
     artifacts: artifacts.map((artifact) =>
       Object.assign(artifact, {
         repository: repositoryName(artifact.metadata),

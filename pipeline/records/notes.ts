@@ -38,6 +38,10 @@ export function normalizeNotes(
 }
 
 /** Trailing white space is irrelevant, because YAML block texts end with a line break. */
-function normalizeNote({ component, kind, text, refs, security }: WrittenNote): Note {
-  return { component, kind, text: text.trim(), refs: refs ?? [], security: security ?? false };
+function normalizeNote({ component, kind, text, refs = [], security = false }: WrittenNote): Note {
+  const note = { component, kind, text: text.trim(), refs, security: security !== false };
+  if (typeof security === "boolean") return note;
+  // Pages and package managers find vulnerabilities among the references.
+  const { cve = [] } = security;
+  return { ...note, refs: [...new Set([...refs, ...cve])], advisory: security };
 }

@@ -12,7 +12,8 @@ const noDate = "2000-01-01T00:00:00Z";
 
 /** Entry of a release; feeds contain only the newest 50. */
 export function feedEntry(release: PublishedRelease, config: SiteConfig): FeedEntry {
-  const { version, date, retracted } = release;
+  const { version, date, notes, retracted } = release;
+  const advisories = notes.flatMap(({ advisory }) => advisory ?? []);
   const published = release.releasedAt ?? `${date}T00:00:00Z`;
   return {
     id: `tag:${config.authority},${firstDayOf(version).slice(0, 4)}:release/${version}`,
@@ -21,6 +22,7 @@ export function feedEntry(release: PublishedRelease, config: SiteConfig): FeedEn
     published,
     updated: latest([published, ...retracted.map((record) => record.at)]) ?? published,
     html: entryHtml(release, config),
+    ...(advisories.length > 0 && { advisories: advisories.map(({ id, severity }) => ({ id, severity })) }),
   };
 }
 
@@ -74,15 +76,21 @@ ${entries.map(atomEntry).join("")}</feed>
 `;
 }
 
-function atomEntry({ id, url, title, published, updated, html }: FeedEntry): string {
+function atomEntry({ id, url, title, published, updated, html, advisories = [] }: FeedEntry): string {
   const x = escapeXml;
+  const terms = [
+    ...(advisories.length > 0 ? ['<category term="security"/>\n'] : []),
+    ...advisories.map(
+      (each) => `<category term="${x(each.id)}" label="${x(`${each.id}, ${each.severity}`)}"/>\n`,
+    ),
+  ];
   return `<entry>
 <id>${x(id)}</id>
 <title type="text">${x(title)}</title>
 <published>${published}</published>
 <updated>${updated}</updated>
 <link rel="alternate" type="text/html" href="${x(url)}"/>
-<content type="html">${x(html)}</content>
+${terms.join("")}<content type="html">${x(html)}</content>
 </entry>
 `;
 }
@@ -94,12 +102,13 @@ const jsonFeed = (entries: readonly FeedEntry[], { product, baseUrl }: SiteConfi
   feed_url: `${baseUrl}/feed.json`,
   language: "en",
   authors: [{ name: visible(product) }],
-  items: entries.map(({ id, url, title, published, updated, html }) => ({
+  items: entries.map(({ id, url, title, published, updated, html, advisories }) => ({
     id,
     url,
     title: visible(title),
     content_html: html,
     date_published: published,
     date_modified: updated,
+    ...(advisories && { tags: ["security", ...advisories.map((each) => each.id)] }),
   })),
 });

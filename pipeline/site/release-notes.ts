@@ -34,7 +34,16 @@ export function notesDocument(release: PublishedRelease, config: NotesConfig): N
   };
 }
 
-const publishedNote = ({ text, refs, security }: Note) => ({ text, refs, security });
+const publishedNote = ({ text, refs, security, advisory }: Note) => ({
+  text,
+  refs,
+  security,
+  ...(advisory && { advisory }),
+});
+
+/** How a security note is marked: with the id and the severity, if they are stated. */
+const markOf = ({ advisory }: Note): string =>
+  advisory ? `Security ${advisory.id}, ${advisory.severity}` : "Security";
 
 /** Notes as a Markdown document. User text is Markdown already; no text affects another one. */
 export function notesMarkdown(release: PublishedRelease, config: NotesConfig): string {
@@ -58,12 +67,14 @@ export function notesMarkdown(release: PublishedRelease, config: NotesConfig): s
 /**
  * Labels and references become part of a paragraph; around a list or code block they are separate paragraphs.
  */
-function markdownItem({ text, refs, security }: Note, number: number, known: References): string {
+function markdownItem(note: Note, number: number, known: References): string {
+  const { text, refs, security } = note;
+  const mark = escapeMarkdown(markOf(note));
   const body = containedMarkdown(expanded(text).trimEnd(), `note${number}-`);
   const sources = refs.map((ref) => markdownRef(ref, known)).join(", ");
   const whole = isParagraph(body)
-    ? `${security ? "**Security:** " : ""}${body.trimStart()}${sources && ` (${sources})`}`
-    : [security ? "**Security**" : "", body.replace(/^\n+/, ""), sources && `(${sources})`]
+    ? `${security ? `**${mark}:** ` : ""}${body.trimStart()}${sources && ` (${sources})`}`
+    : [security ? `**${mark}**` : "", body.replace(/^\n+/, ""), sources && `(${sources})`]
         .filter(Boolean)
         .join("\n\n");
   return `- ${whole.replace(/\n(?=[^\n])/g, "\n  ")}`;
@@ -103,8 +114,9 @@ export function notesHtml(release: PublishedRelease, config: NotesConfig, links?
     .join("");
 }
 
-function htmlItem({ text, refs, security }: Note, links: MarkdownLinks): string {
-  const mark = security ? '<strong class="security">Security</strong> ' : "";
+function htmlItem(note: Note, links: MarkdownLinks): string {
+  const { text, refs, security } = note;
+  const mark = security ? `<strong class="security">${escapeHtml(markOf(note))}</strong> ` : "";
   const sources =
     refs.length > 0
       ? ` <span class="refs">(${refs.map((ref) => htmlRef(ref, links)).join(", ")})</span>`
@@ -129,10 +141,11 @@ export function notesText(release: PublishedRelease, config: NotesConfig): strin
   return `${blocks.join("\n\n")}\n`;
 }
 
-function textItem({ text, refs, security }: Note): string {
+function textItem(note: Note): string {
+  const { text, refs, security } = note;
   const sources = visible(refs.join(", "));
   const body = plainText(text) + (sources && (isParagraph(text) ? ` (${sources})` : `\n(${sources})`));
-  return `- ${security ? "[Security] " : ""}${body.replace(/\n(?=[^\n])/g, "\n  ")}`;
+  return `- ${security ? `[${markOf(note)}] ` : ""}${body.replace(/\n(?=[^\n])/g, "\n  ")}`;
 }
 
 /**

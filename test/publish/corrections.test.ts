@@ -1,6 +1,6 @@
 /** @module-tag long */
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { type PublishingProject, publishingProject } from "./support.ts";
 
@@ -77,4 +77,22 @@ test("other titles and another order of sections are no correction", async () =>
   await project.make();
   expect((await project.succeed("publish", "prod")).stdout).toContain("Published");
   expect(live("notes.json")).toContain("Control plane");
+});
+
+test("the id of a published vulnerability cannot go, not even with a correction", async () => {
+  const security = { id: "ACME-2026-001", severity: "low" };
+  const fragment = join(project.folder, "releases/26.08.001/notes/fix.yaml");
+  mkdirSync(dirname(fragment), { recursive: true });
+  const write = (id: string) => {
+    const written = { component: "server", kind: "fix", text: "Fixed.", security: { ...security, id } };
+    writeFileSync(fragment, JSON.stringify(written));
+  };
+  write("ACME-2026-001");
+  await edit("see the guide.", inDays(0));
+  await project.succeed("publish", "prod");
+  write("ACME-2026-002");
+  await edit("see the guide.", inDays(0));
+  expect(await refused()).toContain(
+    "the notes of 26.08.001 at prod describe ACME-2026-001, which the notes here do not",
+  );
 });

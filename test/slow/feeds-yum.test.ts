@@ -122,6 +122,8 @@ describe("at an unsigned site", () => {
     await site.release("26.08.001", [agents.get("26.8.1") ?? "", ...(await Promise.all(tools))]);
     const fixed = note("A crafted packet stopped the agent.", { security: true, refs: ["CVE-2026-12345"] });
     site.project.write("releases/26.08.002/notes/fix.yaml", fixed);
+    const security = { id: "ACME-2026-001", cve: ["CVE-2026-54321"], severity: "high" };
+    site.project.write("releases/26.08.002/notes/other.yaml", note("It leaked a key.", { security }));
     await site.release("26.08.002", [agents.get("26.8.2") ?? ""]);
     await site.publish();
   });
@@ -150,10 +152,12 @@ describe("at an unsigned site", () => {
       expect(await client.installed()).toContain("agent-26.8.1.noarch");
       expect(await client.succeed(...client.advisories)).toMatch(/acme-26\.08\.002/);
       expect(await client.succeed(...client.advisoriesOf("CVE-2026-12345"))).toMatch(/acme-26\.08\.002/);
-      expect(await client.succeed(...client.advisoriesOf("CVE-2026-99999"))).not.toMatch(/acme/);
+      expect(await client.succeed(...client.advisories)).toMatch(/ACME-2026-001.*important/i);
+      expect(await client.succeed(...client.advisoriesOf("CVE-2026-54321"))).toMatch(/ACME-2026-001/);
+      expect(await client.succeed(...client.advisoriesOf("CVE-2026-99999"))).not.toMatch(/acme/i);
       await client.succeed(...client.upgrade);
       expect(await client.installed()).toContain("agent-26.8.2.noarch");
-      expect(await client.succeed(...client.advisories)).not.toMatch(/acme/);
+      expect(await client.succeed(...client.advisories)).not.toMatch(/acme-2/i);
     });
 
     test("refuses an index and a package that were changed", async () => {

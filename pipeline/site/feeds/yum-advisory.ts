@@ -1,5 +1,6 @@
 import type { RpmMetadata } from "../../../shared/package-metadata.ts";
 import { feedSlug } from "../../documents/feeds/signing.ts";
+import type { Note } from "../../documents/note.ts";
 import type { PublishedRelease, SiteConfig } from "../../documents/published.ts";
 import { withoutForbidden } from "../escape.ts";
 import { plainText } from "../plain-text.ts";
@@ -9,17 +10,31 @@ import { element, parent } from "./yum-xml.ts";
 /** Children of an element `update` without its packages, which differ by repository. */
 export type YumAdvisory = string[];
 
-/** The advisory of a release whose notes name a fixed vulnerability. Its severity is in no note. */
-export function yumAdvisory(release: PublishedRelease, config: SiteConfig): YumAdvisory | null {
-  const notes = release.notes.filter(({ security }) => security);
-  if (notes.length === 0) return null;
-  const id = `${feedSlug(config.product)}-${release.version}`;
+/** One for each vulnerability that notes describe, and one for all other notes that name a fixed one. */
+export function yumAdvisories(release: PublishedRelease, config: SiteConfig): YumAdvisory[] {
+  const [described, others] = [
+    release.notes.filter(({ advisory }) => advisory),
+    release.notes.filter(({ security, advisory }) => security && !advisory),
+  ];
+  return [
+    ...(others.length > 0 ? [yumAdvisory(others, release, config)] : []),
+    ...described.map((note) => yumAdvisory([note], release, config)),
+  ];
+}
+
+const yumSeverities = { low: "Low", medium: "Moderate", high: "Important", critical: "Critical" };
+
+/** @param notes one note that describes a vulnerability, or several that do not */
+function yumAdvisory(notes: readonly Note[], release: PublishedRelease, config: SiteConfig): YumAdvisory {
+  const advisory = notes[0]?.advisory;
+  const id = advisory?.id ?? `${feedSlug(config.product)}-${release.version}`;
   const title = withoutForbidden(`${config.product} ${release.version}`);
   const href = `${config.baseUrl}/releases/${release.version}/`;
   return [
     element("id", {}, id),
     element("title", {}, title),
     element("issued", { date: `${release.date} 00:00:00` }),
+    ...(advisory ? [element("severity", {}, yumSeverities[advisory.severity])] : []),
     element("summary", {}, release.summary === null ? title : printable(release.summary)),
     element("description", {}, notes.map(({ text }) => printable(text)).join("\n\n")),
     parent("references", {}, [

@@ -2,14 +2,14 @@ import { type RpmEntry, type RpmMetadata, sourcePackage } from "../../../shared/
 import type { PublishedPackage, PublishedRelease, SiteConfig } from "../../documents/published.ts";
 import { nevra, yumReposOf } from "../../selection/yum-repos.ts";
 import { type FeedLocation, type FeedPart, feedLocation, noRepository, unread } from "./feed.ts";
-import { updatedPackage, type YumAdvisory, yumAdvisory } from "./yum-advisory.ts";
+import { updatedPackage, type YumAdvisory, yumAdvisories } from "./yum-advisory.ts";
 import { element, parent } from "./yum-xml.ts";
 
 /** A release's part of all yum repositories. */
 export interface YumRow {
   packages: YumPackage[];
   withdrawn: YumChange[];
-  advisory: YumAdvisory | null;
+  advisories: YumAdvisory[];
 }
 
 interface YumChange {
@@ -38,10 +38,10 @@ export function yumPart(release: PublishedRelease, config: SiteConfig): FeedPart
   const row: YumRow = {
     packages: [],
     withdrawn: withdrawals(release, config),
-    advisory: yumAdvisory(release, config),
+    advisories: yumAdvisories(release, config),
   };
   for (const entry of release.packages) {
-    const listed = listedPackage(entry, row.advisory !== null, config);
+    const listed = listedPackage(entry, row.advisories.length > 0, config);
     if (typeof listed === "string")
       part.omitted.push({ id: entry.record.id, file: entry.file, reason: listed });
     else if (listed) row.packages.push(listed);

@@ -138,9 +138,10 @@ const updatesIn = (
   listed: ReadonlySet<YumPackage>,
   product: string,
 ): string[] =>
-  rows.flatMap(({ advisory, packages }) => {
+  rows.flatMap(({ advisories, packages }) => {
     const updated = packages.filter((entry) => listed.has(entry)).flatMap(({ updated }) => updated ?? []);
-    return advisory && updated.length > 0 ? [updateElement(advisory, updated, repo, product)] : [];
+    if (updated.length === 0) return [];
+    return advisories.map((advisory) => updateElement(advisory, updated, repo, product));
   });
 
 /** Certificates that clients need to check the rpms themselves. */
