@@ -124,7 +124,9 @@ function newlyNamed(
     return now.packages.flatMap((record) => {
       const artifact = now.artifacts[record.id];
       const same = before?.artifacts[record.id];
+      // A chart may lack its provenance, unless a feed copies it.
       const documents = (artifact?.documents ?? [])
+        .filter(({ format }) => format !== "helm-prov")
         .filter(
           ({ url, sha256 }) => !same?.documents?.some((old) => old.url === url && old.sha256 === sha256),
         )

@@ -89,21 +89,11 @@ describe("in a folder", () => {
     await upload("folder");
     await build("folder");
     const provenance = join(folder, "www/files/26.08.001/acme-1.2.3.tgz.prov");
-    const { size } = statSync(provenance);
-    const unpublished = "acme-1.2.3.tgz.prov has 5 bytes, expected";
-    const changes: [change: () => void, message: string][] = [
-      [() => writeFileSync(provenance, "other"), unpublished],
-      [
-        () => writeFileSync(provenance, "x".repeat(size)),
-        "acme-1.2.3.tgz.prov is missing or has other bytes",
-      ],
-      [() => rmSync(provenance), "acme-1.2.3.tgz.prov is missing"],
-    ];
-    for (const [change, message] of changes) {
+    for (const change of [() => writeFileSync(provenance, "other"), () => rmSync(provenance)]) {
       change();
       const { exitCode, stderr } = await run("publish", "folder");
       expect(exitCode).toBe(1);
-      expect(stderr).toContain(message);
+      expect(stderr).toContain("acme-1.2.3.tgz.prov is missing or has other bytes, expected the SHA-256");
       expect(readdirSync(join(folder, "www"))).not.toContain("current");
     }
   });
@@ -148,7 +138,8 @@ describe("in a bucket", () => {
     await upload("bucket");
     await build("bucket");
     const key = "pre/files/26.08.001/acme-1.2.3.tgz.prov";
-    const bytes = Buffer.alloc(fake.bucket.objects.get(key)?.bytes.length ?? 0);
+    expect([...fake.bucket.objects.keys()]).toContain(key);
+    const bytes = Buffer.from("other");
     fake.bucket.objects.set(key, { bytes, etag: etagOf(bytes), headers: {} });
     const { exitCode, stderr } = await run("publish", "bucket");
     expect(exitCode).toBe(1);
