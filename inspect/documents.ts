@@ -4,7 +4,7 @@ import type { ArtifactDocument } from "../shared/package-metadata.ts";
 import { SyntaxProblem } from "../shared/source.ts";
 import type { ByteSource } from "./bytes/byte-source.ts";
 import { utf8 } from "./bytes/small-file.ts";
-import { malformed } from "./verdict.ts";
+import { Fault, malformed } from "./verdict.ts";
 
 /** A kind of file beside artifacts, known by the ending that follows the artifact's name. */
 export interface DocumentFormat extends Pick<ArtifactDocument, "kind" | "format"> {
@@ -68,10 +68,10 @@ function statedBy(bytes: Uint8Array, format: string, subject: Subject): Stated {
 function cyclonedx(bom: unknown, subject: Subject): Stated {
   const { bomFormat, specVersion } = membersOf(bom);
   if (bomFormat !== "CycloneDX") throw malformed(`bomFormat is ${text(bomFormat)}, expected CycloneDX`);
-  const [, minor] = /^1\.(\d+)$/.exec(String(specVersion)) ?? [];
-  if (!(Number(minor) >= 5)) throw malformed(`specVersion is ${text(specVersion)}, expected 1.5 or later`);
+  if (typeof specVersion !== "string" || !/^1\.([5-9]|[1-9]\d)$/.test(specVersion))
+    throw malformed(`specVersion is ${text(specVersion)}, expected "1.5" or later`);
   requireName(bom, subject);
-  return { version: String(specVersion) };
+  return { version: specVersion };
 }
 
 /** SPDX 3 is another format than SPDX 2, with the same ending. It is attached and not read. */
@@ -87,44 +87,56 @@ function spdx(list: unknown, subject: Subject): Stated {
 /** A bundle has a signature of the artifact, or a signed statement about it. */
 function sigstore(bundle: unknown, subject: Subject): Stated {
   const { mediaType, messageSignature, dsseEnvelope } = membersOf(bundle);
-  const [, version] =
-    /^application\/vnd\.dev\.sigstore\.bundle(?:\.v|\+json;version=)(0\.\d)/.exec(String(mediaType)) ?? [];
+  const [, usual, version = usual] =
+    /^application\/vnd\.dev\.sigstore\.bundle(?:\.v(0\.\d)\+json|\+json;version=(0\.\d))$/.exec(
+      typeof mediaType === "string" ? mediaType : "",
+    ) ?? [];
   if (version === undefined)
     throw malformed(`mediaType is ${text(mediaType)}, expected that of a sigstore bundle`);
   if (dsseEnvelope !== undefined) requireSubject(dsseEnvelope, subject);
   else {
     const { digest } = membersOf(membersOf(messageSignature).messageDigest);
-    const found = Buffer.from(String(digest), "base64").toString("hex");
+    if (typeof digest !== "string")
+      throw malformed("it has neither a dsseEnvelope nor a messageSignature with a digest");
+    const found = Buffer.from(digest, "base64").toString("hex");
     if (found !== subject.sha256)
-      throw malformed(
-        `messageSignature is of the SHA-256 ${found || "of nothing"}, expected ${subject.sha256}`,
-      );
+      throw malformed(`messageSignature is of the digest ${text(found)}, expected ${subject.sha256}`);
   }
   return { version, ...(dsseEnvelope === undefined && { kind: "signature" }) };
 }
 
 /** Each line is an envelope, or a sigstore bundle around one, as `gh attestation download` writes it. */
 function inToto(bytes: Uint8Array, subject: Subject): Stated {
-  const lines = utf8(bytes, "it")
-    .split("\n")
-    .filter((line) => line.trim() !== "");
-  if (lines.length === 0) throw malformed("it has no statement");
-  for (const line of lines) {
-    const envelope = jsonIn(Buffer.from(line));
-    requireSubject(membersOf(envelope).dsseEnvelope ?? envelope, subject);
+  let statements = 0;
+  for (const [index, line] of utf8(bytes, "it").split("\n").entries()) {
+    if (line.trim() === "") continue;
+    const envelope = jsonIn(Buffer.from(line), index);
+    requireSubject(membersOf(envelope).dsseEnvelope ?? envelope, subject, `line ${index + 1}`);
+    statements++;
   }
+  if (statements === 0) throw malformed("it has no statement");
   return {};
 }
 
-function requireSubject(envelope: unknown, { file, sha256 }: Subject): void {
+function requireSubject(envelope: unknown, { file, sha256 }: Subject, place = "it"): void {
   const { payload } = membersOf(envelope);
-  if (typeof payload !== "string") throw malformed("it has no DSSE envelope with a payload");
-  const { subject } = membersOf(jsonIn(Buffer.from(payload, "base64")));
+  if (typeof payload !== "string") throw malformed(`${place} has no DSSE envelope with a payload`);
+  const { subject } = membersOf(statementIn(Buffer.from(payload, "base64"), place));
   const digests = (Array.isArray(subject) ? subject : []).map(
     (each) => membersOf(membersOf(each).digest).sha256,
   );
   if (!digests.includes(sha256))
-    throw malformed(`no subject of its statement has the SHA-256 of ${file}, ${sha256}`);
+    throw malformed(`${place} has a statement without a subject with the SHA-256 of ${file}, ${sha256}`);
+}
+
+/** The message has no position, because readers see only the encoded payload. */
+function statementIn(payload: Uint8Array, place: string): unknown {
+  try {
+    return jsonIn(payload);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    throw malformed(`${place} has an envelope whose payload is not a JSON statement`);
+  }
 }
 
 /** Generators name a file by its digest or by its path, in members that differ from one to the next. */
@@ -137,14 +149,17 @@ function requireName(list: unknown, { file, sha256 }: Subject): void {
   if (!isNamed(list)) throw malformed(`it names neither ${file} nor its SHA-256, ${sha256}`);
 }
 
-function jsonIn(bytes: Uint8Array): unknown {
+/** @param before lines of the document that precede these bytes */
+function jsonIn(bytes: Uint8Array, before = 0): unknown {
   const content = utf8(bytes, "it");
   try {
     return parseJson(content).value;
   } catch (error) {
     if (!(error instanceof SyntaxProblem)) throw error;
     const lines = content.slice(0, error.offset).split("\n");
-    throw malformed(`${error.message} (line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1})`);
+    throw malformed(
+      `${error.message} (line ${before + lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1})`,
+    );
   }
 }
 
