@@ -77,6 +77,7 @@ export { type ListedCatalog, readCutRelease } from "./plan/read-cut-release.ts";
 export { readPlan } from "./plan/read-plan.ts";
 export { type ChosenRecords, type RecordChoice, selectRecords } from "./plan/select-records.ts";
 export { showNotes } from "./plan/show-notes.ts";
+export { type Affected, affectedBy } from "./plan/affected.ts";
 export { noteProblems } from "./plan/show-release.ts";
 export {
   type CatalogStatus,

@@ -33,6 +33,23 @@ export function addLooking(program: CommandUnknownOpts, run: Run): void {
     .action((filters, options) =>
       run(async (host) => (await import("./list.ts")).list(filters, options, host)),
     );
+  row(
+    program,
+    "affected",
+    "Show the versions and files that a vulnerability concerns, and what replaces them.",
+    "relcat affected CVE-2026-12345 --format markdown",
+  )
+    .argument(
+      "<what>",
+      "CVE id, id of a note's security:, SHA-256, version, 26.05.001..26.08.001 or <26.08.002",
+    )
+    .addOption(formatOption("text", ["text", "json", "markdown"] as const))
+    .action((what, options) =>
+      run(
+        async (host) => (await import("./affected.ts")).affected(what, options, host),
+        options.format === "json",
+      ),
+    );
   const built = "relcat build --released --out public";
   row(program, "build", "Build the catalog site. Releases that are not cut get provisional ids.", built)
     .option("-o, --out <folder>", "folder for the site; default: dist of the project")

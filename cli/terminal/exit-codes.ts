@@ -27,6 +27,7 @@ const ofCommand: Readonly<Record<string, readonly number[]>> = {
   check: [1],
   status: [1, 7],
   list: [1],
+  affected: [1],
   build: [1, 3, 6],
   inspect: [1],
   plan: [1, 3, 5, 6, 10],

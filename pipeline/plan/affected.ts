@@ -1,0 +1,173 @@
+import { failure } from "../../shared/errors.ts";
+import { isVersion } from "../../shared/version.ts";
+import type { Note } from "../documents/note.ts";
+import type { IdentifiedRelease, Package } from "../ledger/assign-ids.ts";
+import type { Catalog } from "../ledger/catalog.ts";
+import { display } from "../project/display.ts";
+import { isPrivate } from "../records/normalize.ts";
+
+/** A vulnerability that notes describe, or name as a reference. */
+export interface Fix {
+  /** null: the note names only the vulnerability. */
+  id: string | null;
+  severity: string | null;
+  cve: string[];
+  /** The release that fixes it. */
+  version: string;
+}
+
+/** A public file of an affected release that is cut. */
+export interface AffectedFile {
+  id: number;
+  version: string;
+  file: string;
+  sha256: string;
+  /** Time at which it was cut. */
+  published: string;
+  /** null: it is not withdrawn. */
+  withdrawn: { reason: string; replaced_by: number | null } | null;
+}
+
+export interface Affected {
+  fixes: Fix[];
+  /** Ascending. */
+  versions: string[];
+  /** By version, then by id. */
+  files: AffectedFile[];
+  /** Times of the earliest and of the latest cut of a file; null: there is none. */
+  first: string | null;
+  last: string | null;
+  /** Releases that replace the affected ones: those that fix it, or the newest one that is not affected. */
+  instead: string[];
+}
+
+/**
+ * Finds what is affected.
+ * @param asked the id of a vulnerability or of an advisory, a version, a range of versions, or a SHA-256
+ * @throws RelcatError usage, record-unknown if no note and no file has it
+ */
+export function affectedBy(asked: string, { identified: { releases } }: Catalog): Affected {
+  const cut = releases.filter(({ packages }) => packages.some(({ ledgerState }) => ledgerState !== "new"));
+  if (/^[0-9a-f]{64}$/i.test(asked)) return affectedFiles(asked.toLowerCase(), cut);
+  const within = rangeOf(asked);
+  if (within) {
+    const versions = cut.map(({ release }) => release.version).filter(within);
+    return answerOf(versions, [], newestOutside(versions, cut), cut);
+  }
+  const fixes = releases.flatMap(({ release }) =>
+    release.notes.flatMap((note) => {
+      const fix = fixOf(note, asked, release.version);
+      return fix ? [{ fix, isAffected: affectedVersions(note, release.version) }] : [];
+    }),
+  );
+  if (fixes.length === 0)
+    throw failure(
+      "record-unknown",
+      `no note names ${display(asked)}`,
+      "Give the id of a vulnerability or of a note's security:, a SHA-256, a version, or a range such as <26.08.002.",
+    );
+  const fixing = new Set(fixes.map(({ fix }) => fix.version));
+  const versions = cut
+    .map(({ release }) => release.version)
+    .filter((version) => !fixing.has(version) && fixes.some(({ isAffected }) => isAffected(version)));
+  return answerOf(
+    versions,
+    fixes.map(({ fix }) => fix),
+    offered(cut).filter((version) => fixing.has(version)),
+    cut,
+  );
+}
+
+/** @returns undefined: it is no version and no range */
+function rangeOf(asked: string): ((version: string) => boolean) | undefined {
+  if (isVersion(asked)) return (version) => version === asked;
+  const [first = "", last = ""] = asked.startsWith("<") ? ["", asked.slice(1)] : asked.split("..");
+  if (!isVersion(last) || (first !== "" && !isVersion(first))) return undefined;
+  return first === "" ? (version) => version < last : (version) => version >= first && version <= last;
+}
+
+function fixOf({ refs, security, advisory }: Note, asked: string, version: string): Fix | undefined {
+  const cve = refs.flatMap((ref) => ref.toUpperCase().match(/CVE-\d{4}-\d{4,}/g) ?? []);
+  const isIt = security && (advisory?.id === asked || cve.includes(asked.toUpperCase()));
+  return isIt
+    ? { id: advisory?.id ?? null, severity: advisory?.severity ?? null, cve: [...new Set(cve)], version }
+    : undefined;
+}
+
+/** A note that says nothing about versions means all before its release. */
+function affectedVersions({ advisory }: Note, fixedIn: string): (version: string) => boolean {
+  const affected = advisory?.affected ?? `<${fixedIn}`;
+  if (typeof affected === "string") return (version) => version < affected.slice(1);
+  return (version) => affected.includes(version);
+}
+
+function affectedFiles(sha256: string, cut: readonly IdentifiedRelease[]): Affected {
+  const files = cut
+    .flatMap(filesOf)
+    .filter(({ package: { artifact }, file }) =>
+      [file.sha256, ...(artifact.documents ?? []).map((document) => document.sha256)].includes(sha256),
+    )
+    .map(({ file }) => file);
+  if (files.length === 0)
+    throw failure(
+      "record-unknown",
+      `no public file that is cut has the SHA-256 ${sha256}`,
+      "relcat verify FILE --from SITE also names files with a similar name.",
+    );
+  const versions = [...new Set(files.map(({ version }) => version))];
+  return summary(versions, files, [], newestOutside(versions, cut));
+}
+
+function answerOf(
+  versions: readonly string[],
+  fixes: readonly Fix[],
+  instead: readonly string[],
+  cut: readonly IdentifiedRelease[],
+): Affected {
+  const files = cut
+    .filter(({ release }) => versions.includes(release.version))
+    .flatMap((release) => filesOf(release).map(({ file }) => file));
+  return summary(versions, files, fixes, instead);
+}
+
+function summary(
+  versions: readonly string[],
+  files: readonly AffectedFile[],
+  fixes: readonly Fix[],
+  instead: readonly string[],
+): Affected {
+  const times = files.map(({ published }) => published).sort();
+  return {
+    fixes: [...fixes],
+    versions: [...versions],
+    files: [...files],
+    first: times[0] ?? null,
+    last: times.at(-1) ?? null,
+    instead: [...instead],
+  };
+}
+
+const filesOf = ({ release, packages }: IdentifiedRelease): { package: Package; file: AffectedFile }[] =>
+  packages
+    .filter(({ ledgerState, artifact }) => ledgerState !== "new" && !isPrivate(artifact.content))
+    .map((entry) => {
+      const { id, created, artifact, retraction } = entry;
+      const withdrawn = retraction && { reason: retraction.reason, replaced_by: retraction.replaced_by };
+      const { file, content } = artifact;
+      return {
+        package: entry,
+        file: { id, version: release.version, file, sha256: content.checksum, published: created, withdrawn },
+      };
+    });
+
+/** Versions that have a public file that is not withdrawn. */
+const offered = (cut: readonly IdentifiedRelease[]): string[] =>
+  cut
+    .filter((release) => filesOf(release).some(({ file }) => !file.withdrawn))
+    .map(({ release }) => release.version);
+
+/** The newest offered release that is not affected; none: empty. */
+const newestOutside = (versions: readonly string[], cut: readonly IdentifiedRelease[]): string[] =>
+  offered(cut)
+    .filter((version) => !versions.includes(version))
+    .slice(-1);
