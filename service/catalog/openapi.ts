@@ -1,12 +1,13 @@
 import { z } from "zod";
 import { manifestSchema } from "../../pipeline/documents/manifest.ts";
 import { packageRecordSchema, publishedRecordSchema } from "../../pipeline/documents/package-record.ts";
-import { goneSchema } from "../../pipeline/documents/site.ts";
+import { goneSchema, latestSchema, versionsPath, versionsSchema } from "../../pipeline/documents/site.ts";
 import { filterFields } from "../../pipeline/selection/fields.ts";
 import { architecture } from "../../shared/package-metadata.ts";
 import { plainJson } from "../../shared/portable-patterns.ts";
 import { linePattern } from "../../shared/version.ts";
 import { type ApiDescription, openApiOf } from "../http/openapi.ts";
+import type { Route } from "../http/routes.ts";
 import { type CatalogOperation, catalogRoutes } from "./routes.ts";
 
 const record = publishedRecordSchema.meta({ id: "Package" });
@@ -76,7 +77,24 @@ const arch = architecture.optional().meta({
 });
 const strict = z.enum(["1"]).optional().meta({ description: "Unknown parameters are an error." });
 
-const description: ApiDescription<CatalogOperation> = {
+/** Documents that each host serves as files of the site, and no route answers. */
+type FileOperation = "latestPackages" | "listVersions";
+const fileRoutes: readonly Route<FileOperation>[] = [
+  {
+    path: "/api/v1/latest.json",
+    name: "Latest Packages",
+    description: "The newest version of each package type.",
+    operations: { GET: "latestPackages" },
+  },
+  {
+    path: `/${versionsPath}`,
+    name: "Versions",
+    description: "The versions, oldest first.",
+    operations: { GET: "listVersions" },
+  },
+];
+
+const description: ApiDescription<CatalogOperation | FileOperation> = {
   title: "Package catalog",
   version: "1",
   description:
@@ -183,7 +201,33 @@ const description: ApiDescription<CatalogOperation> = {
         "410": failed("The record was withdrawn.", goneSchema),
       },
     },
+    latestPackages: {
+      summary: "The newest version of each package type",
+      security: [],
+      responses: {
+        "200": {
+          description: "The data that installers need.",
+          content: jsonAs(latestSchema.meta({ id: "LatestPackages" })),
+        },
+        "304": { description: "Not changed since the ETag of If-None-Match." },
+        "404": { description: "No site is published at this address." },
+      },
+    },
+    listVersions: {
+      summary: "All versions, for update programs",
+      security: [],
+      responses: {
+        "200": {
+          description:
+            "Oldest first; withdrawn releases are deprecated, and releases that are not cut are absent.",
+          content: jsonAs(versionsSchema.meta({ id: "Versions" })),
+        },
+        "304": { description: "Not changed since the ETag of If-None-Match." },
+        "404": { description: "An older version of relcat made the site." },
+      },
+    },
   },
 };
 
-export const catalogOpenApiText = (): string => plainJson(openApiOf(catalogRoutes, description));
+export const catalogOpenApiText = (): string =>
+  plainJson(openApiOf([...catalogRoutes, ...fileRoutes], description));

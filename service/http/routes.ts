@@ -3,7 +3,7 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** One address with its operations. */
 export interface Route<Operation> {
-  /** With a final slash; `:name` matches one segment. */
+  /** With a final slash, unless it is a file of the site; `:name` matches one segment. */
   path: string;
   /** Name for OPTIONS and the documentation. */
   name: string;

@@ -2,8 +2,11 @@
 import { mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { openSettings } from "../../pipeline/project/settings.ts";
+import { signProved } from "../../pipeline/trust/sign-site.ts";
 import { killedAt } from "../support/interrupt.ts";
-import { type PublishingProject, publishingProject } from "./support.ts";
+import { sha256 } from "./forged-site.ts";
+import { inDays, type PublishingProject, publishingProject } from "./support.ts";
 
 const root = "releases/trust/1.root.json";
 const live = (project: PublishingProject) => join(project.www, "current");
@@ -97,6 +100,29 @@ test("renewals do not displace the builds that rollback can restore", async () =
   expect(project.state().history.map(({ action }) => action)).toEqual(["refresh", "publish", "publish"]);
   expect(await rollback(project)).toMatchObject({ exitCode: 0 });
   expect(page(project)).not.toContain("Second.");
+});
+
+test("signatures of a build that an earlier relcat made without lists of versions are renewed", async () => {
+  const project = await publishingProject();
+  const dist = join(project.folder, "dist");
+  const build = JSON.parse(readFileSync(join(dist, "build.json"), "utf8"));
+  const lists = Object.keys(build.files).filter((path) => path.startsWith("api/v1/versions."));
+  expect(lists).toContain("api/v1/versions.json");
+  for (const path of lists) {
+    rmSync(join(dist, path));
+    delete build.files[path];
+  }
+  writeFileSync(join(dist, "build.json"), JSON.stringify(build));
+  const proved = sha256(readFileSync(join(dist, "build.json")));
+  const signing = { environment: project.secrets, now: Date.parse(inDays(-5)) };
+  const context = { pid: process.pid, onWait: () => undefined };
+  await signProved(await openSettings(join(project.folder, "releases")), dist, proved, signing, context);
+  await project.succeed("publish", "prod");
+  const published = project.state().build;
+  rmSync(dist, { recursive: true });
+  await project.succeed("publish", "prod", "--refresh");
+  expect(project.state()).toMatchObject({ build: published, history: [{ action: "refresh" }, {}] });
+  await verify(project);
 });
 
 test("a kept build that was changed is neither restored nor signed again", async () => {

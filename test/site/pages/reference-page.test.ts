@@ -62,6 +62,8 @@ test("each request has a line for curl with the site's address, and a key only w
     "curl -fsSL -H 'Accept: application/json' 'https://downloads.example.com/base/api/v1/package/latest/'",
     "curl -fsSL -H 'Accept: application/json' 'https://downloads.example.com/base/api/v1/package/ID/'",
     "curl -fsSL -H 'Accept: application/json' 'https://downloads.example.com/base/api/v1/package/ID/download/'",
+    "curl -fsSL -H 'Accept: application/json' 'https://downloads.example.com/base/api/v1/latest.json'",
+    "curl -fsSL -H 'Accept: application/json' 'https://downloads.example.com/base/api/v1/versions.json'",
   ]);
 });
 
@@ -73,6 +75,8 @@ test("requests without input can be tried from the page", () => {
     "../v1/package/?format=api",
     "../../api/v1/?format=json",
     "../../api/v1/package/?format=json",
+    "../../api/v1/latest.json?format=json",
+    "../../api/v1/versions.json?format=json",
   ]);
 });
 
