@@ -20,6 +20,7 @@ const commands = [
   ["check"],
   ["status"],
   ["list"],
+  ["affected"],
   ["build"],
   ["cut"],
   ["uncut"],
