@@ -70,6 +70,7 @@ export {
   unmergedMetadata,
 } from "./ledger/settled-metadata.ts";
 export { decideUncut, uncut } from "./ledger/uncut.ts";
+export { type Affected, affectedBy } from "./plan/affected.ts";
 export { type CutRequest, cut } from "./plan/cut.ts";
 export { type ListedRecord, listRecords } from "./plan/list-records.ts";
 export { type Decided, hasChanges, type PlanRequest, planCatalog } from "./plan/plan.ts";
@@ -77,7 +78,6 @@ export { type ListedCatalog, readCutRelease } from "./plan/read-cut-release.ts";
 export { readPlan } from "./plan/read-plan.ts";
 export { type ChosenRecords, type RecordChoice, selectRecords } from "./plan/select-records.ts";
 export { showNotes } from "./plan/show-notes.ts";
-export { type Affected, affectedBy } from "./plan/affected.ts";
 export { noteProblems } from "./plan/show-release.ts";
 export {
   type CatalogStatus,

@@ -1,4 +1,6 @@
 import { hash } from "node:crypto";
+import { truncateSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { artifact, type Project, project } from "../../support/project.ts";
 
@@ -257,4 +259,14 @@ test("a manifest whose document has another name is refused", async () => {
   expect((await found.run("check")).stdout).toContain(
     `the document is called "other.cdx.json", expected ${file} with an ending`,
   );
+});
+
+test("a document of more than 64 MiB is refused before it is read", async () => {
+  const found = built({ ".cdx.json": "{}" });
+  truncateSync(join(found.folder, "out", `${file}.cdx.json`), 64 * 1024 * 1024 + 1);
+  const { exitCode, stderr } = await ingest(found);
+  expect([exitCode, stderr]).toEqual([
+    1,
+    expect.stringContaining("it has 67108865 bytes, expected 67108864 at most"),
+  ]);
 });
