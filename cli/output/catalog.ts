@@ -138,41 +138,44 @@ export const listRecords = document("Records that match, in the order of the API
   ),
 });
 
-export const affected = document("What a vulnerability, a range of versions or a file concerns.", {
-  asked: text("What was asked for."),
-  fixes: list(
-    object({
-      id: text("Id of the note's security:; null: it has none.").nullable(),
-      severity: text("Its severity; null: it is not stated.").nullable(),
-      cve: texts("Ids at the CVE program that the note names."),
-      version: member(version, "The release that fixes it."),
-    }),
-    "Notes that name the vulnerability; empty for other questions.",
-  ),
-  versions: list(member(version, "An affected version."), "Affected releases that are cut, ascending."),
-  files: list(
-    object({
-      id: member(id, "Id of the record."),
-      version: member(version, "Version of its release."),
-      file: text("Name of its file."),
-      sha256: text("SHA-256 of its file, or unknown."),
-      published: member(timestamp, "Time at which it was cut."),
-      withdrawn: object({
-        reason: text("Reason, as published."),
-        replaced_by: member(id.nullable(), "Id of the record to use instead."),
-      })
-        .nullable()
-        .meta({ description: "Its withdrawal; null if it is not withdrawn." }),
-    }),
-    "Public files of these releases.",
-  ),
-  first: member(timestamp.nullable(), "Time of the earliest cut of a file; null: there is none."),
-  last: member(timestamp.nullable(), "Time of the latest one."),
-  instead: list(
-    member(version, "A version."),
-    "Releases to use instead: those that fix it, or the newest one that is not affected.",
-  ),
-});
+export const affected = document(
+  "Versions and files that a vulnerability, a range of versions or a file concerns.",
+  {
+    asked: text("The question: an id, a version, a range or a SHA-256."),
+    fixes: list(
+      object({
+        id: text("Id of the note's security:; null: it has none.").nullable(),
+        severity: text("Its severity; null: it is not stated.").nullable(),
+        cve: texts("Ids at the CVE program that the note names."),
+        version: member(version, "The release that fixes it."),
+      }),
+      "Notes that name the vulnerability; empty for other questions.",
+    ),
+    versions: list(member(version, "An affected version."), "Affected releases that are cut, ascending."),
+    files: list(
+      object({
+        id: member(id, "Id of the record."),
+        version: member(version, "Version of its release."),
+        file: text("Name of its file."),
+        sha256: text("SHA-256 of its file, or unknown."),
+        published: member(timestamp, "Time at which it was cut."),
+        withdrawn: object({
+          reason: text("Reason, as published."),
+          replaced_by: member(id.nullable(), "Id of the record to use instead."),
+        })
+          .nullable()
+          .meta({ description: "Its withdrawal; null if it is not withdrawn." }),
+      }),
+      "Public files of these releases.",
+    ),
+    first: member(timestamp.nullable(), "Time of the earliest cut of a file; null: there is none."),
+    last: member(timestamp.nullable(), "Time of the latest one."),
+    instead: list(
+      member(version, "A version."),
+      "Releases to use instead: those that fix it, or the newest one that is not affected.",
+    ),
+  },
+);
 
 export const build = document("A site that was built.", {
   out: text("Folder of the site."),

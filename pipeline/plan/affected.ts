@@ -78,7 +78,7 @@ export function affectedBy(asked: string, { identified: { releases } }: Catalog)
   );
 }
 
-/** @returns undefined: it is no version and no range */
+/** @returns undefined if it is neither a version nor a range */
 function rangeOf(asked: string): ((version: string) => boolean) | undefined {
   if (isVersion(asked)) return (version) => version === asked;
   const [first = "", last = ""] = asked.startsWith("<") ? ["", asked.slice(1)] : asked.split("..");
