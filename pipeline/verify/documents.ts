@@ -73,6 +73,8 @@ export async function readDocuments(trusted: TrustedSite): Promise<SignedDocumen
   if (!Array.isArray(list)) throw notAsDescribed(trusted, "catalog/index.json", "is not a list");
   const latest = checkShape(await readTarget(trusted, "catalog/latest.json"), latestSchema);
   findings.push(...latest.wrong.map((what) => ({ path: "catalog/latest.json", what })));
+  // Earlier versions of relcat did not sign it.
+  if (await trusted.describe("catalog/versions.json")) await readTarget(trusted, "catalog/versions.json");
   for (const [path, file] of copies(releases.keys())) {
     if ((await trusted.describe(path))?.hashes.sha256 !== listed[file]?.sha256)
       findings.push({ path, what: `differs from the listed ${file}` });
