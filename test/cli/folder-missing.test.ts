@@ -15,6 +15,7 @@ const inProject: Record<string, string> = {
   check: "",
   status: "",
   list: "",
+  affected: "26.08.001",
   build: "",
   plan: "",
   cut: "--all",

@@ -36,6 +36,11 @@ export const projectExamples: Readonly<Record<string, Example>> = {
   check: { prints: /the ledger only grew since origin\/main/ },
   status: { prints: /^26\.09\.001 +open[\s\S]*^prod .*live[\s\S]*Next: relcat cut 26\.09\.001/m },
   list: { prints: /26\.09\.001 +deb .*tool-26\.09\.001_2204\.deb/ },
+  affected: {
+    before:
+      "mkdir -p releases/26.09.001/notes && printf 'component: server\\nkind: fix\\ntext: Fixed.\\nsecurity: { id: A-1, cve: [CVE-2026-12345], severity: high }\\n' >releases/26.09.001/notes/a.yaml",
+    prints: /^- Fixed in 26\.09\.001: <code>A-1, CVE-2026-12345, severity high<\/code>$/m,
+  },
   build: {
     prints: /Built 1 release with 3 packages into public\//,
     after: "test -f public/api/v1/package/index.json",

@@ -20,6 +20,7 @@ export const groups = {
       "check",
       "status",
       "list",
+      "affected",
       "build",
       "plan",
       "cut",

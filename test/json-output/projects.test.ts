@@ -63,6 +63,7 @@ describe("releases", () => {
     const reason = ["--reason", "It does not start.", "--yes"];
     await shows(made.folder, "retract", "retract", "1", ...reason, "--dry-run");
     expect((await shows(made.folder, "retract", "retract", "1", ...reason)).events).toHaveLength(1);
+    expect((await shows(made.folder, "affected", "affected", "<26.12.001")).files.length).toBeGreaterThan(0);
     const { details } = await shows(made.folder, "list", "list", "--all");
     expect(details.map(({ state }: { state: string }) => state)).toContain("withdrawn");
     await shows(made.folder, "list", "list", "package_type=deb");

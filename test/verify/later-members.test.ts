@@ -59,6 +59,7 @@ test("the schemas of a site's documents allow unknown members at every depth, th
     "release-notes",
     "latest",
     "versions",
+    "lines",
     "gone",
     "build",
     "feeds",
