@@ -1,5 +1,6 @@
 import { feedPath } from "./feeds/paths.ts";
 import type { ObjectHeaders } from "./object-store.ts";
+import { isInRareFolder } from "./site-paths.ts";
 
 /** Cache-Control headers. */
 export const cacheControl = {
@@ -43,8 +44,7 @@ export const isHashedAsset = (path: string): boolean => /^assets\/.+\.[0-9a-f]{8
 export function cachingOf(path: string): string {
   const feed = feedPath(path);
   if (feed) return feed.role === "immutable" ? cacheControl.upload : cacheControl.artifact;
-  // Web servers send the headers of artifacts outside of the site's own folders.
-  if (path.startsWith(".well-known/")) return cacheControl.artifact;
+  if (isInRareFolder(path)) return cacheControl.artifact;
   return isHashedAsset(path) ? cacheControl.immutable : cacheControl.public;
 }
 

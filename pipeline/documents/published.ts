@@ -97,6 +97,10 @@ export interface ReleaseSummary {
   releasedAt?: string | undefined;
   summary: string | null;
   provisional: boolean;
+  /** Day of the last correction of its notes. */
+  corrected?: string | undefined;
+  /** Notes about vulnerabilities; absent: none. */
+  securityNotes?: readonly Note[];
   /** Not retracted, id descending. */
   packages: readonly { id: number; platform: number; packageType: string }[];
   retracted: readonly RetractedRecord[];

@@ -19,9 +19,14 @@ const ownFolders = new Set([
   ...feedFolders,
 ]);
 
+/** Folders that few sites have; web servers send what is in them with the headers of artifacts. */
+const rareFolders = new Set([".well-known", "csaf"]);
+
+export const isInRareFolder = (path: string): boolean => rareFolders.has(path.slice(0, path.indexOf("/")));
+
 /** True for paths in relcat's own folders, where an artifact could replace a document. */
 export const isInOwnFolder = (path: string): boolean =>
-  path.includes("/") && ownFolders.has(path.slice(0, path.indexOf("/")));
+  path.includes("/") && (ownFolders.has(path.slice(0, path.indexOf("/"))) || isInRareFolder(path));
 
 /** The same folders as a pattern for nginx, Caddy and JavaScript, matched after the first slash. */
 export const documentFolders = `(?:${[...ownFolders].join("|")})/`;

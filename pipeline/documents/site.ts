@@ -240,6 +240,10 @@ export const securityPath = ".well-known/security.txt";
 /** The same without its end, which signing adds. */
 export const undatedSecurityPath = ".well-known/security.undated";
 
+/** Path of an advisory in CSAF, whose section 5.1 has the rule for the name. */
+export const csafPath = (id: string): string =>
+  `csaf/${id.toLowerCase().replace(/[^+\-a-z0-9]+/g, "_")}.json`;
+
 export const linesPath = "api/v1/lines.json";
 
 const supportDate = z.union([date, z.literal("tba")], expects("option-value", "a date, or tba"));

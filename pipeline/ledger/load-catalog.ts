@@ -1,5 +1,6 @@
 import type { Problem } from "../../shared/errors.ts";
 import { noteSchema } from "../documents/note.ts";
+import { csafPath } from "../documents/site.ts";
 import type { AuthoredFiles } from "../project/authored-files.ts";
 import type { ReleaseFiles } from "../project/discover.ts";
 import { pathsOfRelease, readDocuments } from "../project/parse.ts";
@@ -156,7 +157,7 @@ function reviewer(
   const ids = idAssignment(ledger, scope.allocate);
   const completeness = completenessCheck(config);
   const feeds = feedCheck(config, project.configPlace);
-  const advisories = new Map<string, string>();
+  const advisories = new Map<string, { id: string; version: string }>();
   return {
     nextId: ids.nextId,
     identify(read) {
@@ -202,16 +203,24 @@ async function checkNextNotes({ folder, next, files, config }: Project): Promise
   );
 }
 
-/** Ids are permanent, so that readers can look one up. @param known version by id, to which those of the release are added */
+/**
+ * Ids are permanent, so that readers can look one up.
+ * @param known by path of the advisory; those of the release are added
+ */
 function repeatedAdvisories(
-  { version, folder, advisories = [] }: OutlinedRelease,
-  known: Map<string, string>,
+  { version, folder, securityNotes = [] }: OutlinedRelease,
+  known: Map<string, { id: string; version: string }>,
 ): Problem[] {
-  return advisories.flatMap((id): Problem[] => {
-    const other = known.get(id);
-    known.set(id, version);
-    if (other === undefined) return [];
-    const message = `two notes have the id ${id}, one of ${other} and one of ${version}`;
+  return securityNotes.flatMap(({ advisory }): Problem[] => {
+    if (!advisory) return [];
+    const { id } = advisory;
+    const other = known.get(csafPath(id));
+    known.set(csafPath(id), { id, version });
+    if (!other) return [];
+    const message =
+      other.id === id
+        ? `two notes have the id ${id}, one of ${other.version} and one of ${version}`
+        : `${id} of ${version} and ${other.id} of ${other.version} have one file name, ${csafPath(id)}`;
     const hint = "Give the newer one an id of its own: the id of a vulnerability is permanent.";
     const at = { file: `${folder}/release.yaml`, line: 1, column: 1 };
     return [{ code: "advisory-repeated", severity: "error", message, hint, at }];

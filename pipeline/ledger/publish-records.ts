@@ -42,8 +42,11 @@ export function publicPackages(
 
 /** The part of a release that stays in memory, because pages and lists across releases need it. */
 export function summarizeRelease(identified: IdentifiedOutline, ledger: Ledger): ReleaseSummary {
+  const { corrected, securityNotes } = identified.release;
   return {
     ...headOf(identified, ledger),
+    corrected,
+    ...(securityNotes && { securityNotes }),
     packages: listed(identified).map(({ id, artifact: { content } }) => {
       return { id, platform: content.platform, packageType: content.package_type };
     }),

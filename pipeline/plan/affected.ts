@@ -1,20 +1,10 @@
 import { failure } from "../../shared/errors.ts";
 import { isVersion } from "../../shared/version.ts";
-import type { Note } from "../documents/note.ts";
 import type { IdentifiedRelease, Package } from "../ledger/assign-ids.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import { display } from "../project/display.ts";
 import { isPrivate } from "../records/normalize.ts";
-
-/** A vulnerability that notes describe, or name as a reference. */
-export interface Fix {
-  /** null: the note names only the vulnerability. */
-  id: string | null;
-  severity: string | null;
-  cve: string[];
-  /** The release that fixes it. */
-  version: string;
-}
+import { type Fix, vulnerable } from "../selection/vulnerable.ts";
 
 /** A public file of an affected release that is cut. */
 export interface AffectedFile {
@@ -54,25 +44,22 @@ export function affectedBy(asked: string, { identified: { releases } }: Catalog)
     const versions = cut.map(({ release }) => release.version).filter(within);
     return answerOf(versions, [], newestOutside(versions, cut), cut);
   }
-  const fixes = releases.flatMap(({ release }) =>
-    release.notes.flatMap((note) => {
-      const fix = fixOf(note, asked, release.version);
-      return fix ? [{ fix, isAffected: affectedVersions(note, release.version) }] : [];
-    }),
+  const known = new Set(cut.map(({ release }) => release.version));
+  const found = vulnerable(
+    asked,
+    releases.map(({ release: { version, notes } }) => ({ version, notes, isCut: known.has(version) })),
   );
-  if (fixes.length === 0)
+  if (!found)
     throw failure(
       "record-unknown",
       `no note names ${display(asked)}`,
       "Give the id of a vulnerability or of a note's security:, a SHA-256, a version, or a range such as <26.08.002.",
     );
-  const fixing = new Set(fixes.map(({ fix }) => fix.version));
-  const versions = cut
-    .map(({ release }) => release.version)
-    .filter((version) => !fixing.has(version) && fixes.some(({ isAffected }) => isAffected(version)));
+  const { fixes, versions } = found;
+  const fixing = new Set(fixes.map(({ version }) => version));
   return answerOf(
     versions,
-    fixes.map(({ fix }) => fix),
+    fixes,
     offered(cut).filter((version) => fixing.has(version)),
     cut,
   );
@@ -84,21 +71,6 @@ function rangeOf(asked: string): ((version: string) => boolean) | undefined {
   const [first = "", last = ""] = asked.startsWith("<") ? ["", asked.slice(1)] : asked.split("..");
   if (!isVersion(last) || (first !== "" && !isVersion(first))) return undefined;
   return first === "" ? (version) => version < last : (version) => version >= first && version <= last;
-}
-
-function fixOf({ refs, security, advisory }: Note, asked: string, version: string): Fix | undefined {
-  const cve = refs.flatMap((ref) => ref.toUpperCase().match(/CVE-\d{4}-\d{4,}/g) ?? []);
-  const isIt = security && (advisory?.id === asked || cve.includes(asked.toUpperCase()));
-  return isIt
-    ? { id: advisory?.id ?? null, severity: advisory?.severity ?? null, cve: [...new Set(cve)], version }
-    : undefined;
-}
-
-/** A note that says nothing about versions means all before its release. */
-function affectedVersions({ advisory }: Note, fixedIn: string): (version: string) => boolean {
-  const affected = advisory?.affected ?? `<${fixedIn}`;
-  if (typeof affected === "string") return (version) => version < affected.slice(1);
-  return (version) => affected.includes(version);
 }
 
 function affectedFiles(sha256: string, cut: readonly IdentifiedRelease[]): Affected {

@@ -52,8 +52,10 @@ export interface OutlinedRelease<A extends ArtifactOutline = ArtifactOutline> {
   folder: string;
   date: string;
   summary: string | null;
-  /** Ids of vulnerabilities that its notes fix; absent: none. */
-  advisories?: readonly string[];
+  /** Day of the last correction of its published notes. */
+  corrected?: string | undefined;
+  /** Notes about vulnerabilities; absent: none. */
+  securityNotes?: readonly Note[];
   /** In the order of id assignment. */
   artifacts: A[];
   /** True if all files were readable and all types known. */
@@ -62,7 +64,5 @@ export interface OutlinedRelease<A extends ArtifactOutline = ArtifactOutline> {
 
 /** A release with merged manifests. */
 export interface Release extends OutlinedRelease<Artifact> {
-  /** Day of the last correction of its published notes. */
-  corrected?: string | undefined;
   notes: Note[];
 }

@@ -39,7 +39,7 @@ export function normalizeRelease(
     parsed.notes.map((note) => note.value),
     config,
   );
-  const advisories = notes.flatMap(({ advisory }) => advisory?.id ?? []);
+  const securityNotes = notes.filter(({ security }) => security);
   const release: Release = {
     version: parsed.version,
     folder: parsed.folder,
@@ -47,7 +47,7 @@ export function normalizeRelease(
     corrected: written.corrected,
     summary: written.summary?.trim() || null,
     notes,
-    ...(advisories.length > 0 && { advisories }),
+    ...(securityNotes.length > 0 && { securityNotes }),
     artifacts: artifacts.map((artifact) =>
       Object.assign(artifact, {
         repository: repositoryName(artifact.metadata),

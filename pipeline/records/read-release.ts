@@ -52,7 +52,7 @@ export function readRelease(
   };
 }
 
-/** Keeps only what later builds need of a release: no notes, data or inspections. */
+/** Keeps only what later builds need of a release: no data, inspections or other notes. */
 export function outlineOf({ release, problems, findings }: ReadRelease): ReadRelease<OutlinedRelease> {
   const { notes: _, artifacts, ...head } = release;
   const outlines = artifacts.map(asOutline);

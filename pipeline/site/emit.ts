@@ -17,6 +17,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { publishRelease, summarizeRelease } from "../ledger/publish-records.ts";
 import { indexRecords } from "../selection/record-index.ts";
 import { array, listFiles } from "./catalog-list.ts";
+import { csafFiles } from "./csaf.ts";
 import { facetFiles, facetKeys } from "./facets.ts";
 import { feedCopies, feedGroups, feedParts, feedTags, leftOutOfFeeds } from "./feeds/feeds.ts";
 import { hostingFiles } from "./hosting/hosting.ts";
@@ -176,8 +177,13 @@ export function siteRenderer(ledger: Ledger, config: Config, sources: Sources): 
       };
       return { group, slices: slicesOf(release, isInFeeds, config, templates) };
     },
-    acrossReleases: (releases) =>
-      groupsAcrossReleases(releases.toReversed(), basis, config, sources, templates),
+    *acrossReleases(releases) {
+      if (releases.some(({ securityNotes }) => securityNotes?.some(({ advisory }) => advisory))) {
+        const key = digestOf(basis, ...releases.map((release) => release.key));
+        yield { name: "advisories", key, files: csafFiles(releases, ledger, config) };
+      }
+      yield* groupsAcrossReleases(releases.toReversed(), basis, config, sources, templates);
+    },
     copies: (releases) => feedCopies(newestFirst(releases), config),
     leftOut: (releases) => leftOutOfFeeds(newestFirst(releases), config),
   };

@@ -1,6 +1,7 @@
 import { architectureOf } from "../../../shared/package-metadata.ts";
 import { platformFolder } from "../../../shared/package-types.ts";
 import type { OutputFile, PublishedRelease, SiteConfig } from "../../documents/published.ts";
+import { csafPath } from "../../documents/site.ts";
 import { signatureNamespace, signerOf } from "../../documents/trust.ts";
 import { shellWord } from "../../project/shell-word.ts";
 import { renderMarkdown } from "../markdown.ts";
@@ -96,9 +97,14 @@ function releaseModel(
       { href: "notes.md", text: "Notes, Markdown" },
       { href: "notes.json", text: "Notes, JSON" },
       { href: `${root}api/v1/release/${version}/index.json`, text: "Release, JSON" },
+      ...advisoriesOf(release).map((id) => ({ href: `${root}${csafPath(id)}`, text: `${id}, CSAF` })),
     ],
   };
 }
+
+/** Ids of the vulnerabilities that have a document, as soon as the release is cut. */
+const advisoriesOf = ({ releasedAt, notes }: PublishedRelease): string[] =>
+  releasedAt === undefined ? [] : notes.flatMap(({ advisory }) => advisory?.id ?? []);
 
 /** How much of a release was withdrawn; empty if nothing was. */
 export function withdrawalText(kept: number, withdrawn: number): string {

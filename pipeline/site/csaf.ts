@@ -1,0 +1,202 @@
+import type { Advisory, Note } from "../documents/note.ts";
+import type { OutputFile, ReleaseSummary, SiteConfig } from "../documents/published.ts";
+import { csafPath } from "../documents/site.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Entry } from "../ledger/ledger-records.ts";
+import { cveOf, vulnerable } from "../selection/vulnerable.ts";
+import { cvss3 } from "./cvss.ts";
+import { withoutForbidden } from "./escape.ts";
+import { jsonFile } from "./output.ts";
+import { plainText } from "./plain-text.ts";
+
+/** A release that is cut. */
+interface Product extends ReleaseSummary {
+  /** Public files with a ledger line, including withdrawn ones. */
+  files: Entry[];
+}
+
+interface Vulnerability {
+  /** undefined: it has no id at the CVE program. */
+  cve: string | undefined;
+  fixed: Product[];
+  affected: Product[];
+}
+
+/** A note that describes a vulnerability. */
+interface Described {
+  note: Note;
+  advisory: Advisory;
+  own: Product;
+  vulnerabilities: Vulnerability[];
+}
+
+/**
+ * A document in CSAF 2.0 for each note with an id, as soon as its release is cut. Members are in the order of the
+ * alphabet, which CSAF recommends.
+ * @param releases ascending by version
+ */
+export function* csafFiles(
+  releases: readonly ReleaseSummary[],
+  ledger: Ledger,
+  config: SiteConfig,
+): Generator<OutputFile> {
+  const products = releases
+    .filter(({ releasedAt }) => releasedAt !== undefined)
+    .map((release) => ({ ...release, files: publicFiles(release, ledger) }));
+  const cut = new Set(products.map(({ version }) => version));
+  const candidates = releases.map(({ version, securityNotes = [] }) => {
+    return { version, notes: securityNotes, isCut: cut.has(version) };
+  });
+  const of = (versions: readonly string[]) => products.filter(({ version }) => versions.includes(version));
+  for (const own of products)
+    for (const note of own.securityNotes ?? []) {
+      const { advisory } = note;
+      if (!advisory) continue;
+      const ids = cveOf(note);
+      const vulnerabilities = (ids.length > 0 ? ids : [undefined]).map((cve) => {
+        const { fixes = [], versions = [] } = vulnerable(cve ?? advisory.id, candidates) ?? {};
+        return { cve, fixed: of(fixes.map(({ version }) => version)), affected: of(versions) };
+      });
+      const document = csafDocument({ note, advisory, own, vulnerabilities }, ledger, config);
+      yield jsonFile(csafPath(advisory.id), document);
+    }
+}
+
+function publicFiles({ version, packages, retracted }: ReleaseSummary, ledger: Ledger): Entry[] {
+  const ids = new Set([...packages, ...retracted].map(({ id }) => id));
+  return ledger.ofVersion(version).filter(({ add }) => ids.has(add.id));
+}
+
+function csafDocument(described: Described, ledger: Ledger, config: SiteConfig) {
+  const { advisory, own, vulnerabilities } = described;
+  const { product, baseUrl, brand, authority, security } = config;
+  const products = [...new Set(vulnerabilities.flatMap(({ fixed, affected }) => [...affected, ...fixed]))];
+  return {
+    document: {
+      aggregate_severity: { text: advisory.severity },
+      category: "csaf_security_advisory",
+      csaf_version: "2.0",
+      lang: "en",
+      publisher: {
+        category: "vendor",
+        ...(security && { contact_details: security.contact.join(", ") }),
+        name: brand.name,
+        namespace: `https://${authority}`,
+      },
+      references: [
+        { category: "self", summary: "This document", url: uriOf(`${baseUrl}/${csafPath(advisory.id)}`) },
+        { category: "external", summary: `${product} ${own.version}`, url: pageOf(own, config) },
+      ],
+      title: `${advisory.id}: ${product} ${own.version}`,
+      tracking: trackingOf(described, products, ledger),
+    },
+    product_tree: productTree(products, config),
+    vulnerabilities: vulnerabilities.map((each) => vulnerabilityOf(each, described, config)),
+  };
+}
+
+/**
+ * Its revisions have the times of ledger lines, which never change: of those that add a file to the document, and of
+ * those that change whether the fix is offered. A correction of notes has its day.
+ */
+function trackingOf(
+  { advisory, own, vulnerabilities }: Described,
+  products: readonly Product[],
+  ledger: Ledger,
+) {
+  const first = own.releasedAt ?? "";
+  const fixed = vulnerabilities.flatMap((each) => each.fixed);
+  const events = [
+    ...products.flatMap(({ files }) => files.map(({ add }) => add)),
+    ...fixed.flatMap(({ files }) => files.flatMap(({ add }) => ledger.changesOf(add.id))),
+  ];
+  const later = events.filter(({ event, at }) => event !== "revise" && at > first).map(({ at }) => at);
+  const times = [first, ...new Set(later.sort())];
+  const days = new Set(
+    fixed.flatMap(({ corrected = "" }) => (corrected >= first.slice(0, 10) ? corrected : [])),
+  );
+  const corrections = [...days].map((day) => {
+    const before = times.findLast((at) => at.slice(0, 10) <= day) ?? first;
+    return { date: [before, `${day}T00:00:00.000000Z`].sort()[1] ?? before, day };
+  });
+  let count = 0;
+  const revisions = [...times.map((date) => ({ date, day: "" })), ...corrections]
+    .sort((a, b) => (a.date + a.day < b.date + b.day ? -1 : 1))
+    .map(({ date, day }) => {
+      if (day !== "")
+        return { date, number: `${count}.0.${day.replaceAll("-", "")}`, summary: "Notes were corrected." };
+      const summary = date === first ? "First version." : "Files were released, withdrawn or reinstated.";
+      return { date, number: `${++count}.0.0`, summary };
+    });
+  return {
+    current_release_date: revisions.at(-1)?.date,
+    id: advisory.id,
+    initial_release_date: first,
+    revision_history: revisions,
+    status: "final",
+    version: revisions.at(-1)?.number,
+  };
+}
+
+function productTree(products: readonly Product[], { product, brand }: SiteConfig) {
+  const versions = products.map(({ version, files }) => {
+    const known = files.filter(({ add }) => add.checksum !== "unknown");
+    const hashes = known.map(({ add: { file, checksum } }) => {
+      return { file_hashes: [{ algorithm: "sha256", value: checksum }], filename: file };
+    });
+    const helper = hashes.length > 0 && { product_identification_helper: { hashes } };
+    const described = { name: `${product} ${version}`, product_id: version, ...helper };
+    return { category: "product_version", name: version, product: described };
+  });
+  const names = [{ branches: versions, category: "product_name", name: product }];
+  return { branches: [{ branches: names, category: "vendor", name: brand.name }] };
+}
+
+function vulnerabilityOf(
+  { cve, fixed, affected }: Vulnerability,
+  { advisory, note }: Described,
+  config: SiteConfig,
+) {
+  const products = affected.map(({ version }) => version);
+  const { cvss } = advisory;
+  const score = cvss === undefined || products.length === 0 ? undefined : cvss3(cvss);
+  const urls = note.refs.filter((ref) => /^https?:\/\//.test(ref) && URL.canParse(ref));
+  return {
+    ...(cve === undefined ? { ids: [{ system_name: config.brand.name, text: advisory.id }] } : { cve }),
+    notes: [
+      { category: "description", text: withoutForbidden(plainText(note.text)) || note.text },
+      // CSAF 2.0 has no member for CVSS 4, nor for a vector without a score.
+      ...(cvss !== undefined && !score ? [{ category: "details", text: cvss, title: "CVSS" }] : []),
+    ],
+    product_status: {
+      fixed: fixed.map(({ version }) => version),
+      ...(products.length > 0 && { known_affected: products }),
+    },
+    ...(urls.length > 0 && {
+      references: urls.map((ref) => ({ category: "external", summary: ref, url: uriOf(ref) })),
+    }),
+    ...(products.length > 0 && { remediations: remediationsOf(fixed, products, config) }),
+    ...(score && { scores: [{ cvss_v3: score, products }] }),
+  };
+}
+
+/** A release is offered as long as it has a file that is not withdrawn. */
+function remediationsOf(fixed: readonly Product[], products: readonly string[], config: SiteConfig) {
+  const fixes = fixed
+    .filter(({ files }) => files.some(({ retraction }) => !retraction))
+    .map((release) => ({
+      category: "vendor_fix",
+      details: `Update to ${config.product} ${release.version}.`,
+      product_ids: products,
+      url: pageOf(release, config),
+    }));
+  const details = "No release with the fix is offered.";
+  return fixes.length > 0 ? fixes : [{ category: "none_available", details, product_ids: products }];
+}
+
+const pageOf = ({ version }: Product, { baseUrl }: SiteConfig): string =>
+  uriOf(`${baseUrl}/releases/${version}/`);
+
+/** Browsers leave some characters in a path that URIs do not allow (RFC 3986). */
+const uriOf = (url: string): string =>
+  new URL(url).href.replace(/%(?![\da-f]{2})|(?<=\/\/[^/]*\/.*)[[\]^`{|}\\]/gi, encodeURIComponent);
