@@ -186,6 +186,9 @@ export function documentMediaType({
 }: Pick<ArtifactDocument, "format" | "version">): string | undefined {
   const type = Object.hasOwn(mediaTypes, format) ? mediaTypes[format] : undefined;
   if (format === "cyclonedx" && version !== undefined) return `${type}; version=${version}`;
-  if (format === "sigstore") return `${type}.v${version ?? "0.3"}+json`;
+  if (format === "sigstore")
+    return version === "0.1" || version === "0.2"
+      ? `${type}+json;version=${version}`
+      : `${type}.v${version ?? "0.3"}+json`;
   return type;
 }

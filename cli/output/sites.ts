@@ -134,12 +134,14 @@ export const verify = document(
     files: count("Number of compared files."),
     releases: count("Number of releases."),
     packages: count("Number of records."),
-    artifacts: count("Number of artifacts that were read; null without --artifacts.").nullable(),
+    artifacts: count(
+      "Number of artifacts and of documents beside them that were read; null without --artifacts.",
+    ).nullable(),
     policy,
     sample: object({
       seed: text("Seed that chooses the same files again."),
       files: count("Number of all files."),
-      artifacts: count("Number of all artifacts; null without --artifacts.").nullable(),
+      artifacts: count("Number of all of them; null without --artifacts.").nullable(),
     })
       .nullable()
       .meta({ description: "Size of the whole site, with --sample; null without it." }),

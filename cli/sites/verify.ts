@@ -140,14 +140,14 @@ const reload =
 
 function sentence(place: string, verdict: Verdict, grace: number): string {
   const { findings, stale, sample, files, releases, packages, artifacts } = verdict;
-  const downloads = artifacts === null ? "" : `, ${count(artifacts, "artifact")}`;
+  const downloads = artifacts === null ? "" : `, ${count(artifacts, "download")}`;
   const behind = stale && stale.builds > 0 ? `, up to ${count(stale.builds, "build")} behind` : "";
   const late = `${count(findings.length, "file")}${behind}, since ${stale?.since}`;
   switch (verdict.verdict) {
     case "ok":
       return `Verified ${place}: ${count(releases, "release")}, ${count(packages, "package")}, ${count(files, "file")}${downloads} are what was signed.`;
     case "sampled": {
-      const some = artifacts === null ? "" : `, ${artifacts} of ${sample?.artifacts} artifacts`;
+      const some = artifacts === null ? "" : `, ${artifacts} of ${sample?.artifacts} downloads`;
       return `Sampled ${place}: ${files} of ${sample?.files} files${some} are what was signed, the rest was not compared (seed ${sample?.seed}).`;
     }
     case "converging":

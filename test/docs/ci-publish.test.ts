@@ -183,7 +183,7 @@ test("the workflows lead from the build jobs to readers, and renew the signature
   expect(await outside.sh(`PATH=$PWD/node_modules/.bin:$PATH; ${block}`)).toMatchObject({
     exitCode: 0,
     stdout: expect.stringMatching(
-      /^Sampled prod: .*, 4 of 4 artifacts .*\nNo policy was applied: releases\/catalog\.yaml names no signers\.$/,
+      /^Sampled prod: .*, 4 of 4 downloads .*\nNo policy was applied: releases\/catalog\.yaml names no signers\.$/,
     ),
   });
 

@@ -149,7 +149,7 @@ test("a copy of the site is verified and installed from in a network without the
   const file = join(copy, "files/26.08.010/tool_26.08.010_linux_amd64.tar.gz");
   const relcat = (...args: string[]) =>
     inside(process.execPath, program, "verify", ...args, "--root", root, "--trust-dir", temporaryFolder());
-  expect((await relcat(copy, "--artifacts")).stdout).toMatch(/artifacts are what was signed\./);
+  expect((await relcat(copy, "--artifacts")).stdout).toMatch(/downloads are what was signed\./);
   expect((await relcat(file, "--from", copy)).stdout).toContain("of 26.08.010 (linux-tar");
 
   await startNginx(copy, Number(new URL(site.url).port), network);

@@ -79,7 +79,7 @@ describe("verify inspects a site of the project", () => {
     for (const place of ["prod", made.address, "site", "dir:site", "site/current"]) {
       const { stdout, stderr, exitCode } = await made.verify(place);
       expect([place, exitCode, stderr]).toEqual([place, 0, ""]);
-      expect(stdout).toMatch(/^Verified .*, 2 artifacts are what was signed\.\n/);
+      expect(stdout).toMatch(/^Verified .*, 2 downloads are what was signed\.\n/);
       expect(stdout).toMatch(/\nInspected under the policy of releases\/catalog\.yaml: 2 accepted\.$/);
     }
     expect(await made.document("prod")).toMatchObject({

@@ -86,6 +86,20 @@ test("a sigstore bundle can be a signature of the artifact", async () => {
   expect(found).toMatchObject({ kind: "signature", format: "sigstore", version: "0.3" });
 });
 
+test.each([
+  ["0.1", "application/vnd.dev.sigstore.bundle+json;version=0.1"],
+  ["0.2", "application/vnd.dev.sigstore.bundle+json;version=0.2"],
+  ["0.3", "application/vnd.dev.sigstore.bundle.v0.3+json"],
+])("a sigstore bundle of version %s is published with its own media type", async (number, type) => {
+  const found = built({ ".sigstore.json": { ...signature(sha256), mediaType: type } });
+  await found.succeed("ingest", "--release", version, "out");
+  await found.succeed("build");
+  const { artifacts } = JSON.parse(found.read(`dist/api/v1/release/${version}/index.json`));
+  expect(Object.values(artifacts)).toMatchObject([
+    { documents: [{ format: "sigstore", version: number, media_type: type }] },
+  ]);
+});
+
 test("SPDX 3 is attached and not read", async () => {
   const [found] = await documentsOf({
     ".spdx.json": { "@context": "https://spdx.org/rdf/3.0.1/spdx-context.jsonld" },

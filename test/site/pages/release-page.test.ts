@@ -168,6 +168,7 @@ test("an unknown size is named, and zero is a size", () => {
 
 test.each([
   [0, "0 bytes"],
+  [1, "1 byte"],
   [1023, "1023 bytes"],
   [1024, "1.0 KiB"],
   [1_048_575, "1.0 MiB"],

@@ -292,13 +292,13 @@ describe("relcat verify --artifacts", () => {
     const all = await verifyArtifacts();
     expect([all.exitCode, all.text]).toEqual([
       0,
-      expect.stringMatching(/^Verified .*, 12 artifacts are what was signed/),
+      expect.stringMatching(/^Verified .*, 12 downloads are what was signed/),
     ]);
     // Each is requested for its bytes, and again with gzip.
     expect(served.filter((line) => line.startsWith("GET"))).toHaveLength(2 * 12);
     const some = await verifyArtifacts("--sample", "2");
     expect(some.text).toMatch(
-      /^Sampled .*: 2 of \d+ files, 2 of 12 artifacts are what was signed, the rest was not compared/,
+      /^Sampled .*: 2 of \d+ files, 2 of 12 downloads are what was signed, the rest was not compared/,
     );
   });
 
@@ -328,7 +328,7 @@ describe("relcat verify --artifacts", () => {
     cpSync(join(project.artifacts, "files"), join(folder, "files"), { recursive: true });
     const trust = ["--root", rootOf(project), "--trust-dir", temporaryFolder()];
     const verified = await project.relcat(["verify", folder, "--artifacts", ...trust]);
-    expect([verified.exitCode, verified.stdout]).toEqual([0, expect.stringContaining("12 artifacts")]);
+    expect([verified.exitCode, verified.stdout]).toEqual([0, expect.stringContaining("12 downloads")]);
     expect(served).toEqual([]);
   });
 });
