@@ -43,7 +43,7 @@ beforeAll(async () => {
 
 test("a site with an image server is verified, with the digests of its images", async () => {
   const verified = await made.run("verify", "dist", "--artifacts");
-  expect([verified.exitCode, verified.stdout]).toEqual([0, expect.stringContaining("2 artifacts")]);
+  expect([verified.exitCode, verified.stdout]).toEqual([0, expect.stringContaining("2 downloads")]);
   const [name = ""] = made.list(`releases/${version[0]}/manifests`);
   const manifest = `releases/${version[0]}/manifests/${name}`;
   const written = made.read(manifest);
