@@ -118,8 +118,8 @@ export { type UploadDelivery, type UploadRequest, upload } from "./publish/uploa
 export type { BuildProgress } from "./site/build-request.ts";
 export type { BuiltSite, Delivery } from "./site/built-site.ts";
 export { type FeedGap, feedGapProblems, feedGaps, newFeedGaps } from "./site/feeds/feed-gaps.ts";
+export { hostFiles } from "./site/host-files.ts";
 export { notesDocument, notesHtml, notesMarkdown, notesText } from "./site/release-notes.ts";
-export { securityAddress } from "./site/security-contact.ts";
 export { buildCatalog, type Site } from "./site/whole-site.ts";
 export { accessFailure } from "./system/access-failure.ts";
 export type { CommandContext as Surroundings } from "./system/command-context.ts";
@@ -138,6 +138,7 @@ export {
   rotateFeedKey,
 } from "./trust/site-feed-keys.ts";
 export { timestampPath } from "./trust/site-files.ts";
+export { beginPackslipKey } from "./trust/site-packslip-key.ts";
 export {
   beginSiteTrust,
   describeTrust,

@@ -7,8 +7,8 @@ import { count, fileSize, folderName, listed, shellWord } from "../terminal/word
 export interface BuildReport {
   document: BuildDocument;
   largeTables: { path: string; size: number }[];
-  /** Address at which readers look for security.txt, if the site does not have it there. */
-  securityAddress?: string | undefined;
+  /** Addresses at which clients look for files that the site has elsewhere. */
+  elsewhere: { path: string; address: string }[];
   /** Problems with the comparison of the ledger, and why it was not compared. */
   guard: { warnings: Problem[]; unproved: string | undefined };
   /** The usual next command for the named site; undefined: none was named. */
@@ -49,7 +49,7 @@ export const unchangedReport = ({ document, ...rest }: BuildReport): BuildReport
 };
 
 export async function showBuild(
-  { document, largeTables, securityAddress, guard, next, given, quiet }: BuildReport,
+  { document, largeTables, elsewhere, guard, next, given, quiet }: BuildReport,
   to: Host,
 ) {
   const host: Host = Object.create(to, { given: { value: given }, quiet: { value: quiet } });
@@ -70,11 +70,8 @@ export async function showBuild(
       host,
       `${path} has ${fileSize(size)}: CloudFront takes 5 MB, and servers take longer to start with it.`,
     );
-  if (securityAddress !== undefined)
-    say(
-      host,
-      `Serve ${document.base_url}/.well-known/security.txt also at ${securityAddress}: readers look for it there.`,
-    );
+  for (const { path, address } of elsewhere)
+    say(host, `Serve ${document.base_url}/${path} also at ${address}: readers look for it there.`);
 }
 
 /** In a clone of relcat, users run npm scripts instead of the command. */

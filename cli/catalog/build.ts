@@ -4,7 +4,7 @@ import {
   type Config,
   eventTime,
   exitStatus,
-  securityAddress,
+  hostFiles,
 } from "../../pipeline/index.ts";
 import { beforeBuild } from "../../pipeline/journal/unchanged-build.ts";
 import { commandContext, type Host, say } from "../terminal/host.ts";
@@ -91,7 +91,7 @@ async function reportOf(
       warnings: tally(catalog.problems).warnings,
     },
     largeTables,
-    securityAddress: securityElsewhere(site.config),
+    elsewhere: hostFiles(site.config),
     guard: await guard.findings(catalog.ledger),
     next:
       siteName === undefined
@@ -101,10 +101,6 @@ async function reportOf(
     quiet: host.quiet,
   };
 }
-
-/** The file belongs to the root of a host, which the site may not have. */
-const securityElsewhere = ({ security, baseUrl }: Config): string | undefined =>
-  security && new URL(baseUrl).pathname !== "/" ? securityAddress(baseUrl) : undefined;
 
 /** A build opens its cache several times, but one message is enough. */
 function sayingOnce(host: Host): (reason: string) => void {

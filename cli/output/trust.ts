@@ -35,6 +35,12 @@ export const trustOpenpgp = document("A key of package repositories, with --open
   ...files,
 });
 
+export const trustPackslip = document("The key of the feed packslip, with --packslip.", {
+  key_id: text("Id of the key, as minisign prints it."),
+  public: text("The public key, as mise takes it."),
+  ...files,
+});
+
 export const trustList = document("Trusted keys, and when their metadata expires.", {
   roles: list(
     object({

@@ -184,14 +184,16 @@ function addTrust(program: CommandUnknownOpts, run: Run): void {
         .default("simple" as const),
     )
     .option("--openpgp", "create the key of apt and yum repositories, and nothing else")
+    .option("--packslip", "create the key of the feed packslip, and nothing else")
     .option(...certificateOption)
     .option("--now <time>", "time from which expiry is counted; default: the clock")
-    .action((keys, { openpgp, certificate, ...options }) =>
-      run(async (host) =>
-        openpgp
+    .action((keys, { openpgp, packslip, certificate, ...options }) =>
+      run(async (host) => {
+        if (packslip) return (await import("./trust.ts")).initPackslip(keys, host);
+        return openpgp
           ? (await import("./trust-openpgp.ts")).initOpenPgp({ keys, certificate }, options, host)
-          : (await import("./trust.ts")).initTrust(keys, options, host),
-      ),
+          : (await import("./trust.ts")).initTrust(keys, options, host);
+      }),
     );
   row(trust, "rotate", "Replace a key.", "relcat trust rotate online --keys ~/relcat-keys")
     .addArgument(

@@ -1,4 +1,5 @@
 import {
+  beginPackslipKey,
   beginSiteTrust,
   describeTrust,
   exitStatus,
@@ -48,6 +49,24 @@ export async function initTrust(
   return exitStatus.done;
 }
 
+/** `relcat trust init --packslip`: creates the key of the feed packslip. */
+export async function initPackslip(folder: string | undefined, host: Host): Promise<number> {
+  const keys = requireFolder(folder, "relcat trust init ~/relcat-keys --packslip");
+  const done = await beginPackslipKey(host.releases, keys);
+  answer<"trust-packslip">(
+    host,
+    { ...done },
+    () => `Created ${listed(done.keys)}; wrote ${listed(done.written)}. Users pin ${done.public}.`,
+  );
+  const [key = ""] = done.keys;
+  say(
+    host,
+    "packslip   signs statements of releases, in CI. It is not the online key. If it is lost, users must pin another one.",
+  );
+  sayNext(host, `commit ${host.releases}/trust, ${await exported(key, host, "packslip")}then ${signing}`);
+  return exitStatus.done;
+}
+
 function requireFolder(keys: string | undefined, example: string): string {
   if (keys !== undefined) return keys;
   throw new UsageError("the folder of the private keys is missing", `Name it: ${example}`);
@@ -76,12 +95,16 @@ export async function rotate(
 const signing = "relcat build --released and relcat sign";
 
 /**
- * Shell text that exports the online key under the name that `sign` reads; "" if catalog.yaml names a file or
+ * Shell text that exports a key under the name that `sign` reads; "" if catalog.yaml names a file or
  * a program instead.
  */
-async function exported(key: string, { releases }: Host): Promise<string> {
-  const { online } = (await loadSettings(releases, undefined)).trust;
-  return "env" in online ? `export ${online.env}="$(cat ${shellWord(key)})", ` : "";
+async function exported(
+  key: string,
+  { releases }: Host,
+  role: "online" | "packslip" = "online",
+): Promise<string> {
+  const place = (await loadSettings(releases, undefined)).trust[role];
+  return "env" in place ? `export ${place.env}="$(cat ${shellWord(key)})", ` : "";
 }
 
 /** `relcat trust sign`: signs with the available keys. */

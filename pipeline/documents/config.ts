@@ -347,6 +347,7 @@ export interface Settings {
     online: SignerSpec;
     /** Keys that sign package repositories. */
     openpgp: readonly OpenPgpSignerSpec[];
+    packslip: SignerSpec;
     folder: string;
   };
   /** Identity that vouches for the builds. */

@@ -75,6 +75,8 @@ export interface PublishedRelease {
   packages: PublishedPackage[];
   /** Retracted, id descending. */
   retracted: RetractedRecord[];
+  /** The same, as they were listed; absent if only the notes of the release are shown. */
+  withdrawn?: PublishedPackage[];
   /** Replacement records by id. */
   replacements: ReadonlyMap<number, Replacement>;
   /** Public events of each record by id, oldest first. */

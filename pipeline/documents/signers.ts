@@ -29,6 +29,9 @@ export const usualKey = "RELCAT_ONLINE_KEY";
 /** Environment variable that holds the OpenPGP keys, unless configured otherwise. */
 export const usualOpenPgpKey = "RELCAT_OPENPGP_KEY";
 
+/** Environment variable that holds the key of packslip, unless configured otherwise. */
+export const usualPackslipKey = "RELCAT_PACKSLIP_KEY";
+
 const variable = object({
   env: text("option-value", /^[A-Za-z_][A-Za-z0-9_]*$/, "a variable's name").meta({
     description: "Environment variable that contains the key.",
@@ -94,6 +97,9 @@ export const trustSchema = z.union(
         .meta({
           description: `The keys that sign package repositories; default: the variable ${usualOpenPgpKey}, in ASCII armor.`,
         }),
+      packslip: signer.optional().meta({
+        description: `Where the key of the feed packslip is; default: the variable ${usualPackslipKey}, as PEM.`,
+      }),
     }),
   ],
   expects("wrong-type", `one of ${trustProfiles.join(", ")}, or an object {profile, valid_days, online, …}`),

@@ -28,6 +28,9 @@ export function publishRelease(
     replacements: replacements(publicOf(release), ledger),
     histories: new Map(publicOf(release).map((entry) => [entry.id, recordHistory(entry, ledger)])),
     packages: listed(release).map((entry) => publishPackage(entry, address)),
+    withdrawn: publicOf(release).flatMap((entry) =>
+      entry.retraction ? [publishPackage(entry, address)] : [],
+    ),
   };
 }
 

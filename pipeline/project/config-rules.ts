@@ -214,9 +214,17 @@ const requiredFeedsOn: ConfigRule = ({ require, feeds = {} }, report) => {
   }
 };
 
-const securityIsSigned: ConfigRule = ({ security, trust }, report) => {
+const datedFilesAreSigned: ConfigRule = ({ security, trust, feeds }, report) => {
   const profile = typeof trust === "object" ? trust.profile : trust;
-  if (!security || (profile ?? "none") !== "none") return;
+  if ((profile ?? "none") !== "none") return;
+  if (feeds?.packslip)
+    report(
+      "option-value",
+      ["feeds", "packslip"],
+      "feeds.packslip needs a signed site, because its clients accept only signed statements",
+      "Sign the site with trust: simple, or leave feeds.packslip out.",
+    );
+  if (!security) return;
   report(
     "option-value",
     ["security"],
@@ -291,6 +299,6 @@ export const configRules: readonly ConfigRule[] = [
   requiredFeedsOn,
   requiredDocumentsOn,
   supportEndsInOrder,
-  securityIsSigned,
+  datedFilesAreSigned,
   accentReadable,
 ];

@@ -5,7 +5,7 @@ import { configSchema, type Expectation, type Settings, type WrittenConfig } fro
 import { feedSettings, feedsByFormat } from "../documents/feeds/settings.ts";
 import type { Accent, BrandSettings, WrittenBrand } from "../documents/pages/brand.ts";
 import type { Policy } from "../documents/policy.ts";
-import { usualKey, usualOpenPgpKey } from "../documents/signers.ts";
+import { usualKey, usualOpenPgpKey, usualPackslipKey } from "../documents/signers.ts";
 import { siteSettings } from "../documents/sites.ts";
 import { usualValidDays } from "../documents/trust.ts";
 import type { ConfigReport } from "./config-rule.ts";
@@ -60,7 +60,7 @@ function normalizeConfig(written: WrittenConfig): Settings {
     sites: new Map(
       Object.entries(written.sites ?? {}).map(([name, site]) => [name, siteSettings(name, site, baseUrl)]),
     ),
-    feeds: feedSettings(written.feeds ?? {}, product),
+    feeds: feedSettings(written.feeds ?? {}, product, new URL(baseUrl).hostname),
     signers: (written.signers ?? []).map(({ file, not_before: from, not_after: to }) => ({
       file,
       notBefore: from === undefined ? undefined : Date.parse(from),
@@ -118,9 +118,10 @@ function trustOf(written: WrittenConfig["trust"] = "none"): Settings["trust"] {
     valid_days: validDays,
     online = { env: usualKey },
     openpgp: { key } = { key: { env: usualOpenPgpKey } },
+    packslip = { env: usualPackslipKey },
   } = typeof written === "string" ? { profile: written } : written;
   const days = validDays ?? usualValidDays[profile];
-  return { profile, validDays: days, online, openpgp: [key].flat(), folder: "." };
+  return { profile, validDays: days, online, openpgp: [key].flat(), packslip, folder: "." };
 }
 
 const defined = (object: Record<string, string | undefined>) =>

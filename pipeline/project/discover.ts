@@ -94,7 +94,8 @@ function placeNext(found: Discovered, path: string, rest: string[]): void {
 
 /** Checks the place of a file that signing uses, or of a certificate. */
 function placeTrust(found: Discovered, path: string, [name = "", ...rest]: string[]): void {
-  if (rest.length === 0 && /^([1-9]\d*\.root|root\.pending|targets)\.json$/.test(name)) return;
+  if (rest.length === 0 && /^(?:([1-9]\d*\.root|root\.pending|targets)\.json|packslip\.pub)$/.test(name))
+    return;
   const [, isKeyFile, fingerprint] =
     /^openpgp\/(?:(keys\.json)|([0-9A-F]{40})\.asc)$/.exec([name, ...rest].join("/")) ?? [];
   if (fingerprint !== undefined) found.certificates.push(fingerprint);
@@ -102,7 +103,7 @@ function placeTrust(found: Discovered, path: string, [name = "", ...rest]: strin
   unexpected(
     found,
     path,
-    "trust/*.root.json, trust/targets.json, trust/openpgp/keys.json and trust/openpgp/FINGERPRINT.asc, as relcat trust writes them",
+    "trust/*.root.json, trust/targets.json, trust/packslip.pub, trust/openpgp/keys.json and trust/openpgp/FINGERPRINT.asc, as relcat trust writes them",
   );
 }
 

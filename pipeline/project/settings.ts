@@ -98,13 +98,19 @@ function settingsIn(folder: string, settings: Settings): Settings {
   const inProject = (path: string) => (isAbsolute(path) ? path : join(folder, path));
   const keyIn = <Spec extends object>(spec: Spec): Spec =>
     "file" in spec ? { ...spec, file: inProject(String(spec.file)) } : spec;
-  const { online, openpgp } = settings.trust;
+  const { online, openpgp, packslip } = settings.trust;
   const sites = [...settings.sites].map(([name, site]) => {
     const { place } = site;
     const there = place.kind === "dir" ? { ...place, folder: inProject(place.folder) } : place;
     return [name, { ...site, folder, place: there }] as const;
   });
-  const trust = { ...settings.trust, folder, online: keyIn(online), openpgp: openpgp.map(keyIn) };
+  const trust = {
+    ...settings.trust,
+    folder,
+    online: keyIn(online),
+    openpgp: openpgp.map(keyIn),
+    packslip: keyIn(packslip),
+  };
   return { ...settings, sites: new Map(sites), trust };
 }
 

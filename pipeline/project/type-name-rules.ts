@@ -38,11 +38,16 @@ export const ingestTypes: ConfigRule = (config, report) => {
 /** A policy for a misspelled type would apply to nothing. */
 export const policyTypes: ConfigRule = (config, report) => {
   const types = packageTypes(config);
-  for (const section of ["policy", "version_map"] as const) {
-    for (const type of Object.keys(config[section] ?? {})) {
+  const tables = [
+    [["policy"], config.policy],
+    [["version_map"], config.version_map],
+    [["feeds", "packslip", "artifacts"], config.feeds?.packslip?.artifacts],
+  ] as const;
+  for (const [path, table] of tables) {
+    for (const type of Object.keys(table ?? {})) {
       if (types.has(type)) continue;
       const message = `the package type ${display(type)} is not known`;
-      report("package-type-unknown", [section, type], message, unknownTypeHint(type, types.keys()));
+      report("package-type-unknown", [...path, type], message, unknownTypeHint(type, types.keys()));
     }
   }
 };

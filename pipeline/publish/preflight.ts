@@ -15,6 +15,7 @@ import { readLiveChain } from "../trust/live-metadata.ts";
 import { metadataPath, sha256 } from "../trust/metadata.ts";
 import { refuseEndedTrust, refuseUntrusted } from "../trust/sign.ts";
 import { datesOf, openFeedKeys } from "../trust/sign-site.ts";
+import { openPackslipSigner } from "../trust/site-packslip-key.ts";
 import { requireTrust, undelegatedYears } from "../trust/site-trust.ts";
 import { openSigner } from "../trust/stores/signer.ts";
 import { requireRoot } from "../trust/stores/trust-folder.ts";
@@ -178,6 +179,8 @@ export async function preflight(
       const areSigned = areFeedsSigned(config, false);
       if (!areSigned && settles)
         throw noFeedKey("the build would have package repositories without a signature");
+      if (config.feeds.packslip && isSigned)
+        await openPackslipSigner(releases, config.trust, requireRoot(releases), environment).sign(trial);
       if (!areSigned || !isSigned) return;
       for (const { sign } of await openFeedKeys(config, requireRoot(releases), { environment, now }))
         await sign(trial, "text", now);

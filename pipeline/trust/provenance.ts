@@ -47,11 +47,7 @@ interface Build {
 /** Wraps and signs a statement (DSSE 1.0). */
 export async function envelope(signer: Signer, statement: object): Promise<string> {
   const payload = Buffer.from(JSON.stringify(statement));
-  const covered = Buffer.concat([
-    Buffer.from(`DSSEv1 ${payloadType.length} ${payloadType} ${payload.length} `),
-    payload,
-  ]);
-  const sig = Buffer.from(await signer.sign(covered)).toString("base64");
+  const sig = Buffer.from(await signer.sign(covered(payload))).toString("base64");
   const signed = {
     payloadType,
     payload: payload.toString("base64"),
@@ -59,3 +55,7 @@ export async function envelope(signer: Signer, statement: object): Promise<strin
   };
   return `${JSON.stringify(signed)}\n`;
 }
+
+/** The bytes that a signature in an envelope covers. */
+export const covered = (payload: Uint8Array): Uint8Array =>
+  Buffer.concat([Buffer.from(`DSSEv1 ${payloadType.length} ${payloadType} ${payload.length} `), payload]);

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { failure } from "../../shared/errors.ts";
 import type { KeyedSettings, Settings } from "../documents/config.ts";
 import { aptValidDays } from "../documents/feeds/settings.ts";
+import { packslipPath } from "../documents/feeds/signing.ts";
 import { relativePath, relativePathSchema } from "../documents/relative-path.ts";
 import type { BuildDocument } from "../documents/site.ts";
 import { signerOf } from "../documents/trust.ts";
@@ -16,6 +17,7 @@ import { type Build, readBuild, requireBuild } from "./built-site.ts";
 import { type KnownDates, requireClock } from "./clock.ts";
 import { type OnCompared, refuseOtherThanCheckout } from "./compare-with-checkout.ts";
 import { refuseTufKeys } from "./feeds/certificates.ts";
+import { signPackslip } from "./feeds/packslip.ts";
 import { feedsToSign, signFeeds } from "./feeds/sign-feeds.ts";
 import type { FeedSigner } from "./feeds/signatures.ts";
 import { suiteEnds } from "./feeds/suite-ends.ts";
@@ -25,6 +27,7 @@ import { parsedAs } from "./parsed-state.ts";
 import { keysOf } from "./renewal.ts";
 import { decideSigning } from "./sign.ts";
 import { isAddition, isHosting, isSigned, timestampPath } from "./site-files.ts";
+import { openPackslipSigner } from "./site-packslip-key.ts";
 import type { SignedFile } from "./site-targets.ts";
 import { requireTrust } from "./site-trust.ts";
 import { openFeedSigners } from "./stores/feed-signers.ts";
@@ -120,7 +123,7 @@ export async function signProved(
       build,
       buildBytes,
       read,
-      feeds: await signedFeeds(config, { build, read, sources, root }, options),
+      feeds: await signedFeeds({ releases, config }, { build, read, sources, root }, options),
       trust,
       live,
       online,
@@ -157,17 +160,22 @@ interface FeedSources {
 }
 
 async function signedFeeds(
-  config: KeyedSettings,
+  { releases, config }: { releases: string; config: KeyedSettings },
   { build, read, sources, root }: FeedSources,
   { environment, now }: SignOptions,
 ): Promise<SignedFile[]> {
-  const feeds = feedsToSign(build);
-  if (feeds.suites.length + feeds.repos.length === 0) return [];
-  const signers = await openFeedKeys(config, root, { environment, now });
   const earlier = async (path: string) =>
     (await Promise.all(sources.map((source) => source.read(path)))).filter((bytes) => bytes !== undefined);
+  const files: SignedFile[] = [];
+  if (Object.hasOwn(build.files, packslipPath(undefined, "unsigned"))) {
+    const signer = openPackslipSigner(releases, config.trust, root, environment);
+    files.push(...(await signPackslip({ build, read, earlier, now }, signer, config.trust.validDays)));
+  }
+  const feeds = feedsToSign(build);
+  if (feeds.suites.length + feeds.repos.length === 0) return files;
+  const signers = await openFeedKeys(config, root, { environment, now });
   const validDays = aptValidDays(config.feeds, config.trust.validDays);
-  return signFeeds({ ...feeds, build, read, earlier, signers, validDays, now });
+  return [...files, ...(await signFeeds({ ...feeds, build, read, earlier, signers, validDays, now }))];
 }
 
 /** Opens the keys of package repositories, none of which may be one of the root. @throws RelcatError */

@@ -30,12 +30,13 @@ export const isAddition = (path: string): boolean => additions.some((pattern) =>
 
 const additions = [
   /^allowed_signers$/,
-  /^\.well-known\/security\.txt$/,
-  /^releases\/[^/]+\/(SHA256SUMS\.sig|provenance\.json)$/,
+  /^\.well-known\/(?:security\.txt|packslip\.json)$/,
+  /^releases\/[^/]+\/(SHA256SUMS\.sig|provenance\.json|packslip\.sigstore\.json)$/,
   /^dists\/[^/]+\/(InRelease|Release|Release\.gpg)$/,
   /^yum\/[^/]+\/repodata\/repomd\.xml\.asc$/,
   /^yum\/[0-9a-f]{64}\/repodata\/[^/]+$/,
   /^yum\/[^/]+\.mirrorlist$/,
+  /^keys\/packslip\.pub$/,
 ];
 
 type Known = Readonly<Record<string, { sha256: string; size: number }>>;

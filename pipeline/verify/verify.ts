@@ -1,5 +1,6 @@
 import type { BuildDocument, ReleaseIndex } from "../documents/site.ts";
 import type { Reading } from "../system/in-parallel.ts";
+import { packslipFaults } from "../trust/feeds/packslip.ts";
 import { sha256 } from "../trust/metadata.ts";
 import { artifactsOf, compareArtifacts, placeOf } from "./artifacts.ts";
 import { buildFindings, disagreements } from "./consistency.ts";
@@ -192,16 +193,18 @@ async function indexFindings(
   return [...findings, ...buildFindings(build, documents), ...hostingFindings(site, build)];
 }
 
-/** Signatures of apt and yum. OpenPGP is loaded only for sites that have such repositories. */
+/** Signatures of apt, yum and packslip. OpenPGP is loaded only for sites that have such repositories. */
 async function signatureFindings(
   site: SiteReader,
   documents: SignedDocuments,
   now: number,
 ): Promise<Finding[]> {
   const { listed } = documents;
-  if (!Object.keys(listed).some((path) => /^(?:dists|yum)\//.test(path))) return [];
+  const signed = { listed, read: (path: string) => readListed(site, documents, path), now };
+  const faults = await packslipFaults(signed);
+  if (!Object.keys(listed).some((path) => /^(?:dists|yum)\//.test(path))) return faults;
   const { feedFaults } = await import("../trust/feeds/verify-feeds.ts");
-  return feedFaults({ listed, read: (path) => readListed(site, documents, path), now });
+  return [...faults, ...(await feedFaults(signed))];
 }
 
 async function jsonIn<T>(site: SiteReader, documents: SignedDocuments, path: string): Promise<T | undefined> {

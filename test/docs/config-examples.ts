@@ -67,6 +67,7 @@ platforms: { "18": Flatpak } # a new platform number needs a name
   valid_days: 14
   online: { env: RELEASE_KEY } # or { file: PATH }, or a program, as below
   openpgp: { key: { exec: [ci/sign-openpgp, "{textmode}"], public: 0123456789ABCDEF0123456789ABCDEF01234567 } }
+  packslip: { env: PACKSLIP_KEY }
 `,
   builder: `builder: { id: "https://ci.example.com/release", source: "git+https://git.example.com/product" }
 `,
@@ -97,6 +98,10 @@ platforms: { "18": Flatpak } # a new platform number needs a name
     changelogs: true
   helm: { oci: true }
   incus: { os: acme }
+  packslip:
+    project: downloads.example.com
+    artifacts: { xz: { bin: [bin/agent], libc: gnu, variant: fips } }
+trust: simple # packslip needs signatures
 `,
   signers: `signers:
   - { file: signers/release.asc, not_before: 2026-01-01, not_after: 2027-12-31 }
@@ -152,6 +157,7 @@ export const defaults: Readonly<Record<string, string>> = {
   trust: "none",
   "trust.online": "{ env: RELCAT_ONLINE_KEY }",
   "trust.openpgp": "{ key: { env: RELCAT_OPENPGP_KEY } }",
+  "trust.packslip": "{ env: RELCAT_PACKSLIP_KEY }",
   "sites.NAME.settles": "true",
   "sites.NAME.unquoted_etags": "false",
   "sites.NAME.keep.builds": "10",

@@ -80,7 +80,7 @@ test.each(sections)("the example of %s is valid and has every key", (section, ke
   expect(configOf(exampleOf(section)).problems).toEqual([]);
   const used = pathsIn(exampleOf(section)[section], section, new Set(keys.map(({ path }) => path)));
   // Alternatives of which an example can show only one.
-  const others = /^trust\.(online|openpgp\.key)\./;
+  const others = /^trust\.(online|openpgp\.key|packslip)\./;
   expect(keys.filter(({ path }) => !used.has(path) && !others.test(path)).map(({ path }) => path)).toEqual(
     [],
   );

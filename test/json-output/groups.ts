@@ -36,6 +36,7 @@ export const groups = {
       "trust-rotate",
       "trust-sign",
       "trust-openpgp",
+      "trust-packslip",
       "trust-list",
       "sign",
       "publish",

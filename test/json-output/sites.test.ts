@@ -99,6 +99,7 @@ describe("a signed site", () => {
     await shows("trust-rotate", "trust", "rotate", "online", "--keys", "keys");
     await shows("trust-sign", "trust", "sign", "--keys", "keys");
     await shows("trust-openpgp", "trust", "init", "keys", "--openpgp");
+    await shows("trust-packslip", "trust", "init", "keys", "--packslip");
     expect((await shows("trust-list", "trust", "list")).openpgp).toHaveLength(1);
     await shows("trust-openpgp", "trust", "rotate", "openpgp", "--step", "announce", "--keys", "keys");
     await shows("problems", "trust", "rotate", "openpgp");

@@ -1,26 +1,42 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:https";
 import { delimiter, join } from "node:path";
 import { execa } from "execa";
 import { beforeAll, expect, test } from "vitest";
+import { afterFile } from "../support/after-file.ts";
 import { aptClient } from "../support/apt-client.ts";
+import { certify } from "../support/certify.ts";
 import { buildDeb } from "../support/debs.ts";
 import { type FeedSite, feedSite, startNginx } from "../support/feed-site.ts";
 import { isolatedNetwork } from "../support/network.ts";
+import { freePort } from "../support/port.ts";
+import { project as relcatProject } from "../support/project.ts";
 import { buildRpm } from "../support/rpm-builds.ts";
 import { program, repository, temporaryFolder } from "../support/run.ts";
 import { dnfClient } from "../support/yum-clients.ts";
 
-/** mise and Renovate, unmodified, with the configurations of docs/clients.md at a published site and at a copy. */
+/**
+ * mise and Renovate, unmodified, with the configurations of docs/clients.md at a published site and at a copy. mise
+ * installs from plain files, and from the signed statements of packslip.
+ */
 
 /** `.ci/run` installs the programs, and a Node for Renovate, into the folder RELCAT_CLIENTS. */
 const PATH = [process.env.RELCAT_CLIENTS, process.env.PATH].join(delimiter);
 
+/** packslip's name of the site, which has its list at the root of a host. */
+const project = "downloads.acme.test";
+
 let site: FeedSite;
+let host: { url: string; authority: string };
 
 beforeAll(async () => {
   site = await feedSite({
     trust: "simple",
-    feeds: { apt: { suites: { bookworm: "12" } }, yum: {} },
+    feeds: {
+      apt: { suites: { bookworm: "12" } },
+      yum: {},
+      packslip: { project, artifacts: { "linux-tar": { bin: ["tool"] } } },
+    },
     package_types: {
       "linux-tar": { operating_system: "linux", platform: 17, kind: "client", description: "Archive" },
     },
@@ -34,7 +50,22 @@ beforeAll(async () => {
     await release(version, "--now", `2026-08-${day}T10:22:31.123456Z`);
   await release("26.08.010");
   await site.publish("openpgp.asc");
+  host = await hostOf(site);
 });
+
+/** A host with a certificate, whose root has the list of the site. */
+async function hostOf({ url }: FeedSite): Promise<{ url: string; authority: string }> {
+  const { authority, certificate, key } = await certify("DNS:localhost");
+  const identity = { cert: readFileSync(certificate), key: readFileSync(key) };
+  const server = createServer(identity, async (request, response) => {
+    const answer = await fetch(url + request.url);
+    response.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()));
+  });
+  const port = await freePort();
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  afterFile(() => server.close());
+  return { url: `https://localhost:${port}/`, authority };
+}
 
 /** A release with an archive, a deb and an rpm. */
 async function release(version: string, ...options: string[]): Promise<void> {
@@ -63,26 +94,53 @@ const withdraw = async (version: string) => {
   await site.publish("openpgp.asc");
 };
 
-/** A block of docs/clients.md with the address of the site. */
-const block = (language: string): string => {
+/** A block of docs/clients.md below a heading, with the names of the site. */
+const block = (heading: string): string => {
   const page = readFileSync(join(repository, "docs/clients.md"), "utf8");
-  const [, text = ""] = new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, "m").exec(page) ?? [];
-  return text.replaceAll("https://downloads.example.com", site.url);
+  const [, section = ""] = page.split(`\n## ${heading}\n`);
+  const [, text = ""] = /^```(?:toml|json)\n([\s\S]*?)^```$/m.exec(section) ?? [];
+  return text
+    .replaceAll("https://downloads.example.com", site.url)
+    .replaceAll("downloads.example.com", project);
 };
 
-/** A project that uses the tool, on a machine of its own. @param lock content of mise.lock */
-function miseUser(lock = "", words: readonly string[] = []) {
+/** The line that users pin, in a file of minisign. */
+const keyIn = (file: string): string => readFileSync(file, "utf8").split("\n")[1] ?? "";
+
+interface MiseUser {
+  /** Content of mise.lock. */
+  lock?: string;
+  /** Words before a command. */
+  words?: readonly string[];
+  /** Backend of mise. */
+  backend?: "http" | "packslip";
+  /** Key that the user pinned. */
+  pinned?: string;
+}
+
+/** A project that uses the tool, on a machine of its own. */
+function miseUser({ lock = "", words = [], backend = "http", pinned }: MiseUser = {}) {
   const home = temporaryFolder();
-  const project = join(home, "project");
-  mkdirSync(project);
-  writeFileSync(join(project, "mise.toml"), block("toml"));
-  writeFileSync(join(project, "mise.lock"), lock);
-  const env = { PATH, HOME: home, MISE_YES: "1", MISE_TRUSTED_CONFIG_PATHS: home };
-  const run = (...args: string[]) => {
-    const [command = "mise", ...rest] = [...words, "mise", ...args];
-    return execa(command, rest, { cwd: project, env, reject: false });
+  const folder = join(home, "project");
+  mkdirSync(folder);
+  const key = pinned ?? keyIn(join(site.project.folder, "releases/trust/packslip.pub"));
+  const settings = { http: block("mise"), packslip: block("packslip").replace("RWQ…", key) };
+  writeFileSync(join(folder, "mise.toml"), settings[backend]);
+  writeFileSync(join(folder, "mise.lock"), lock);
+  const env = {
+    PATH,
+    HOME: home,
+    MISE_YES: "1",
+    MISE_MINIMUM_RELEASE_AGE: "0s",
+    MISE_TRUSTED_CONFIG_PATHS: home,
+    MISE_URL_REPLACEMENTS: JSON.stringify({ [`https://${project}/`]: host.url }),
+    SSL_CERT_FILE: host.authority,
   };
-  return { run, lock: () => readFileSync(join(project, "mise.lock"), "utf8") };
+  const run = async (...args: string[]) => {
+    const [command = "mise", ...rest] = [...words, "mise", ...args];
+    return execa(command, rest, { cwd: folder, env, reject: false });
+  };
+  return { run, lock: () => readFileSync(join(folder, "mise.lock"), "utf8") };
 }
 
 test("Renovate finds the newest release that is old enough, and none that is withdrawn", async () => {
@@ -99,7 +157,7 @@ test("Renovate finds the newest release that is old enough, and none that is wit
 async function renovate(): Promise<unknown> {
   const home = temporaryFolder();
   writeFileSync(join(home, "Dockerfile"), "ENV TOOL_VERSION=26.8.2\n");
-  writeFileSync(join(home, "renovate.json"), block("json"));
+  writeFileSync(join(home, "renovate.json"), block("Renovate"));
   const env = { PATH, HOME: home, RENOVATE_BASE_DIR: home, LOG_FORMAT: "json", LOG_LEVEL: "debug" };
   const { stdout } = await execa("renovate", ["--platform=local", "--dry-run=lookup"], { cwd: home, env });
   const lines = stdout.split("\n").filter((line) => line.startsWith("{"));
@@ -110,31 +168,97 @@ async function renovate(): Promise<unknown> {
 }
 
 test("mise installs the newest release, updates it, and leaves out a withdrawn one", async () => {
-  const { run } = miseUser();
-  expect(await run("install")).toMatchObject({ exitCode: 0 });
-  expect((await run("exec", "--", "tool")).stdout).toBe("tool 26.08.010");
+  const users = {
+    "http:tool": miseUser(),
+    [`packslip:${project}`]: miseUser({ backend: "packslip" }),
+  };
+  for (const { run } of Object.values(users)) {
+    expect(await run("install")).toMatchObject({ exitCode: 0 });
+    expect((await run("exec", "--", "tool")).stdout).toBe("tool 26.08.010");
+  }
   await release("26.09.001");
   await site.publish("openpgp.asc");
-  await run("cache", "clear");
-  expect(await run("upgrade")).toMatchObject({ exitCode: 0 });
-  expect((await run("exec", "--", "tool")).stdout).toBe("tool 26.09.001");
+  for (const { run } of Object.values(users)) {
+    await run("cache", "clear");
+    expect(await run("upgrade")).toMatchObject({ exitCode: 0 });
+    expect((await run("exec", "--", "tool")).stdout).toBe("tool 26.09.001");
+  }
   await withdraw("26.09.001");
-  await run("cache", "clear");
-  const listed = (await run("ls-remote", "http:tool")).stdout.split("\n");
-  expect(listed.at(-1)).toBe("26.08.010");
+  const newest = [];
+  for (const [tool, { run }] of Object.entries(users)) {
+    await run("cache", "clear");
+    newest.push((await run("ls-remote", tool)).stdout.split("\n").at(-1));
+  }
+  expect(newest).toEqual(["26.08.010", "26.8.10"]);
+  const { run } = miseUser({ backend: "packslip" });
+  const { exitCode, stderr } = await run("install", `packslip:${project}@26.9.1`);
+  expect(stderr).toContain("was withdrawn by the vendor: Loses its settings");
+  expect(exitCode).not.toBe(0);
 });
+
+/** Runs an action while bytes of the files whose paths match are changed. */
+async function whileAltered<T>(pattern: RegExp, action: () => Promise<T>): Promise<T> {
+  return whileServed((path, bytes) => {
+    // The fifth byte of an archive is one of its time, so that it can still be unpacked.
+    const at = path.endsWith(".gz") ? 4 : bytes.length >> 1;
+    if (pattern.test(path)) bytes[at] = (bytes[at] ?? 0) ^ 1;
+    return bytes;
+  }, action);
+}
+
+async function whileServed<T>(change: FeedSite["change"], action: () => Promise<T>): Promise<T> {
+  site.change = change;
+  try {
+    return await action();
+  } finally {
+    site.change = undefined;
+  }
+}
+
+async function expectRefused({ run }: ReturnType<typeof miseUser>, cause: RegExp): Promise<void> {
+  const { exitCode, stderr } = await run("install");
+  expect(stderr).toMatch(cause);
+  expect(exitCode).not.toBe(0);
+}
 
 test("mise refuses other bytes under the version that its lock file has", async () => {
   const first = miseUser();
   await first.run("install");
-  site.change = (path, bytes) => {
-    if (path.endsWith(".tar.gz")) bytes[4] = (bytes[4] ?? 0) ^ 1;
-    return bytes;
-  };
-  const { exitCode, stderr } = await miseUser(first.lock()).run("install");
-  site.change = undefined;
-  expect(stderr).toMatch(/checksum mismatch/i);
-  expect(exitCode).not.toBe(0);
+  await whileAltered(/\.tar\.gz$/, () =>
+    expectRefused(miseUser({ lock: first.lock() }), /checksum mismatch/i),
+  );
+});
+
+test("with packslip, mise refuses other bytes at the first installation, and each changed statement", async () => {
+  const user = () => miseUser({ backend: "packslip" });
+  await whileAltered(/\.tar\.gz$/, () => expectRefused(user(), /sha256 is \w+, document says \w+/));
+  await whileAltered(/packslip\.sigstore\.json$/, () =>
+    expectRefused(user(), /manifest digest differs from signed list/),
+  );
+  await whileAltered(/packslip\.json$/, () => expectRefused(user(), /verifying the release list/));
+});
+
+test("with packslip, mise refuses another key", async () => {
+  const keys = join(temporaryFolder(), "keys");
+  const other = relcatProject({ "releases/catalog.yaml": { product: "Other" } });
+  await other.succeed("trust", "init", keys, "--packslip");
+  const pinned = keyIn(join(other.folder, "releases/trust/packslip.pub"));
+  await expectRefused(
+    miseUser({ backend: "packslip", pinned }),
+    /signature does not verify with the pinned key/,
+  );
+});
+
+test("with packslip, mise refuses a list that is older than the one it has accepted", async () => {
+  const path = ".well-known/packslip.json";
+  const earlier = Buffer.from(await site.text(path));
+  await withdraw("26.08.002");
+  const user = miseUser({ backend: "packslip" });
+  expect(await user.run("install")).toMatchObject({ exitCode: 0 });
+  await user.run("cache", "clear");
+  await user.run("uninstall", "--all");
+  const older: FeedSite["change"] = (asked, bytes) => (asked === path ? earlier : bytes);
+  await whileServed(older, () => expectRefused(user, /sequence \d+, but sequence \d+ was already accepted/));
 });
 
 test("a copy of the site is verified and installed from in a network without the internet", async () => {
@@ -166,7 +290,7 @@ test("a copy of the site is verified and installed from in a network without the
   await inside(...dnf.command, "install", "agent");
   expect(await dnf.installed()).toEqual(["agent-26.08.010.x86_64"]);
 
-  const { run } = miseUser("", network);
+  const { run } = miseUser({ words: network });
   expect(await run("install")).toMatchObject({ exitCode: 0 });
   expect((await run("exec", "--", "tool")).stdout).toBe("tool 26.08.010");
   site.before = undefined;

@@ -13,6 +13,7 @@ import { execa } from "execa";
 import { beforeAll, describe, expect, test } from "vitest";
 import { afterFile } from "../support/after-file.ts";
 import { pathOf } from "../support/artifacts.ts";
+import { certify } from "../support/certify.ts";
 import { freePort } from "../support/port.ts";
 import { type Project, project } from "../support/project.ts";
 import { temporaryFolder } from "../support/run.ts";
@@ -40,21 +41,6 @@ async function release(version: string, files: Readonly<Record<string, string>>)
 async function publish(): Promise<void> {
   await made.succeed("build", "--released", "--site", "test");
   await made.succeed("publish", "test");
-}
-
-/** A certificate authority, and a certificate of it for 127.0.0.1. */
-async function certify(): Promise<{ authority: string; certificate: string; key: string }> {
-  const home = temporaryFolder();
-  const openssl = (...args: string[]) => execa("openssl", args, { cwd: home });
-  const fresh = ["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
-  const own = ["-x509", "-days", "2", "-subj", "/CN=Test authority", "-keyout", "ca.key", "-out", "ca.pem"];
-  await openssl(...fresh, ...own);
-  await openssl(...fresh, "-subj", "/CN=127.0.0.1", "-keyout", "key.pem", "-out", "request.pem");
-  writeFileSync(join(home, "names"), "subjectAltName=IP:127.0.0.1\n");
-  const issuer = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-extfile", "names"];
-  await openssl("x509", "-req", "-in", "request.pem", ...issuer, "-out", "certificate.pem");
-  const path = (name: string) => join(home, name);
-  return { authority: path("ca.pem"), certificate: path("certificate.pem"), key: path("key.pem") };
 }
 
 /** nginx with the configuration that relcat writes. */
@@ -110,7 +96,7 @@ beforeAll(async () => {
     "box.incus.tar.xz": "acme-1.2.3-incus.tar.xz",
   });
   await publish();
-  const identity = await certify();
+  const identity = await certify("IP:127.0.0.1");
   await startNginx(port, identity);
   lxc = client(identity.authority);
   await succeed("remote", "add", "acme", url, "--protocol", "simplestreams");

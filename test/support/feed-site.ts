@@ -45,6 +45,7 @@ export async function feedSite(catalog: { trust?: "simple"; [section: string]: u
   if (catalog.trust) {
     await run({}, "trust", "init", "keys");
     await run({}, "trust", "init", "keys", "--openpgp");
+    await run({}, "trust", "init", "keys", "--packslip");
   }
   const site: FeedSite = {
     project: made,
@@ -83,6 +84,7 @@ export async function feedSite(catalog: { trust?: "simple"; [section: string]: u
 /** @param names of OpenPGP keys in the folder */
 const secretsIn = (folder: string, names: readonly string[]) => ({
   RELCAT_ONLINE_KEY: readFileSync(join(folder, "online.pem"), "utf8"),
+  RELCAT_PACKSLIP_KEY: readFileSync(join(folder, "packslip.pem"), "utf8"),
   RELCAT_OPENPGP_KEY: names.map((name) => readFileSync(join(folder, name), "utf8")).join(""),
 });
 

@@ -7,7 +7,7 @@ import {
 } from "../../../shared/package-metadata.ts";
 
 /** Package repositories that relcat can emit, in the order of documentation and messages. */
-export const feedNames = ["apt", "yum", "helm", "incus"] as const;
+export const feedNames = ["apt", "yum", "helm", "incus", "packslip"] as const;
 export type FeedName = (typeof feedNames)[number];
 
 /** The feed that lists packages of this format and package type. */
@@ -79,12 +79,45 @@ const incusSchema = object({
   os: line.optional().meta({ description: "Operating system of the images; default: the product." }),
 });
 
+/** A file of a package type, as clients of packslip select it. */
+const packslipArtifact = object({
+  bin: list(line).optional().meta({
+    description: "Paths of its executables in the archive; {version} stands for the version, padded.",
+  }),
+  libc: z
+    .enum(["gnu", "musl"], expects("option-value", "gnu or musl"))
+    .optional()
+    .meta({ description: "C library that it needs." }),
+  variant: text("option-value", /^[a-z0-9][a-z0-9_.-]*$/, "a lowercase word such as fips or installer")
+    .optional()
+    .meta({
+      description: "Tells it from another file for the same machines; clients take it only if asked to.",
+    }),
+});
+export type PackslipArtifact = z.infer<typeof packslipArtifact>;
+
+const packslipSchema = object({
+  project: text(
+    "option-value",
+    /^[a-z0-9-]+(\.[a-z0-9-]+)+$/,
+    "a host name in lowercase, such as downloads.example.com",
+  )
+    .optional()
+    .meta({ description: "Host that the project is called after; default: that of base_url." }),
+  artifacts: tableBy(line, packslipArtifact).meta({
+    description: "Package types whose files are listed, each with how clients install them.",
+  }),
+});
+
 /** Section `feeds` of catalog.yaml; a feed that is absent is off. */
 export const feedsSchema = object({
   apt: aptSchema.optional().meta({ description: "The apt repository, from debs." }),
   yum: yumSchema.optional().meta({ description: "The yum repositories, from rpms." }),
   helm: helmSchema.optional().meta({ description: "The Helm repository, from charts." }),
   incus: incusSchema.optional().meta({ description: "The image server for Incus, from disk images." }),
+  packslip: packslipSchema
+    .optional()
+    .meta({ description: "Signed statements of releases, for mise; see docs/clients.md." }),
 });
 
 export interface AptSuite {
@@ -124,15 +157,26 @@ export interface FeedSettings {
   yum?: YumSettings;
   helm?: { oci: boolean };
   incus?: { os: string };
+  packslip?: PackslipSettings;
+}
+
+export interface PackslipSettings {
+  /** A host name. */
+  project: string;
+  artifacts: Readonly<Record<string, PackslipArtifact>>;
 }
 
 /** Days until apt refuses an index that was not renewed. @param siteDays `trust.valid_days` */
 export const aptValidDays = ({ apt }: FeedSettings, siteDays: number): number =>
   apt?.validDays ?? Math.max(14, siteDays);
 
-/** Fills in defaults. */
-export function feedSettings(written: z.infer<typeof feedsSchema>, product: string): FeedSettings {
-  const { apt, yum, helm, incus } = written;
+/** Fills in defaults. @param host that of the site */
+export function feedSettings(
+  written: z.infer<typeof feedsSchema>,
+  product: string,
+  host: string,
+): FeedSettings {
+  const { apt, yum, helm, incus, packslip } = written;
   return {
     ...(apt && { apt: aptSettings(apt, product) }),
     ...(yum && {
@@ -144,6 +188,9 @@ export function feedSettings(written: z.infer<typeof feedsSchema>, product: stri
     }),
     ...(helm && { helm: { oci: helm.oci ?? false } }),
     ...(incus && { incus: { os: incus.os ?? product } }),
+    ...(packslip && {
+      packslip: { project: packslip.project ?? host, artifacts: packslip.artifacts },
+    }),
   };
 }
 

@@ -39,3 +39,16 @@ export const feedSlug = (product: string): string =>
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-|-$/g, "") || "repository";
+
+/**
+ * A statement of packslip. `build` writes it without the identity of the signer, and the list without its dates and
+ * digests, too; `sign` adds these in the signed file.
+ * @param version undefined: the list of releases
+ */
+export function packslipPath(version: string | undefined, kind: "unsigned" | "sigstore"): string {
+  if (version !== undefined) return `releases/${version}/packslip.${kind}.json`;
+  return kind === "sigstore" ? ".well-known/packslip.json" : ".well-known/packslip.unsigned.json";
+}
+
+/** Public half of the key of packslip, as minisign writes it. */
+export const packslipKeyPath = "keys/packslip.pub";

@@ -73,6 +73,7 @@ export const unread = "its manifest does not contain the metadata of the package
 export const notBelowSite = "its file is not below the site";
 /** Continues with the path. */
 export const unusablePath = "apt cannot ask for a file with the path";
+export const noChecksum = "it has no checksum";
 export const noSize = "its manifest has no size";
 export const noSuite = "no suite of catalog.yaml takes it";
 export const noRepository = "its name matches no repository in catalog.yaml";
@@ -94,7 +95,7 @@ export function feedLocation(entry: PublishedPackage, baseUrl: string): FeedLoca
   const { url, size, record } = entry;
   if (!url.startsWith(`${baseUrl}/`)) return notBelowSite;
   if (size === null) return noSize;
-  if (!/^[0-9a-f]{64}$/.test(record.checksum)) return "it has no checksum";
+  if (!/^[0-9a-f]{64}$/.test(record.checksum)) return noChecksum;
   const path = decodedPath(url.slice(baseUrl.length + 1));
   if (path === undefined) return "its URL is not that of a plain file";
   return { path, size, sha256: record.checksum };

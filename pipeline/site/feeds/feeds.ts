@@ -17,10 +17,17 @@ import { aptFeed } from "./apt.ts";
 import type { Feed, ListedInFeed, OmittedPackage } from "./feed.ts";
 import { helmFeed } from "./helm.ts";
 import { incusFeed } from "./incus.ts";
+import { packslipFeed } from "./packslip.ts";
 import { yumFeed } from "./yum.ts";
 
 /** All feeds; a new one is a file next to this one and a row here. */
-const feeds: readonly Feed[] = [aptFeed as Feed, yumFeed as Feed, helmFeed as Feed, incusFeed as Feed];
+const feeds: readonly Feed[] = [
+  aptFeed as Feed,
+  yumFeed as Feed,
+  helmFeed as Feed,
+  incusFeed as Feed,
+  packslipFeed as Feed,
+];
 
 const feedsOf = (config: FeedConfig): readonly Feed[] => feeds.filter(({ name }) => config.feeds[name]);
 

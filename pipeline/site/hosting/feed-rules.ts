@@ -34,10 +34,10 @@ const isImmutable = ({ role }: FeedPath) => role === "immutable";
 const isInRegistry = ({ path }: FeedPath) => path.source.startsWith("^v2\\/");
 
 /** The certificates in `keys/` are those of apt and yum. */
-const isServed = (entry: FeedPath, { apt, yum, helm, incus }: FeedSettings): boolean => {
+const isServed = (entry: FeedPath, settings: FeedSettings): boolean => {
+  const { apt, yum, helm } = settings;
   if (entry.path.source.startsWith("^keys\\/")) return apt !== undefined || yum !== undefined;
-  if (isInRegistry(entry)) return helm?.oci === true;
-  return { apt, yum, helm, incus }[entry.feed] !== undefined;
+  return isInRegistry(entry) ? helm?.oci === true : settings[entry.feed] !== undefined;
 };
 
 /** The pattern without its anchors and backslashes. */

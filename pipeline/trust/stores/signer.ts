@@ -11,9 +11,11 @@ import { keyId, publicBytes, publicKeyObject, type Signer } from "../keys.ts";
  * @throws RelcatError key-unusable, naming the searched location
  */
 export function openSigner(
-  { online: spec, folder }: Settings["trust"],
+  { folder, ...trust }: Settings["trust"],
   environment: Readonly<Record<string, string | undefined>>,
+  key: "online" | "packslip" = "online",
 ): Signer {
+  const spec = trust[key];
   if ("exec" in spec) return programSigner(spec.exec, folder, Buffer.from(spec.public, "base64"));
   if ("file" in spec) return fileSigner(spec.file);
   const pem = environment[spec.env];
@@ -21,7 +23,7 @@ export function openSigner(
     throw failure(
       "key-unusable",
       `${spec.env} is not set, expected an Ed25519 key as PEM`,
-      `Put it there, or name another place in catalog.yaml: trust.online`,
+      `Put it there, or name another place in catalog.yaml: trust.${key}`,
     );
   }
   return signerOfPem(pem, spec.env);

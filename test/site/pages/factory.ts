@@ -64,7 +64,15 @@ export const configOf = (changes: Partial<SiteConfig> = {}): SiteConfig => ({
   feeds: {},
   feedKeys: [],
   rpmSigners: [],
-  trust: { profile: "none", validDays: 30, online: { env: "KEY" }, openpgp: [], folder: ".", rootDigest: "" },
+  trust: {
+    profile: "none",
+    validDays: 30,
+    online: { env: "KEY" },
+    openpgp: [],
+    packslip: { env: "KEY" },
+    folder: ".",
+    rootDigest: "",
+  },
   builder: undefined,
   ...changes,
 });

@@ -4,6 +4,7 @@ import { feedsOf } from "./built-feeds.ts";
 import { helmReport } from "./helm.ts";
 import { incusReport } from "./incus.ts";
 import { unlistedFindings } from "./left-out.ts";
+import { packslipReport } from "./packslip.ts";
 import { yumReport } from "./yum.ts";
 
 /**
@@ -17,6 +18,7 @@ export async function contradictionsIn(tree: Tree): Promise<string[]> {
     yum: await yumReport(site),
     helm: await helmReport(site),
     incus: await incusReport(site),
+    packslip: await packslipReport(site),
   };
   const findings = [
     ...Object.values(reports).flatMap((report) => report.findings),

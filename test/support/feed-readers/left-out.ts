@@ -9,6 +9,7 @@ const types: Readonly<Record<FeedName, RegExp>> = {
   yum: /^rpm$/,
   helm: /^helm$/,
   incus: /^(?:qcow|qcow-efi|incus)$/,
+  packslip: /^xz$/,
 };
 
 /** Live records that a feed neither lists nor leaves out for a reason. */
