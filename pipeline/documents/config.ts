@@ -84,7 +84,10 @@ export const configSchema = object({
     "a domain name you own, such as example.com",
   )
     .optional()
-    .meta({ description: "Domain in the ids of feed entries (RFC 4151); default: base_url's host." }),
+    .meta({
+      description:
+        "Domain in the ids of feed entries (RFC 4151) and in the namespace of advisories; default: base_url's host.",
+    }),
   wire: object({
     vendor: wireName.optional().meta({ description: "Name of `vendor` there; default: vendor." }),
     cryptolib_post: wireName.optional().meta({ description: "The same; default: cryptolib_post." }),

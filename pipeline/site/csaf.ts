@@ -2,7 +2,7 @@ import type { Advisory, Note } from "../documents/note.ts";
 import type { OutputFile, ReleaseSummary, SiteConfig } from "../documents/published.ts";
 import { csafPath } from "../documents/site.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Entry } from "../ledger/ledger-records.ts";
+import type { Change, Entry } from "../ledger/ledger-records.ts";
 import { cveOf, vulnerable } from "../selection/vulnerable.ts";
 import { cvss3 } from "./cvss.ts";
 import { withoutForbidden } from "./escape.ts";
@@ -107,10 +107,12 @@ function trackingOf(
   const first = own.releasedAt ?? "";
   const fixed = vulnerabilities.flatMap((each) => each.fixed);
   const events = [
-    ...products.flatMap(({ files }) => files.map(({ add }) => add)),
-    ...fixed.flatMap(({ files }) => files.flatMap(({ add }) => ledger.changesOf(add.id))),
+    ...products.flatMap(({ files }) => files.flatMap((file) => appearance(file, ledger) ?? [])),
+    ...fixed.flatMap(({ files }) =>
+      files.flatMap(({ add }) => ledger.changesOf(add.id).filter(isWithdrawal)),
+    ),
   ];
-  const later = events.filter(({ event, at }) => event !== "revise" && at > first).map(({ at }) => at);
+  const later = events.filter(({ at }) => at > first).map(({ at }) => at);
   const times = [first, ...new Set(later.sort())];
   const days = new Set(
     fixed.flatMap(({ corrected = "" }) => (corrected >= first.slice(0, 10) ? corrected : [])),
@@ -137,6 +139,12 @@ function trackingOf(
     version: revisions.at(-1)?.number,
   };
 }
+
+/** A file that was private is in the document from the time on at which it no longer is. */
+const appearance = ({ add }: Entry, ledger: Ledger) =>
+  add.private ? ledger.changesOf(add.id).find((change) => change.event === "revise" && !change.private) : add;
+
+const isWithdrawal = ({ event }: Change): boolean => event !== "revise";
 
 function productTree(products: readonly Product[], { product, brand }: SiteConfig) {
   const versions = products.map(({ version, files }) => {

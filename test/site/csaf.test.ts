@@ -280,7 +280,15 @@ const cases: [string, Case][] = [
 test.each(cases)("%s", async (_, { notes, expected }) => {
   const found = made(notes);
   await cut(found);
-  expect((await documentOf(found)).vulnerabilities).toMatchObject(expected);
+  const { document, vulnerabilities } = await documentOf(found);
+  expect(vulnerabilities).toMatchObject(expected);
+  for (const { cve = document.tracking.id, product_status } of vulnerabilities) {
+    const asked = await found.json("affected", cve);
+    expect(asked.document.versions).toEqual(product_status.known_affected ?? []);
+    expect((asked.document.fixes as { version: string }[]).map(({ version }) => version)).toEqual(
+      product_status.fixed,
+    );
+  }
 });
 
 describe("its revisions", () => {
@@ -380,6 +388,34 @@ test("the document is signed with the site, names its contact, and verify covers
   found.write(`dist/${path}`, found.read(`dist/${path}`).replace("26.05.002", "26.05.009"));
   const { exitCode, stderr } = await found.run(...verify);
   expect([exitCode, stderr]).toEqual([6, expect.stringContaining(path)]);
+});
+
+test("a file that was private is in the document from the time on at which it no longer is", async () => {
+  const hidden = (rest: object) => ({
+    release: "26.05.001",
+    artifacts: [artifact("late.rpm", "rpm", "9", rest)],
+  });
+  const file = "releases/26.05.001/manifests/late.json";
+  const found = made(
+    { "26.08.001": [note("Fixed.", { security: described })] },
+    { [file]: hidden({ exclude_from_api: true }) },
+  );
+  await cut(found);
+  found.write(file, hidden({}));
+  await found.succeed("cut", "26.05.001", "--now", "2026-09-01T10:00:00.000000Z");
+  const document = await documentOf(found);
+  expect(JSON.stringify(document)).toContain("late.rpm");
+  expect(document.document.tracking.revision_history.map(({ date }: { date: string }) => date)).toEqual([
+    ...["2026-08-13T10:00:00.000000Z", "2026-09-01T10:00:00.000000Z"],
+  ]);
+});
+
+test.each(["csaf", ".well-known"])("artifacts are refused in the folder %s", async (folder) => {
+  const found = made({});
+  found.write("releases/catalog.yaml", { require: {}, artifact_url: `{base_url}/${folder}/{file}` });
+  const { exitCode, stdout } = await found.run("check");
+  const message = `error[config-url] artifact_url puts artifacts below ${folder}/, among the documents of the site`;
+  expect([exitCode, stdout]).toEqual([1, expect.stringContaining(message)]);
 });
 
 test("two ids with one file name are refused", async () => {
