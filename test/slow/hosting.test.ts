@@ -50,6 +50,7 @@ test.each([
     },
     encodings: new Set(["gz", "br"]),
     feeds: [],
+    hasContact: false,
     tags: new Map(),
     templates: new Map(),
   };

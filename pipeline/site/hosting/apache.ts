@@ -34,7 +34,7 @@ import {
 import type { FeedRule } from "./feed-rules.ts";
 import type { Routing } from "./routing.ts";
 import { slashless } from "./rules.ts";
-import type { HostSources } from "./sources.ts";
+import { contactFiles, type HostSources } from "./sources.ts";
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of Apache
 const site = "${RELCAT_SITE}";
@@ -45,7 +45,7 @@ const answers = `${hosting}/answers`;
 const escaped = (path: string): string => path.replace(/[.]/g, "[.]");
 
 /** Rewriting: everything that depends on the address, the query and the headers of a request. */
-function rewriteRules({ routing, encodings, feeds }: HostSources): string[] {
+function rewriteRules({ routing, encodings, feeds, hasContact }: HostSources): string[] {
   const { base } = routing;
   const root = escaped(base);
   return only(`^${root}(?:/|$)`, [
@@ -53,7 +53,10 @@ function rewriteRules({ routing, encodings, feeds }: HostSources): string[] {
     ...rule("E=no-gzip:1,E=no-brotli:1"),
     ...afterAnError(root),
     ...(base === "" ? [] : redirect(301, `${base}/`, `^${root}$`)),
-    ...rule("R=404,L", `^${root}/(?:.*/)?[.]|^${root}/hosting(?:/|$)`),
+    ...rule(
+      "R=404,L",
+      `^${root}/${hasContact ? `(?!${contactFiles}$)` : ""}(?:.*/)?[.]|^${root}/hosting(?:/|$)`,
+    ),
     ...only(`^${root}/api/v1`, apiRules(base, routing)),
     ...unless("file", fileRules(base)),
     ...headerRules(root, feeds),

@@ -19,10 +19,11 @@ import {
 import { block, dataMaps, handle, quoted, registryMap, requestMaps } from "./caddy-maps.ts";
 import type { FeedRule } from "./feed-rules.ts";
 import { slashless } from "./rules.ts";
-import type { HostSources } from "./sources.ts";
+import { contactFiles, type HostSources } from "./sources.ts";
 
 /** Caddy: files that a site block imports. */
-export function caddyFiles({ routing, encodings, feeds, tags }: HostSources): OutputFile[] {
+export function caddyFiles(sources: HostSources): OutputFile[] {
+  const { routing, encodings, feeds, tags } = sources;
   const { base } = routing;
   const { downloads, latest } = dataMaps(routing);
   const hasRegistry = feeds.some(({ isRegistry }) => isRegistry);
@@ -42,7 +43,7 @@ export function caddyFiles({ routing, encodings, feeds, tags }: HostSources): Ou
       ...header({ ...securityHeaders, Allow: allow.other, Vary: vary.file, "Cache-Control": caching.none }),
       ...apiRoutes(base, latest, encodings),
       ...(hasRegistry ? registryRoute : []),
-      ...fileRoutes(base, encodings, feeds),
+      ...fileRoutes(base, sources),
     ]),
   ];
   return [
@@ -240,7 +241,7 @@ const feedRoute = ({ pattern, contentType, isImmutable, isRegistry }: FeedRule, 
   ]),
 ];
 
-function fileRoutes(base: string, encodings: ReadonlySet<Encoding>, feeds: readonly FeedRule[]): string[] {
+function fileRoutes(base: string, { encodings, feeds, hasContact }: HostSources): string[] {
   const found = [
     ...publicly,
     is("asset", `^${hashedAsset}$`),
@@ -257,7 +258,17 @@ function fileRoutes(base: string, encodings: ReadonlySet<Encoding>, feeds: reado
       ...fileServer(encodings, 404),
     ]),
   ];
+  const contact = [
+    is("contact", `^/${contactFiles}$`),
+    ...handle("@relcat_contact", [
+      ...answer("method_options", 200, fileDescription),
+      ...notAllowed,
+      ...header({ "Cache-Control": caching.artifact, "Content-Type": "{relcat_media}" }),
+      "file_server",
+    ]),
+  ];
   return [
+    ...(hasContact ? contact : []),
     is("hidden", "/[.]|^/hosting(?:/|$)"),
     ...handle("@relcat_hidden", missing),
     ...handle("", [

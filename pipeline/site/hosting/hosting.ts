@@ -20,8 +20,9 @@ const emitters: Readonly<Record<Host, (sources: HostSources) => OutputFile[]>> =
 /** `hosting/`: configuration for the named hosts, never served. */
 export function* hostingFiles(
   sources: Pick<HostSources, "routing" | "tags" | "templates">,
-  { hosts, precompress, feeds }: Pick<Config, "hosts" | "precompress" | "feeds">,
+  { hosts, precompress, feeds, security }: Pick<Config, "hosts" | "precompress" | "feeds" | "security">,
 ): Generator<OutputFile> {
-  const all = { ...sources, encodings: precompress, feeds: feedRules(feeds) };
+  const hasContact = security !== undefined;
+  const all = { ...sources, encodings: precompress, feeds: feedRules(feeds), hasContact };
   for (const host of [...hosts].sort()) yield* emitters[host](all);
 }

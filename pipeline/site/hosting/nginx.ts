@@ -4,7 +4,6 @@ import type { OutputFile } from "../../documents/published.ts";
 import { documentFolders } from "../../documents/site-paths.ts";
 import { textFile } from "../output.ts";
 import { allow, bodies, description, descriptions, fileDescription, securityHeaders } from "./answers.ts";
-import type { FeedRule } from "./feed-rules.ts";
 import {
   compression,
   dataMaps,
@@ -15,10 +14,11 @@ import {
   tableSizes,
 } from "./nginx-maps.ts";
 import { slashless } from "./rules.ts";
-import type { HostSources } from "./sources.ts";
+import { contactFiles, type HostSources } from "./sources.ts";
 
 /** nginx: locations of a server, and their lookup tables. */
-export function nginxFiles({ routing, encodings, feeds, tags }: HostSources): OutputFile[] {
+export function nginxFiles(sources: HostSources): OutputFile[] {
+  const { routing, feeds, tags } = sources;
   const { lines, longestKey } = tableSizes(routing, tags);
   const { downloads, latest } = dataMaps(routing, longestKey);
   return [
@@ -29,7 +29,7 @@ export function nginxFiles({ routing, encodings, feeds, tags }: HostSources): Ou
     ...(feeds.some(({ isRegistry }) => isRegistry)
       ? [textFile("hosting/nginx/registry.map", `${note}${registryMap(tags, longestKey)}\n`)]
       : []),
-    textFile("hosting/nginx/nginx.conf", serverPart({ routing, encodings, feeds })),
+    textFile("hosting/nginx/nginx.conf", serverPart(sources)),
   ];
 }
 
@@ -55,7 +55,8 @@ const usage = (
 }
 `;
 
-function serverPart({ routing, encodings, feeds }: Pick<HostSources, "routing" | "encodings" | "feeds">) {
+function serverPart(sources: HostSources) {
+  const { routing, encodings } = sources;
   const { base } = routing;
   const outer = [
     "absolute_redirect off;",
@@ -70,7 +71,7 @@ function serverPart({ routing, encodings, feeds }: Pick<HostSources, "routing" |
     "",
     ...apiLocations(base),
     "",
-    ...staticLocations(base, encodings, feeds),
+    ...staticLocations(base, sources),
   ];
   return `${usage(encodings)}
 location ^~ ${base}/ {
@@ -172,11 +173,7 @@ function apiLocations(base: string): string[] {
   ];
 }
 
-function staticLocations(
-  base: string,
-  encodings: ReadonlySet<Encoding>,
-  feeds: readonly FeedRule[],
-): string[] {
+function staticLocations(base: string, { encodings, feeds, hasContact }: HostSources): string[] {
   const inside = `${base}/.relcat`;
   const file = settings("file", allow.other);
   const site = [
@@ -200,7 +197,7 @@ function staticLocations(
     text("options", answer(200, fileDescription)),
     text("method", notAllowed),
     "",
-    location("~ /[.]", [...file, "return 404;"]),
+    location(`~ /[.]${hasContact ? `(?!${contactFiles.slice(3)}$)` : ""}`, [...file, "return 404;"]),
     location(`~ ^${escaped(base)}/hosting(?:/|$)`, [...file, "return 404;"]),
     ...(feeds.length > 0 ? ["# Package feeds: a compressed index is a file of its own."] : []),
     ...feeds.map(({ pattern, contentType, isImmutable, isRegistry }) =>

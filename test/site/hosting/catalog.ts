@@ -11,6 +11,8 @@ import { siteArtifacts } from "./contract-artifacts.ts";
 import { feedFiles, registryFiles, registryTags } from "./contract-feeds.ts";
 import { oddArtifacts, oddFeedFiles } from "./contract-paths.ts";
 
+const contactFiles = { ".well-known/security.txt": "Contact: mailto:security@example.com\n" };
+
 /** A built site that homes serve, and its facts for the contract. */
 export interface ServedSite {
   /** The folder of the site. */
@@ -58,6 +60,8 @@ export async function servedSite(base: string): Promise<ServedSite> {
       base_url: `https://downloads.example.com${base}`,
       artifact_url: "http://files.example.com/{version}/{file}",
       require: {},
+      trust: "simple",
+      security: { contact: ["mailto:security@example.com"] },
       hosts: ["nginx", "caddy", "apache", "cloudflare", "cloudfront"],
       feeds: { apt: {}, yum: {}, helm: { oci: base === "" }, incus: {} },
     },
@@ -78,14 +82,14 @@ export async function servedSite(base: string): Promise<ServedSite> {
   for (const [path, text] of Object.entries(artifacts)) write(join(catalog.out, path), text);
   addFeeds(catalog.out, base);
   const tree = readTree(catalog.out);
-  for (const [path, text] of Object.entries({ ...artifacts, ...feedFiles, ...oddFeedFiles }))
+  for (const [path, text] of Object.entries({ ...artifacts, ...contactFiles, ...feedFiles, ...oddFeedFiles }))
     tree.set(path, Buffer.from(text));
   return { folder: catalog.out, base, tree, ids };
 }
 
-/** Adds files of package feeds to a build, as if it had made them. */
+/** Adds security.txt and files of package feeds to a build, as if signing and the build had made them. */
 function addFeeds(out: string, base: string): void {
-  const files = { ...feedFiles, ...oddFeedFiles, ...(base === "" && registryFiles) };
+  const files = { ...contactFiles, ...feedFiles, ...oddFeedFiles, ...(base === "" && registryFiles) };
   const file = join(out, "build.json");
   const build = JSON.parse(readFileSync(file, "utf8"));
   for (const [path, bytes] of Object.entries(files)) {
@@ -148,4 +152,7 @@ export const listedIds = ({ tree }: ServedSite): number[] =>
   idsOf(JSON.stringify(jsonOf(tree, "api/v1/package/index.json")));
 
 /** Adds a file that a server must never serve. */
-export const addSecret = (folder: string): void => writeFileSync(join(folder, ".relcat-secret"), "secret");
+export function addSecret(folder: string): void {
+  for (const path of [".relcat-secret", ".well-known/security.relcat-secret"])
+    write(join(folder, path), "secret");
+}

@@ -123,6 +123,19 @@ export function siteRequests(site: ServedSite): Exchange[] {
     row("errors", "a missing document of the API", "/api/v1/release/26.99.001/index.json", json404),
 
     row("private", "a dot file", "/.relcat-secret", { status: 404, text: /^(?!secret)/ }),
+    row("pages", "security.txt", "/.well-known/security.txt", {
+      status: 200,
+      file: ".well-known/security.txt",
+      headers: { "content-type": /^text\/plain/ },
+    }),
+    row("pages", "security.txt without its end", "/.well-known/security.undated", {
+      status: 200,
+      file: ".well-known/security.undated",
+    }),
+    row("private", "a file beside security.txt", "/.well-known/security.relcat-secret", {
+      status: 404,
+      text: /^(?!secret)/,
+    }),
     row("private", "a dot file, percent-encoded", "/%2Erelcat-secret", { status: 404, text: /^(?!secret)/ }),
     row("private", "the host's own configuration", "/hosting/nginx/nginx.conf", {
       status: 404,
