@@ -1,5 +1,5 @@
 import { type Architecture, architectureNames } from "../shared/package-metadata.ts";
-import { Fault } from "./verdict.ts";
+import { unsupported } from "./verdict.ts";
 
 /** Other names in file names, from rpm, the kernel and Apple. Short ones such as arm or sh4 may mean something else there. */
 const inFileNames: Readonly<Record<Architecture, readonly string[]>> = {
@@ -57,10 +57,7 @@ export function architectureNamed(
 ): Architecture {
   const arch = table.get(name);
   if (arch) return arch;
-  throw new Fault(
-    "unsupported-format",
-    `its architecture is ${JSON.stringify(name)}, which relcat does not know`,
-  );
+  throw unsupported(`its architecture is ${JSON.stringify(name)}, which relcat does not know`);
 }
 
 /** Words such as all are too common in file names. */

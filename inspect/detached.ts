@@ -1,12 +1,10 @@
 import { createHash } from "node:crypto";
-import type { ByteSource } from "./bytes/byte-source.ts";
-import { hashWhole } from "./bytes/hash-ranges.ts";
-import { readSmall, utf8 } from "./bytes/small-file.ts";
+import { type ByteSource, hashWhole, readSmall, utf8 } from "./bytes/byte-source.ts";
 import { type InspectOptions, type Reader, settled } from "./inspection.ts";
 import { verifierOf } from "./signatures/openpgp.ts";
 import { claimedSignature, type Found } from "./signatures/openpgp-claim.ts";
 import { isCleartext, verifiedText } from "./signatures/openpgp-cleartext.ts";
-import { Fault, malformed, type Verdict } from "./verdict.ts";
+import { badDigest, malformed, refused, unsupported, type Verdict } from "./verdict.ts";
 
 /**
  * Inspects a detached signature of the file with the same name without the suffix, or a signed checksum list.
@@ -29,8 +27,7 @@ async function readDetached(
   const signature = await claimedSignature(bytes, { base: 0, what: name, style: "gpg", options, found });
   const signs = name.replace(/\.(?:asc|sig|gpg)$/, "");
   const signed = signs === name ? undefined : options.openSibling?.(signs);
-  if (!signed)
-    throw new Fault("refuse", `the file that ${name} signs is not next to it, expected ${signs} there`);
+  if (!signed) throw refused(`the file that ${name} signs is not next to it, expected ${signs} there`);
   const { hash, conclude } = verifierOf(signature, "binary", options);
   await hashWhole(signed, hash);
   await conclude();
@@ -68,8 +65,7 @@ async function readChecksums(
 function sumsOf(text: string, name: string): [file: string, sum: string][] {
   const lines = text.split("\n").map((line) => line.match(/^([0-9a-f]{64}) [ *](?!\.{1,2}$)([^/\\\0]+)$/));
   const sums = lines.map((match): [string, string] => {
-    if (!match)
-      throw new Fault("unsupported-format", `${name} signs a text, expected lines of sha256sum alone`);
+    if (!match) throw unsupported(`${name} signs a text, expected lines of sha256sum alone`);
     return [match[2] ?? "", match[1] ?? ""];
   });
   if (new Set(sums.map(([file]) => file)).size < sums.length) throw malformed(`${name} has a file twice`);
@@ -80,13 +76,12 @@ function refuseOtherCopy(name: string, text: string, options: InspectOptions): v
   const plain = name.replace(/\.asc$/, "");
   const copy = plain === name ? undefined : options.openSibling?.(plain);
   if (copy && utf8(readSmall(copy), plain).trimEnd() !== text)
-    throw new Fault("bad-digest", `${plain} is not the list that ${name} signs`);
+    throw badDigest(`${plain} is not the list that ${name} signs`);
 }
 
 async function refuseOtherSum(file: string, expected: string, source: ByteSource): Promise<void> {
   const hash = createHash("sha256");
   await hashWhole(source, hash);
   const sum = hash.digest("hex");
-  if (sum !== expected)
-    throw new Fault("bad-digest", `${file} has the SHA-256 ${sum}, its list says ${expected}`);
+  if (sum !== expected) throw badDigest(`${file} has the SHA-256 ${sum}, its list says ${expected}`);
 }

@@ -2,8 +2,7 @@ import { hash } from "node:crypto";
 import { parseJson } from "../shared/json.ts";
 import type { ArtifactDocument } from "../shared/package-metadata.ts";
 import { SyntaxProblem } from "../shared/source.ts";
-import type { ByteSource } from "./bytes/byte-source.ts";
-import { utf8 } from "./bytes/small-file.ts";
+import { type ByteSource, utf8 } from "./bytes/byte-source.ts";
 import { Fault, malformed } from "./verdict.ts";
 
 /** A kind of file beside artifacts, known by the ending that follows the artifact's name. */

@@ -59,7 +59,7 @@ const formats: readonly Format[] = [
     open: async () => (await import("./packages/deb/deb.ts")).inspectDeb,
     metadata: {
       type: "deb",
-      open: async () => (await import("./packages/deb/metadata.ts")).debMetadata,
+      open: async () => (await import("./packages/deb/contents.ts")).debMetadata,
     },
   },
   {

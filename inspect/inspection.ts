@@ -1,5 +1,4 @@
-import type { ByteSource } from "./bytes/byte-source.ts";
-import type { Uncovered } from "./bytes/ranges.ts";
+import type { ByteSource, Uncovered } from "./bytes/byte-source.ts";
 import type { Keys } from "./keys.ts";
 import { Fault, type Verdict } from "./verdict.ts";
 

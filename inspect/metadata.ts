@@ -1,9 +1,15 @@
-import { maxMetadataBytes, type PackageMetadata, packageMetadataSchema } from "../shared/package-metadata.ts";
+import {
+  type ImageMetadata,
+  maxMetadataBytes,
+  type PackageMetadata,
+  packageMetadataSchema,
+} from "../shared/package-metadata.ts";
 import type { Kind } from "../shared/package-types.ts";
+import { architectureNamed } from "./architecture.ts";
 import type { ByteSource } from "./bytes/byte-source.ts";
 import { formatOf, limits } from "./inspect.ts";
 import type { Inspection } from "./inspection.ts";
-import { Fault, malformed } from "./verdict.ts";
+import { Fault, malformed, refused, type Verdict } from "./verdict.ts";
 
 /** The format of a file's metadata; undefined if it states nothing. */
 export const metadataFormat = (source: ByteSource, kind: Kind): PackageMetadata["type"] | undefined =>
@@ -38,7 +44,6 @@ export async function readMetadata(
 }
 
 async function readImage(source: ByteSource, known: Inspection | undefined): Promise<PackageMetadata> {
-  const { imageMetadata } = await import("./images/image-metadata.ts");
   // A policy inspects by the file's format, which a name may hide.
   if (known && !formatOf(source)) return imageMetadata(known);
   const { inspectImage } = await import("./images/image.ts");
@@ -56,7 +61,7 @@ function storable(metadata: PackageMetadata, settings: readonly string[] = []): 
   if (size > maxMetadataBytes) {
     const added = settings.length > 0 ? `, with ${settings.join(" and ")} of feeds.yum` : "";
     const expected = `expected ${maxMetadataBytes} at most`;
-    throw new Fault("refuse", `its metadata has ${size} bytes as JSON${added}, ${expected}`);
+    throw refused(`its metadata has ${size} bytes as JSON${added}, ${expected}`);
   }
   const [issue] = packageMetadataSchema.safeParse(metadata).error?.issues ?? [];
   if (issue)
@@ -64,4 +69,33 @@ function storable(metadata: PackageMetadata, settings: readonly string[] = []): 
       `its ${issue.path.join(".")} is not ${issue.message.slice(issue.message.indexOf("|") + 1)}`,
     );
   return metadata;
+}
+
+/** After these verdicts, the facts of the image may be wrong. */
+const unreadable: readonly Verdict[] = ["malformed", "bad-digest", "refuse", "unsupported-format"];
+
+const boots: Readonly<Record<string, ImageMetadata["boot"]>> = { bios: "bios", efi: "uefi", both: "both" };
+
+const contents: Readonly<Record<string, ImageMetadata["content"]>> = {
+  container: "container",
+  "virtual-machine": "virtual-machine",
+  metadata: "metadata",
+};
+
+/** The facts of an image; whether its signature is valid does not matter. @throws Fault */
+function imageMetadata({ type, verdict, reason, facts }: Inspection): ImageMetadata {
+  if (unreadable.includes(verdict)) throw new Fault(verdict, reason);
+  const { architecture, compression, virtual_size: size, inner_sha256: inner } = facts;
+  const boot = typeof facts.boot === "string" ? boots[facts.boot] : undefined;
+  const content = type === "incus" && typeof facts.content === "string" ? contents[facts.content] : undefined;
+  return {
+    type: "image",
+    ...(typeof architecture === "string" && { arch: architectureNamed(architecture) }),
+    format: type,
+    ...(typeof compression === "string" && { compression }),
+    ...(typeof size === "number" && { virtual_size: size }),
+    ...(typeof inner === "string" && { inner_sha256: inner }),
+    ...(boot && { boot }),
+    ...(content && { content }),
+  };
 }

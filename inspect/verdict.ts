@@ -28,3 +28,6 @@ export class Fault extends Error {
 }
 
 export const malformed = (reason: string) => new Fault("malformed", reason);
+export const refused = (reason: string) => new Fault("refuse", reason);
+export const unsupported = (reason: string) => new Fault("unsupported-format", reason);
+export const badDigest = (reason: string) => new Fault("bad-digest", reason);

@@ -1,6 +1,6 @@
 import { inflateRawSync } from "node:zlib";
 import type { ByteSource } from "../bytes/byte-source.ts";
-import { Fault, malformed } from "../verdict.ts";
+import { badDigest, malformed, refused, unsupported } from "../verdict.ts";
 
 /** A cabinet (MS-CAB): folders of concatenated files, compressed in blocks. */
 export interface Cabinet {
@@ -43,7 +43,7 @@ export function openCabinet(source: ByteSource): Cabinet {
   if (!header.subarray(0, 4).equals(cabinetMagic) || header[25] !== 1 || size !== source.size)
     throw malformed(`${source.name} is not a cabinet of version 1 with ${source.size} bytes`);
   if (flags & (headerFlags.isContinued | headerFlags.continues))
-    throw new Fault("unsupported-format", `${source.name} is one of several cabinets that belong together`);
+    throw unsupported(`${source.name} is one of several cabinets that belong together`);
   const hasReserve = (flags & headerFlags.hasReserve) !== 0;
   const reserve = hasReserve ? Buffer.from(source.read(36, 4)) : Buffer.alloc(4);
   const [folderReserve, blockReserve] = [reserve[2] ?? 0, reserve[3] ?? 0];
@@ -104,8 +104,7 @@ function* blocksOf(
   reserve: number,
 ): Generator<Uint8Array> {
   if (compression > 1)
-    throw new Fault(
-      "unsupported-format",
+    throw unsupported(
       `${source.name} is compressed with ${compressions[compression] ?? compression}, expected MSZIP`,
     );
   let at = first;
@@ -118,7 +117,7 @@ function* blocksOf(
     const packed = Buffer.from(buffer, byteOffset, size);
     const sum = head.readUInt32LE(0);
     if (sum !== 0 && sum !== checksum(head.subarray(4), checksum(packed, 0)))
-      throw new Fault("bad-digest", `${source.name} has a block at its byte ${at} whose checksum is wrong`);
+      throw badDigest(`${source.name} has a block at its byte ${at} whose checksum is wrong`);
     if (unpacked === 0 || unpacked > maxBlockBytes)
       throw malformed(`${source.name} has a block of ${unpacked} bytes`);
     before = compression === 0 ? packed : inflated(packed, before, unpacked, source.name);
@@ -168,8 +167,7 @@ async function extractFolder(
   let [at, current] = [0, next()];
   for (const block of current ? blocks : []) {
     const end = at + block.length;
-    if (end > limit)
-      throw new Fault("refuse", `a cabinet unpacks to more than the ${limit} bytes that are allowed`);
+    if (end > limit) throw refused(`a cabinet unpacks to more than the ${limit} bytes that are allowed`);
     while (current && current.from < end) {
       current.sink.write(
         block.subarray(Math.max(0, current.from - at), Math.min(block.length, current.end - at)),

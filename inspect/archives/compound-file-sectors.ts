@@ -1,7 +1,6 @@
 import { extend, openRuns, placesOf, type Run, runsSource } from "../bytes/byte-runs.ts";
-import type { ByteSource } from "../bytes/byte-source.ts";
-import type { Uncovered } from "../bytes/ranges.ts";
-import { Fault, malformed } from "../verdict.ts";
+import type { ByteSource, Uncovered } from "../bytes/byte-source.ts";
+import { malformed, unsupported } from "../verdict.ts";
 
 /** Sectors of one size in linked chains; each belongs to at most one chain. */
 export interface Sectors {
@@ -152,8 +151,7 @@ const size = 512;
 /** @throws Fault malformed; unsupported-format */
 export function compoundHeader(source: ByteSource): CompoundHeader {
   const bytes = Buffer.from(source.read(0, size));
-  if (!bytes.subarray(0, 8).equals(compoundMagic))
-    throw new Fault("unsupported-format", `${source.name} is not a compound file`);
+  if (!bytes.subarray(0, 8).equals(compoundMagic)) throw unsupported(`${source.name} is not a compound file`);
   const word = (at: number) => bytes.readUInt16LE(at);
   const count = (at: number) => bytes.readUInt32LE(at);
   const isLong = word(26) === 4;

@@ -1,6 +1,5 @@
 import { openRuns, placesOf, type Run, runsSource, sizeOf } from "../bytes/byte-runs.ts";
-import type { ByteSource } from "../bytes/byte-source.ts";
-import type { Uncovered } from "../bytes/ranges.ts";
+import type { ByteSource, Uncovered } from "../bytes/byte-source.ts";
 import { malformed } from "../verdict.ts";
 import {
   type CompoundHeader,

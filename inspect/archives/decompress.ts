@@ -8,7 +8,7 @@ import {
   zstdDecompressSync,
 } from "node:zlib";
 import { type ByteSource, release } from "../bytes/byte-source.ts";
-import { Fault } from "../verdict.ts";
+import { badDigest, type Fault, unsupported } from "../verdict.ts";
 import { beyond, inMemoryLimits, maxDictionaryBytes, needsMemory, stopped, type Take } from "./unpacking.ts";
 import { unpackXz } from "./xz.ts";
 import { frameEnds } from "./zstd-walk.ts";
@@ -93,7 +93,7 @@ async function unpack(
   if (engine.bytesWritten !== source.size) throw followed(source);
 }
 
-const followed = ({ name }: ByteSource) => new Fault("bad-digest", `bytes follow the end of ${name}`);
+const followed = ({ name }: ByteSource) => badDigest(`bytes follow the end of ${name}`);
 
 /**
  * @param ends offsets at which a piece must end, because an engine may ignore the rest of a piece with two
@@ -127,7 +127,7 @@ function faultOf(error: unknown, source: ByteSource): Fault | undefined {
   const { code = "", message } = error as NodeJS.ErrnoException;
   if (code === "ZSTD_error_frameParameter_windowTooLarge") return needsMemory(source.name);
   if (!/^(Z_|ZSTD_)/.test(code)) return undefined;
-  return new Fault("bad-digest", `${source.name} is damaged: ${message}`);
+  return badDigest(`${source.name} is damaged: ${message}`);
 }
 
 /** bzip2 and lzma are recognized but not supported (unsupported-format). */
@@ -171,10 +171,7 @@ export async function decompress(
 ): Promise<number> {
   const decode = decoders[compression];
   if (!decode)
-    throw new Fault(
-      "unsupported-format",
-      `${source.name} is compressed with ${compression}, expected gzip, xz or zstd`,
-    );
+    throw unsupported(`${source.name} is compressed with ${compression}, expected gzip, xz or zstd`);
   let size = 0;
   await decode(
     source,

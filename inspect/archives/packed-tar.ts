@@ -1,5 +1,4 @@
-import type { ByteSource } from "../bytes/byte-source.ts";
-import { maxSmallFileBytes, utf8 } from "../bytes/small-file.ts";
+import { type ByteSource, maxSmallFileBytes, utf8 } from "../bytes/byte-source.ts";
 import { malformed } from "../verdict.ts";
 import { type Compression, decompress } from "./decompress.ts";
 import { type OnEntry, type TarEntry, tarReader } from "./tar.ts";

@@ -1,6 +1,6 @@
+import { areZeros } from "../bytes/byte-source.ts";
 import { pushReader, type Steps, skip, type Wanted } from "../bytes/push.ts";
-import { areZeros } from "../bytes/zeros.ts";
-import { Fault, malformed } from "../verdict.ts";
+import { malformed, refused, unsupported } from "../verdict.ts";
 
 export const blockSize = 512;
 
@@ -132,8 +132,7 @@ export function pathSet(): { has(path: string): boolean; add(path: string): void
     has: (path) => paths.has(path),
     add(path) {
       memory += path.length + 64;
-      if (memory > maxMemoryBytes)
-        throw new Fault("refuse", `the tar archive has over ${paths.size} paths to remember`);
+      if (memory > maxMemoryBytes) throw refused(`the tar archive has over ${paths.size} paths to remember`);
       paths.add(path);
     },
   };
@@ -174,8 +173,7 @@ interface Part {
  * @throws Fault malformed; refuse, for holes beyond the limit; unsupported-format, if no holes are allowed
  */
 function* readParts(header: Header, room: { holes: number }): Generator<Wanted, Part[], Uint8Array> {
-  if (room.holes === 0)
-    throw new Fault("unsupported-format", `${header.path} is written with holes, which nothing expects here`);
+  if (room.holes === 0) throw unsupported(`${header.path} is written with holes, which nothing expects here`);
   const size = tarNumber(header.block.subarray(483, 495));
   const parts: Part[] = [];
   let at = 0;
@@ -189,7 +187,7 @@ function* readParts(header: Header, room: { holes: number }): Generator<Wanted, 
   if (at > size || written !== header.size)
     throw malformed(`${header.path} has parts that do not make up its size`);
   room.holes -= size - written;
-  if (room.holes < 0) throw new Fault("refuse", `${header.path} unpacks to ${size} bytes, beyond the limit`);
+  if (room.holes < 0) throw refused(`${header.path} unpacks to ${size} bytes, beyond the limit`);
   return parts;
 }
 
@@ -206,8 +204,7 @@ function* readMap(first: Buffer): Generator<Wanted, Place[], Uint8Array> {
   for (let more = first[482]; more; ) {
     const block = Buffer.from(yield { exactly: blockSize });
     places.push(...placesIn(block.subarray(0, 504)));
-    if (places.length > maxParts)
-      throw new Fault("refuse", `the tar archive has a file of over ${maxParts} parts`);
+    if (places.length > maxParts) throw refused(`the tar archive has a file of over ${maxParts} parts`);
     more = block[504];
   }
   return places;
@@ -267,10 +264,7 @@ function readPax(bytes: Buffer): Names {
 
 function namesOf(records: ReadonlyMap<string, string>): Names {
   if ([...records.keys()].some((key) => key.startsWith("GNU.sparse.")))
-    throw new Fault(
-      "unsupported-format",
-      "the tar archive describes holes by pax, expected tar --format=gnu",
-    );
+    throw unsupported("the tar archive describes holes by pax, expected tar --format=gnu");
   const [path, linkname, size] = ["path", "linkpath", "size"].map((key) => records.get(key));
   if (`${path}${linkname}`.includes("\0")) throw malformed("the tar archive has a path with a zero byte");
   if (size !== undefined && !(/^\d+$/.test(size) && Number.isSafeInteger(Number(size))))
@@ -306,7 +300,7 @@ function* entries(entry: OnEntry, room: { holes: number }): Steps {
   let names: Names = {};
   let count = 0;
   for (let header = readHeader(yield { exactly: blockSize }); header; ) {
-    if (++count > maxEntries) throw new Fault("refuse", `the tar archive has over ${maxEntries} entries`);
+    if (++count > maxEntries) throw refused(`the tar archive has over ${maxEntries} entries`);
     if ("xgLK".includes(header.kind)) names = readNames(header.kind, yield* attributes(header), names);
     else {
       const named = { ...header, ...names };

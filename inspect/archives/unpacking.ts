@@ -1,4 +1,4 @@
-import { Fault } from "../verdict.ts";
+import { refused } from "../verdict.ts";
 
 /** Chunks are valid only during the call. */
 export type Take = (chunk: Uint8Array) => void | Promise<void>;
@@ -13,10 +13,9 @@ export const inMemoryLimits = { packed: 1 << 18, unpacked: 1 << 20 } as const;
 export const stopped = new Error("reading was stopped");
 
 export const beyond = (name: string, limit: number) =>
-  new Fault("refuse", `${name} unpacks to more than ${limit} bytes, the limit`);
+  refused(`${name} unpacks to more than ${limit} bytes, the limit`);
 
 export const needsMemory = (name: string) =>
-  new Fault(
-    "refuse",
+  refused(
     `${name} needs a dictionary of more than ${maxDictionaryBytes} bytes to unpack; pack it with a smaller one`,
   );

@@ -1,11 +1,17 @@
 import { createHash } from "node:crypto";
 import { inflateSync } from "node:zlib";
-import { type ByteSource, partOf } from "../bytes/byte-source.ts";
-import { gaps, overlap, shifted, type Uncovered } from "../bytes/ranges.ts";
-import { utf8 } from "../bytes/small-file.ts";
+import {
+  type ByteSource,
+  gaps,
+  overlap,
+  partOf,
+  shifted,
+  type Uncovered,
+  utf8,
+} from "../bytes/byte-source.ts";
 import { readXml, type XmlElement } from "../bytes/xml.ts";
 import { type Digest, digests } from "../signatures/digest.ts";
-import { Fault, malformed } from "../verdict.ts";
+import { badDigest, malformed } from "../verdict.ts";
 
 /** A xar archive: a table of contents in XML, and the heap that it describes (xar(1)). */
 export interface Xar {
@@ -91,7 +97,7 @@ function inflated(table: Buffer, size: number): Buffer {
     const xml = inflateSync(table, { maxOutputLength: Math.max(1, size) });
     if (xml.length === size) return xml;
   } catch (error) {
-    throw new Fault("bad-digest", `${what} cannot be unpacked: ${(error as Error).message}`);
+    throw badDigest(`${what} cannot be unpacked: ${(error as Error).message}`);
   }
   throw malformed(`${what} does not unpack to the ${size} bytes that are announced`);
 }

@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import { failure } from "../../shared/errors.ts";
 import { type ByteSource, bytesSource, release } from "../bytes/byte-source.ts";
 import { type FramingCursor, framingCursor } from "../bytes/framing.ts";
-import { Fault } from "../verdict.ts";
+import { badDigest, refused, unsupported } from "../verdict.ts";
 import { beyond, inMemoryLimits, maxDictionaryBytes, needsMemory, stopped, type Take } from "./unpacking.ts";
 
 /** Only one input piece and one output chunk are in flight, so larger pieces only cost memory. */
@@ -103,7 +103,7 @@ function handOver() {
 type Input = ReturnType<typeof handOver>;
 type Output = ReadableStreamDefaultReader<Uint8Array>;
 
-const damaged = ({ name }: ByteSource, how: string) => new Fault("bad-digest", `${name} is damaged: ${how}`);
+const damaged = ({ name }: ByteSource, how: string) => badDigest(`${name} is damaged: ${how}`);
 
 async function decoder() {
   try {
@@ -186,7 +186,7 @@ function readFilter(fields: FramingCursor, isLast: boolean): void {
   const id = fields.vli();
   const properties = fields.take(fields.vli());
   if (isLast ? id !== lzma2 : !isKnownBefore(id))
-    throw new Fault("unsupported-format", `${fields.name} uses the filter ${id}, which is not known`);
+    throw unsupported(`${fields.name} uses the filter ${id}, which is not known`);
   if (!isLast) return;
   const [bits = 41, ...more] = properties;
   fields.expect(bits <= 40 && more.length === 0, "a block header has no proper dictionary size");
@@ -225,18 +225,14 @@ function walkStream(cursor: FramingCursor): number {
   const flags = streamHeader(cursor);
   const checkSize = checkSizes.get(flags);
   if (checkSize === undefined)
-    throw new Fault(
-      "unsupported-format",
-      `${cursor.name} has checks of kind ${flags}, expected CRC32, CRC64 or SHA-256`,
-    );
+    throw unsupported(`${cursor.name} has checks of kind ${flags}, expected CRC32, CRC64 or SHA-256`);
   // Unpadded and uncompressed size of each block; the index must repeat them.
   const sizes: number[] = [];
   let total = 0;
   while (cursor.peek() !== 0) {
     const uncompressed = walkBlock(cursor, checkSize, sizes);
     total += uncompressed;
-    if (sizes.length > 2 * maxBlocks)
-      throw new Fault("refuse", `${cursor.name} has over ${maxBlocks} blocks`);
+    if (sizes.length > 2 * maxBlocks) throw refused(`${cursor.name} has over ${maxBlocks} blocks`);
   }
   const indexSize = walkIndex(cursor, sizes);
   streamFooter(cursor, flags, indexSize);

@@ -1,6 +1,6 @@
 import type { ByteSource } from "../bytes/byte-source.ts";
 import { type FramingCursor, framingCursor } from "../bytes/framing.ts";
-import { Fault } from "../verdict.ts";
+import { refused } from "../verdict.ts";
 
 /** Sizes of the optional fields in bytes, by flag (RFC 8878, section 3.1.1.1). */
 const dictionaryIdSizes = [0, 1, 2, 4];
@@ -27,7 +27,7 @@ export function frameEnds(
   do {
     walkFrame(cursor);
     ends.push(cursor.at);
-    if (ends.length > maxFrames) throw new Fault("refuse", `${source.name} has over ${maxFrames} frames`);
+    if (ends.length > maxFrames) throw refused(`${source.name} has over ${maxFrames} frames`);
   } while (cursor.at < source.size && ends.length < most);
   return ends;
 }

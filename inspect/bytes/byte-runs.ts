@@ -1,6 +1,5 @@
 import { lastNotGreater } from "../../shared/binary-search.ts";
-import { type ByteSource, refuseBeyond } from "./byte-source.ts";
-import type { Uncovered } from "./ranges.ts";
+import { type ByteSource, refuseBeyond, type Uncovered } from "./byte-source.ts";
 
 /** A contiguous range of the file, and its offset in the concatenated content. */
 export interface Run {

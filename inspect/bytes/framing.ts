@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { Fault } from "../verdict.ts";
+import { badDigest } from "../verdict.ts";
 import type { ByteSource } from "./byte-source.ts";
 
 /**
@@ -36,7 +36,7 @@ export function framingCursor(source: Pick<ByteSource, "name" | "size" | "read">
   let at = 0;
   let sum = 0;
 
-  const damaged = (how: string) => new Fault("bad-digest", `${source.name} is damaged at byte ${at}: ${how}`);
+  const damaged = (how: string) => badDigest(`${source.name} is damaged at byte ${at}: ${how}`);
 
   /** Bytes at `at`, without consuming them. */
   function bytesAhead(length: number): Buffer {

@@ -1,5 +1,5 @@
 import { malformed } from "../verdict.ts";
-import { areZeros } from "./zeros.ts";
+import { areZeros } from "./byte-source.ts";
 
 /** The bytes wanted next: an exact count (`orEnd`: the input may also end here), or at most `most` bytes. */
 export type Wanted = { exactly: number; orEnd?: boolean } | { most: number };

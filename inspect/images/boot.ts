@@ -1,8 +1,7 @@
 import { crc32 } from "node:zlib";
 import { Fault } from "../verdict.ts";
 import type { Disk } from "./disks/disk.ts";
-import { type Fields, fieldsOf } from "./disks/fields.ts";
-import { OutsideWindow } from "./disks/head-and-tail.ts";
+import { type Fields, fieldsOf, OutsideWindow } from "./disks/fields.ts";
 
 /** Firmware types that find a boot loader on the disk. */
 export type Boot = "bios" | "efi" | "both" | "unknown";

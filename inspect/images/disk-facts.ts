@@ -1,10 +1,11 @@
 import type { TarEntry } from "../archives/tar.ts";
-import { Fault } from "../verdict.ts";
+import type { ByteSource } from "../bytes/byte-source.ts";
+import type { Fact, InspectOptions } from "../inspection.ts";
+import type { SelfCheckFinder } from "../self-check.ts";
+import { unsupported, type Verdict } from "../verdict.ts";
 import { type Boot, bootOf } from "./boot.ts";
-import type { ImageFindings } from "./content.ts";
-import type { Bytes } from "./disks/fields.ts";
+import { type Bytes, headAndTail } from "./disks/fields.ts";
 import { type DiskFormat, formatOf, raw } from "./disks/formats.ts";
-import { headAndTail } from "./disks/head-and-tail.ts";
 
 export type DiskFacts = {
   format: string;
@@ -32,7 +33,7 @@ export function recordDisk(source: Bytes, findings: ImageFindings): void {
 function rawDisk(source: Bytes): DiskFormat {
   const hasBootSector = source.size >= 512 && Buffer.from(source.read(510, 2)).toString("hex") === "55aa";
   if (hasBootSector || /\.(?:raw|img|bin|dd)(?:\.\w+)?$/i.test(source.name)) return raw;
-  throw new Fault("unsupported-format", `${source.name} is not an image or archive in a known format`);
+  throw unsupported(`${source.name} is not an image or archive in a known format`);
 }
 
 /**
@@ -70,3 +71,29 @@ export function recordDisks(disks: readonly (DiskFacts & { name: string })[], fi
   findings.facts.boot = disks.find(({ boot }) => boot !== "unknown")?.boot ?? "unknown";
   findings.facts.disks = disks;
 }
+
+/** Collects the fields of the inspection during reading. */
+export interface ImageFindings {
+  type: string;
+  facts: Record<string, Fact>;
+  notes: string[];
+  /** Set if a client's files were searched. */
+  finder?: SelfCheckFinder;
+}
+
+/** Receives content in one pass; it cannot be read again. */
+export interface Content {
+  write(chunk: Uint8Array): void;
+  end(): Verdict | Promise<Verdict>;
+}
+
+export type OpenContent = (findings: ImageFindings, options: InspectOptions, source: ByteSource) => Content;
+
+/** Reader for one kind of tar archive, chosen by its first entry. */
+export interface TarContents {
+  entry(entry: TarEntry): ((chunk: Uint8Array) => void) | undefined;
+  /** Called after the last entry. @throws Fault */
+  end(): Verdict | Promise<Verdict>;
+}
+
+export type OpenTar = (findings: ImageFindings, options: InspectOptions) => TarContents;

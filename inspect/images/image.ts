@@ -4,10 +4,9 @@ import { blockSize as headSize, isTarHeader } from "../archives/tar.ts";
 import type { ByteSource } from "../bytes/byte-source.ts";
 import { type InspectOptions, type Reader, settled } from "../inspection.ts";
 import { withSelfCheck } from "../self-check.ts";
-import { Fault, type Verdict } from "../verdict.ts";
-import type { Content, ImageFindings, OpenContent } from "./content.ts";
-import { recordDisk } from "./disk-facts.ts";
-import { headAndTail } from "./disks/head-and-tail.ts";
+import { refused, type Verdict } from "../verdict.ts";
+import { type Content, type ImageFindings, type OpenContent, recordDisk } from "./disk-facts.ts";
+import { headAndTail } from "./disks/fields.ts";
 import { tarContent } from "./tar-content.ts";
 import { vmaContent } from "./vma.ts";
 
@@ -69,7 +68,7 @@ async function readCompressed(
   const hash = createHash("sha256");
   const content = whenKnown((head) => {
     if (["gzip", "xz", "zstd"].includes(compressionOf(head)))
-      throw new Fault("refuse", `${source.name} is compressed twice`);
+      throw refused(`${source.name} is compressed twice`);
     return (contentOf(head, source.name) ?? diskContent)(findings, options, source);
   });
   findings.facts.unpacked_size = await decompress(source, compression, options.limit, (chunk) => {

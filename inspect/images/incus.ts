@@ -4,8 +4,7 @@ import { tarReader } from "../archives/tar.ts";
 import type { ByteSource } from "../bytes/byte-source.ts";
 import { readMapping } from "../packages/helm/provenance.ts";
 import { Fault, malformed, type Verdict } from "../verdict.ts";
-import type { ImageFindings, OpenTar } from "./content.ts";
-import { passingDisk } from "./disk-facts.ts";
+import { type ImageFindings, type OpenTar, passingDisk } from "./disk-facts.ts";
 import { raw } from "./disks/formats.ts";
 
 const metadataFile = "metadata.yaml";

@@ -6,9 +6,16 @@ import type { InspectOptions } from "../inspection.ts";
 import { digests, refuseWeak } from "../signatures/digest.ts";
 import { readCertificate, subjectOf } from "../signatures/x509.ts";
 import { chainOf, usages } from "../signatures/x509-chain.ts";
-import { Fault, malformed, type Verdict } from "../verdict.ts";
-import type { ImageFindings, OpenTar, TarContents } from "./content.ts";
-import { type DiskFacts, maxDisks, passingDisk, recordDisks } from "./disk-facts.ts";
+import { badDigest, Fault, malformed, refused, type Verdict } from "../verdict.ts";
+import {
+  type DiskFacts,
+  type ImageFindings,
+  maxDisks,
+  type OpenTar,
+  passingDisk,
+  recordDisks,
+  type TarContents,
+} from "./disk-facts.ts";
 
 /** A virtual machine in one file: description, manifest, signature and disks (DMTF DSP0243). */
 export const ovaTar: OpenTar = (findings, options): TarContents => {
@@ -19,7 +26,7 @@ export const ovaTar: OpenTar = (findings, options): TarContents => {
       if (entry.type !== "file" || entry.path.includes("/"))
         throw malformed(`the OVA has ${entry.path}, expected files only, without folders`);
       if (files.some(({ path }) => path === entry.path)) throw malformed(`the OVA has ${entry.path} twice`);
-      if (files.length > maxDisks) throw new Fault("refuse", `the OVA has over ${maxDisks} files`);
+      if (files.length > maxDisks) throw refused(`the OVA has over ${maxDisks} files`);
       const { file, take } = passingFile(entry, findings, manifestOf(files));
       files.push(file);
       return take;
@@ -260,9 +267,6 @@ function refuseDigests(files: readonly OvaFile[], { path, digests }: Manifest): 
     if (!file) throw malformed(`${path} lists ${name}, which is not in the OVA`);
     const digest = file.digest(expected.name);
     if (digest === expected.hex) continue;
-    throw new Fault(
-      "bad-digest",
-      `${name} has the ${expected.name.toUpperCase()} ${digest}, ${path} says ${expected.hex}`,
-    );
+    throw badDigest(`${name} has the ${expected.name.toUpperCase()} ${digest}, ${path} says ${expected.hex}`);
   }
 }

@@ -4,9 +4,17 @@ import { pathSet, type TarEntry, tarReader } from "../archives/tar.ts";
 import { beyond } from "../archives/unpacking.ts";
 import { readXml } from "../bytes/xml.ts";
 import { selfCheckFinder } from "../self-check.ts";
-import { Fault, malformed, type Verdict } from "../verdict.ts";
-import type { ImageFindings, OpenContent, OpenTar, TarContents } from "./content.ts";
-import { type DiskFacts, maxDisks, passingDisk, recordDisks } from "./disk-facts.ts";
+import { badDigest, malformed, refused, type Verdict } from "../verdict.ts";
+import {
+  type DiskFacts,
+  type ImageFindings,
+  maxDisks,
+  type OpenContent,
+  type OpenTar,
+  passingDisk,
+  recordDisks,
+  type TarContents,
+} from "./disk-facts.ts";
 import { raw } from "./disks/formats.ts";
 import { incusEntries, incusTar } from "./incus.ts";
 import { ovaTar } from "./ova.ts";
@@ -58,7 +66,7 @@ const xvaTar: OpenTar = (findings) => {
 function diskOf(disks: Map<string, XvaDisk>, name: string): XvaDisk {
   const disk = disks.get(name) ?? { index: -1, size: 0, sum: "", start: undefined };
   disks.set(name, disk);
-  if (disks.size > maxDisks) throw new Fault("refuse", `the XVA has over ${maxDisks} disks`);
+  if (disks.size > maxDisks) throw refused(`the XVA has over ${maxDisks} disks`);
   return disk;
 }
 
@@ -101,7 +109,7 @@ function refuseSum(
   const unknown = "its chunks have checksums of a kind that is not supported (xxhash)";
   if (kind === ".xxhash" && !findings.notes.includes(unknown)) findings.notes.push(unknown);
   if (kind === ".checksum" && text.trim().toLowerCase() !== disk.sum)
-    throw new Fault("bad-digest", `the XVA has chunk ${index}, which differs from its checksum`);
+    throw badDigest(`the XVA has chunk ${index}, which differs from its checksum`);
 }
 
 const factsOf = ({ start, size }: XvaDisk): DiskFacts => ({
@@ -121,11 +129,11 @@ const gceTar: OpenTar = (findings) => {
   return {
     entry(entry) {
       if (disk || entry.path !== wanted || entry.type !== "file")
-        throw new Fault("refuse", `the archive has ${entry.path}, expected ${wanted} and nothing else`);
+        throw refused(`the archive has ${entry.path}, expected ${wanted} and nothing else`);
       return passingDisk(entry, findings, (facts) => (disk = facts), { ...raw, isIt: () => true });
     },
     end() {
-      if (!disk) throw new Fault("refuse", `the archive has no ${wanted} with content`);
+      if (!disk) throw refused(`the archive has no ${wanted} with content`);
       Object.assign(findings.facts, disk);
       return "ok";
     },
@@ -206,6 +214,5 @@ const archiveTar: OpenTar = (findings, options) => {
 /** An archive may be unpacked anywhere, so the target of an absolute link is unpredictable. */
 function refuseAbsolute({ path, type, linkname = "" }: TarEntry): void {
   if (linkname.startsWith("/")) throw malformed(`the link ${path} leads out of the archive, to ${linkname}`);
-  if (type === "other")
-    throw new Fault("refuse", `the archive has the device or pipe ${path}, expected files only`);
+  if (type === "other") throw refused(`the archive has the device or pipe ${path}, expected files only`);
 }

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { pushReader, type Steps } from "../bytes/push.ts";
-import { Fault, malformed } from "../verdict.ts";
+import { badDigest, malformed, refused, unsupported } from "../verdict.ts";
 import { bootOf } from "./boot.ts";
-import type { OpenContent } from "./content.ts";
-import { recordDisks } from "./disk-facts.ts";
+import { type OpenContent, recordDisks } from "./disk-facts.ts";
 import { refuseSize } from "./disks/disk.ts";
 import { type Fields, fieldsOf } from "./disks/fields.ts";
 
@@ -36,8 +35,7 @@ function aboutDisk({ size, first }: VmaDisk, notes: string[]) {
 function* steps(disks: VmaDisk[]): Steps {
   const start = Buffer.from(yield { exactly: headerStart });
   const size = start.readUInt32BE(56);
-  if (start.readUInt32BE(4) !== 1)
-    throw new Fault("unsupported-format", "the VMA archive is of another version than 1");
+  if (start.readUInt32BE(4) !== 1) throw unsupported("the VMA archive is of another version than 1");
   if (size <= headerStart || size > maxHeaderBytes)
     throw malformed(`the VMA archive has a header of ${size} bytes`);
   const rest = yield { exactly: size - headerStart };
@@ -53,7 +51,7 @@ function refuseSum({ bytes }: Fields, at: number, what: string): void {
   const sum = Buffer.from(bytes.subarray(at, at + 16));
   const others = Buffer.from(bytes).fill(0, at, at + 16);
   if (!createHash("md5").update(others).digest().equals(sum))
-    throw new Fault("bad-digest", `the VMA archive has ${what} whose checksum is wrong`);
+    throw badDigest(`the VMA archive has ${what} whose checksum is wrong`);
 }
 
 const extentHeader = 512;
@@ -106,8 +104,7 @@ function disksOf(header: Fields): Map<number, VmaDisk> {
     const [pointer, size] = [header.u32(at), header.u64(at + 8)];
     if (pointer === 0 && size === 0) continue;
     const name = textAt(header, pointer);
-    if (name === "vmstate")
-      throw new Fault("refuse", "the VMA archive holds a machine's memory, expected none");
+    if (name === "vmstate") throw refused("the VMA archive holds a machine's memory, expected none");
     refuseSize(`the VMA archive's ${name}`, size);
     disks.set(id, { name, size, first: new Uint8Array(firstSize) });
   }

@@ -1,4 +1,4 @@
-import { areZeros } from "../bytes/zeros.ts";
+import { areZeros } from "../bytes/byte-source.ts";
 import { malformed } from "../verdict.ts";
 
 /** An element of ASN.1 (X.690) in DER, or with BER's indefinite lengths, which Apple's signatures use. */

@@ -1,5 +1,5 @@
 import type { InspectOptions } from "../inspection.ts";
-import { Fault, malformed } from "../verdict.ts";
+import { badDigest, malformed } from "../verdict.ts";
 import { type Asn1, octetsOf, oidOf, readAsn1, sequenceOf } from "./asn1.ts";
 import type { SignedData } from "./cms.ts";
 import { type Trusted, verifyTrusted } from "./cms-trust.ts";
@@ -65,10 +65,7 @@ export async function verifyAuthenticode(
   const found = await hashed(digest);
   if (!found.equals(expected)) {
     const hex = Buffer.from(expected).toString("hex");
-    throw new Fault(
-      "bad-digest",
-      `its ${digest.name} is ${found.toString("hex")}, and ${what} is over ${hex}`,
-    );
+    throw badDigest(`its ${digest.name} is ${found.toString("hex")}, and ${what} is over ${hex}`);
   }
   return verifyTrusted(signed, content, bytes, { usage: usages.codeSigning, what, options });
 }

@@ -1,7 +1,7 @@
 import { createHash, verify } from "node:crypto";
-import type { Uncovered } from "../bytes/ranges.ts";
+import type { Uncovered } from "../bytes/byte-source.ts";
 import type { InspectOptions, Signature } from "../inspection.ts";
-import { Fault, malformed } from "../verdict.ts";
+import { badDigest, Fault, malformed, unsupported } from "../verdict.ts";
 import {
   type Asn1,
   expectTag,
@@ -131,7 +131,7 @@ function verifiedTime(token: Asn1, signature: Uint8Array, { keys, now }: Inspect
   refuseWeak(digest, what);
   if (integerOf(version, what) !== 1) throw malformed(`${what} is not of version 1`);
   const isOfIt = createHash(digest.name).update(signature).digest().equals(octetsOf(hash, what));
-  if (!isOfIt) throw new Fault("bad-digest", `${what} belongs to another signature`);
+  if (!isOfIt) throw badDigest(`${what} belongs to another signature`);
   const at = timeOf(time, what);
   if (at > now) throw malformed(`${what} is of ${new Date(at).toISOString()}, which is in the future`);
   chainOf(signed.signer.certificate, { among: signed.certificates, keys, at, usage: usages.timeStamping });
@@ -172,7 +172,7 @@ function verifySignature({ signer, contentType }: SignedData, content: Uint8Arra
     throw malformed(`${what} is for another kind of content than it came with`);
   const expected = octetsOf(attributeOf(signer, signedAttributes.messageDigest, what), what);
   if (!createHash(digest.name).update(content).digest().equals(expected))
-    throw new Fault("bad-digest", `${what} does not match the content it came with`);
+    throw badDigest(`${what} does not match the content it came with`);
   refuseWeak(digest, what);
 }
 
@@ -180,10 +180,7 @@ function refuseOtherAlgorithm({ algorithm, digest, certificate }: Signer, what: 
   const goesWith = algorithms.get(algorithm);
   const type = certificate.publicKey.asymmetricKeyType;
   if (goesWith === undefined || (type !== "rsa" && type !== "ec"))
-    throw new Fault(
-      "unsupported-format",
-      `${what} is made with ${algorithm} (${type}), expected RSA PKCS #1 or ECDSA`,
-    );
+    throw unsupported(`${what} is made with ${algorithm} (${type}), expected RSA PKCS #1 or ECDSA`);
   const isRsa = algorithm.startsWith("1.2.840.113549.");
   if ((goesWith ?? digest.name) !== digest.name || isRsa !== (type === "rsa"))
     throw malformed(`${what} names an algorithm that does not match its key and digest`);

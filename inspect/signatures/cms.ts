@@ -1,4 +1,4 @@
-import { Fault, malformed } from "../verdict.ts";
+import { malformed, unsupported } from "../verdict.ts";
 import {
   type Asn1,
   context,
@@ -65,14 +65,10 @@ export function signedDataOf(found: Asn1, what: string): SignedData {
   const signers = expectTag(rest.shift(), tags.set, what).inside;
   if (rest.length > 0) throw malformed(`${what} has elements after its signers`);
   const [info, ...others] = signers;
-  if (!info || others.length > 0)
-    throw new Fault("unsupported-format", `${what} has ${signers.length} signers, expected one`);
+  if (!info || others.length > 0) throw unsupported(`${what} has ${signers.length} signers, expected one`);
   const lists = { certificates: certificateSet?.inside ?? [], revocations };
   if (lists.certificates.length > maxCertificates)
-    throw new Fault(
-      "unsupported-format",
-      `${what} holds ${lists.certificates.length} certificates, expected a few`,
-    );
+    throw unsupported(`${what} holds ${lists.certificates.length} certificates, expected a few`);
   const certificates = lists.certificates.filter(({ tag }) => tag === tags.sequence).map(certificateIn);
   const { content, contentType } = encapsulatedOf(encapsulated, what);
   const signer = signerOf(info, certificates, what);
@@ -104,8 +100,7 @@ function signerOf(info: Asn1, certificates: readonly Certificate[], what: string
   const [versionAt, identifier, digest, ...rest] = sequenceOf(info, what);
   const attributeSet = rest[0]?.tag === context(0) ? rest.shift() : undefined;
   const [algorithm, signature, unsigned, ...more] = rest;
-  if (!attributeSet)
-    throw new Fault("unsupported-format", `${what} has no signed attributes, expected the digest there`);
+  if (!attributeSet) throw unsupported(`${what} has no signed attributes, expected the digest there`);
   if (unsigned) expectTag(unsigned, context(1), what);
   if (more.length > 0) throw malformed(`${what} has elements after its unsigned attributes`);
   // The signature covers the attributes encoded as a SET, not as the [0] found here (RFC 5652, 5.4).

@@ -1,5 +1,5 @@
 import { crc24 } from "../../shared/openpgp-armor.ts";
-import type { Uncovered } from "../bytes/ranges.ts";
+import type { Uncovered } from "../bytes/byte-source.ts";
 import { malformed } from "../verdict.ts";
 
 /** Decoded ASCII armor (RFC 9580, section 6.2), with the mapping from bytes to offsets in the text. */

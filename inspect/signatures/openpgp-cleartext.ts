@@ -1,5 +1,4 @@
-import type { Uncovered } from "../bytes/ranges.ts";
-import { utf8 } from "../bytes/small-file.ts";
+import { type Uncovered, utf8 } from "../bytes/byte-source.ts";
 import type { InspectOptions } from "../inspection.ts";
 import { malformed } from "../verdict.ts";
 import { digestNameOf, verifierOf } from "./openpgp.ts";

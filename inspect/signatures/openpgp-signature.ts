@@ -1,5 +1,5 @@
 import type { SignaturePacket } from "openpgp";
-import { Fault, malformed } from "../verdict.ts";
+import { Fault, malformed, unsupported } from "../verdict.ts";
 
 /** A parsed signature, not verified. */
 export interface OpenPgpSignature {
@@ -27,7 +27,7 @@ export async function readOpenPgpSignature(bytes: Uint8Array, what: string): Pro
   const { tag, start } = packetFrame(bytes, what);
   const version = bytes[start];
   if (tag === signatureTag && version !== 4)
-    throw new Fault("unsupported-format", `${what} is a signature of version ${version}, expected 4`);
+    throw unsupported(`${what} is a signature of version ${version}, expected 4`);
   if (tag !== signatureTag)
     throw malformed(`${what} is an OpenPGP packet of type ${tag}, expected a signature`);
   // A copy, because the parsed fields refer to memory that the next read overwrites.

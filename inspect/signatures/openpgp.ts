@@ -2,9 +2,9 @@ import { createHash, type Hash, verify } from "node:crypto";
 import type { PublicKey } from "openpgp";
 import type { InspectOptions } from "../inspection.ts";
 import type { OpenPgpKey, SigningKey } from "../keys.ts";
-import { Fault } from "../verdict.ts";
+import { Fault, unsupported } from "../verdict.ts";
+import { isRsaSigned } from "./digest.ts";
 import { type OpenPgpSignature, signatureTypes } from "./openpgp-signature.ts";
-import { isRsaSigned } from "./rsa-digest.ts";
 
 interface Digest {
   name: string;
@@ -64,7 +64,7 @@ export function verifierOf(
   options: InspectOptions,
 ): Verifier {
   if (signature.packet.signatureType !== signatureTypes[type])
-    throw new Fault("unsupported-format", `it has a signature that is not over ${type} data`);
+    throw unsupported(`it has a signature that is not over ${type} data`);
   const signer = signerOf(signature, options);
   const hash = createHash(digestOf(signature).node);
   return { hash, conclude: () => conclude(signature, signer, hash) };
@@ -107,10 +107,7 @@ function refuseUnknownCritical({ packet }: OpenPgpSignature): void {
   const [notation] = packet.rawNotations.filter(({ critical }) => critical);
   if (!subpacket && !notation) return;
   const what = subpacket ? `subpacket ${subpacket.type}` : `notation ${notation?.name}`;
-  throw new Fault(
-    "unsupported-format",
-    `the signature demands that its ${what} is understood, which it is not`,
-  );
+  throw unsupported(`the signature demands that its ${what} is understood, which it is not`);
 }
 
 /** Spelled as rpm and gpg do. */
@@ -126,7 +123,7 @@ export function digestNumbered(id: number): Digest {
   const weak = weakDigests.get(id);
   if (weak) throw new Fault("weak-digest", `it is signed over ${weak}, expected SHA256 or better`);
   const digest = digests.get(id);
-  if (!digest) throw new Fault("unsupported-format", `it is signed over digest ${id}, which is unknown`);
+  if (!digest) throw unsupported(`it is signed over digest ${id}, which is unknown`);
   return digest;
 }
 

@@ -1,4 +1,4 @@
-import { maxSmallFileBytes, readSmall } from "../../inspect/bytes/small-file.ts";
+import { maxSmallFileBytes, readSmall } from "../../inspect/bytes/byte-source.ts";
 import type { ArtifactDocument } from "../../shared/package-metadata.ts";
 import type { FileSource } from "../system/file-source.ts";
 

@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { bootOf } from "../../inspect/images/boot.ts";
-import { OutsideWindow } from "../../inspect/images/disks/head-and-tail.ts";
+import { OutsideWindow } from "../../inspect/images/disks/fields.ts";
 import { gptDisk, mbrDisk, partitionTypes } from "../support/images.ts";
 
 const { esp, biosBoot, linux } = partitionTypes;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Uncovered } from "../../inspect/bytes/ranges.ts";
+import type { Uncovered } from "../../inspect/bytes/byte-source.ts";
 import type { Keys } from "../../inspect/keys.ts";
 import { allowedKeys, bytesOf, inspectBytes, optionsWith } from "../support/artifacts.ts";
 import { often } from "../support/effort.ts";

@@ -1,11 +1,9 @@
 import { inflateRawSync, zstdDecompressSync } from "node:zlib";
 import { frameEnds } from "../../archives/zstd-walk.ts";
 import { bytesSource } from "../../bytes/byte-source.ts";
-import { Fault, malformed } from "../../verdict.ts";
-import { type AllocatedRanges, allocatedRanges } from "./allocated-ranges.ts";
-import { blockReader, type Disk, refuseSize } from "./disk.ts";
-import { type Bytes, type Fields, readFields, tableEntries } from "./fields.ts";
-import { insideWindow } from "./head-and-tail.ts";
+import { malformed, refused, unsupported } from "../../verdict.ts";
+import { type AllocatedRanges, allocatedRanges, blockReader, type Disk, refuseSize } from "./disk.ts";
+import { type Bytes, type Fields, insideWindow, readFields, tableEntries } from "./fields.ts";
 
 /**
  * QEMU's copy-on-write images, versions 2 and 3 (docs/interop/qcow2.txt). @throws Fault malformed, refuse,
@@ -15,7 +13,7 @@ export function readQcow2(source: Bytes): Disk {
   const header = readFields(source, 0, 112, "big");
   const version = header.u32(4);
   if (version !== 2 && version !== 3)
-    throw new Fault("unsupported-format", `${source.name} is qcow version ${version}, expected 2 or 3`);
+    throw unsupported(`${source.name} is qcow version ${version}, expected 2 or 3`);
   const features = featuresOf(header, version, source.name);
   refuseForeign(source, header, features);
   const layout = layoutOf(source, header, version, features);
@@ -43,13 +41,13 @@ function featuresOf(header: Fields, version: number, name: string): number {
   if (version === 2) return 0;
   if (header.u32(100) < 104) throw malformed(`${name} has a header that is too short`);
   const features = header.u64(72);
-  if (features > 31) throw new Fault("unsupported-format", `${name} has features that are not supported`);
+  if (features > 31) throw unsupported(`${name} has features that are not supported`);
   return features;
 }
 
 /** Rejects images that depend on other files, or are not in a clean state. */
 function refuseForeign(source: Bytes, header: Fields, features: number): void {
-  const refuse = (reason: string) => new Fault("refuse", `${source.name} ${reason}`);
+  const refuse = (reason: string) => refused(`${source.name} ${reason}`);
   const backing = header.u64(8);
   if (backing !== 0) {
     const length = Math.min(header.u32(16), 1023);
@@ -70,7 +68,7 @@ function layoutOf(source: Bytes, header: Fields, version: number, features: numb
     throw malformed(`${source.name} has reference counts of too many bits`);
   const isZstd = features & otherCompression ? header.u32(100) > 104 && header.u8(104) === 1 : false;
   if (features & otherCompression && !isZstd)
-    throw new Fault("unsupported-format", `${source.name} is compressed in a way that is not supported`);
+    throw unsupported(`${source.name} is compressed in a way that is not supported`);
   return {
     version,
     clusterBits,
@@ -94,7 +92,7 @@ function readExtensions(source: Bytes, from: number, clusterSize: number): void 
     const [type, length] = [extension.u32(0), extension.u32(4)];
     if (type === 0) return;
     if (type === externalDataName)
-      throw new Fault("refuse", `${source.name} names a file with its data, expected one file`);
+      throw refused(`${source.name} names a file with its data, expected one file`);
     at += 8 + length + (-length & 7);
   }
 }

@@ -1,8 +1,6 @@
-import { Fault, malformed } from "../../verdict.ts";
-import { allocatedRanges } from "./allocated-ranges.ts";
-import { blockReader, type Disk, refuseSize } from "./disk.ts";
-import { type Bytes, readFields, tableEntries } from "./fields.ts";
-import { insideWindow } from "./head-and-tail.ts";
+import { malformed, refused, unsupported } from "../../verdict.ts";
+import { allocatedRanges, blockReader, type Disk, refuseSize } from "./disk.ts";
+import { type Bytes, insideWindow, readFields, tableEntries } from "./fields.ts";
 
 const types: Readonly<Record<number, string>> = { 1: "dynamic", 2: "fixed" };
 /** Special values of the block map: unallocated, and zero. */
@@ -12,12 +10,11 @@ const firstHole = 0xfffffffe;
 export function readVdi(source: Bytes): Disk {
   const header = readFields(source, 0, 456, "little");
   const { name } = source;
-  if (header.u32(68) !== 0x10001)
-    throw new Fault("unsupported-format", `${name} is VDI of another version, expected 1.1`);
+  if (header.u32(68) !== 0x10001) throw unsupported(`${name} is VDI of another version, expected 1.1`);
   const variant = types[header.u32(76)];
   const hasParent = !header.isZero(424, 440) || !header.isZero(440, 456);
   if (!variant || hasParent)
-    throw new Fault("refuse", `${name} is a difference to a parent disk, expected a disk of its own`);
+    throw refused(`${name} is a difference to a parent disk, expected a disk of its own`);
   const virtualSize = header.u64(368);
   refuseSize(name, virtualSize);
   const [map, data] = [header.u32(340), header.u32(344)];

@@ -1,8 +1,6 @@
-import { Fault, malformed } from "../../verdict.ts";
-import { allocatedRanges } from "./allocated-ranges.ts";
-import { blockReader, type Disk, refuseSize } from "./disk.ts";
-import { type Bytes, type Fields, readFields, tableEntries } from "./fields.ts";
-import { insideWindow } from "./head-and-tail.ts";
+import { malformed, refused } from "../../verdict.ts";
+import { allocatedRanges, blockReader, type Disk, refuseSize } from "./disk.ts";
+import { type Bytes, type Fields, insideWindow, readFields, tableEntries } from "./fields.ts";
 
 const footerSize = 512;
 const sector = 512;
@@ -23,9 +21,8 @@ export function readVhd(source: Bytes): Disk {
   if (!variant)
     throw malformed(`${source.name} is of the disk type ${footer.u32(60)}, expected fixed or dynamic`);
   if (variant === "differencing")
-    throw new Fault("refuse", `${source.name} is a difference to a parent disk, expected a disk of its own`);
-  if (footer.u8(84) !== 0)
-    throw new Fault("refuse", `${source.name} holds a machine's saved state, expected none`);
+    throw refused(`${source.name} is a difference to a parent disk, expected a disk of its own`);
+  if (footer.u8(84) !== 0) throw refused(`${source.name} holds a machine's saved state, expected none`);
   const virtualSize = footer.u64(48);
   refuseSize(source.name, virtualSize);
   const disk = { variant, virtualSize };

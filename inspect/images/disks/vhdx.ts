@@ -1,8 +1,6 @@
-import { Fault, malformed } from "../../verdict.ts";
-import { allocatedRanges } from "./allocated-ranges.ts";
-import { blockReader, type Disk, refuseSize } from "./disk.ts";
-import { type Bytes, type Fields, fieldsOf, readFields, tableEntries } from "./fields.ts";
-import { insideWindow } from "./head-and-tail.ts";
+import { malformed, refused, unsupported } from "../../verdict.ts";
+import { allocatedRanges, blockReader, type Disk, refuseSize } from "./disk.ts";
+import { type Bytes, type Fields, fieldsOf, insideWindow, readFields, tableEntries } from "./fields.ts";
 
 interface VhdxLayout extends VhdxMetadata {
   table: Region;
@@ -23,10 +21,9 @@ function readLayout(source: Bytes): { layout: VhdxLayout; notes: string[] } {
   const found = headers.flatMap((at) => checkedAt(source, at, 4 * kibibyte, "head") ?? []);
   const header = found.toSorted((a, b) => b.u64(8) - a.u64(8))[0];
   if (!header) throw malformed(`${source.name} has no header with a correct checksum`);
-  if (header.u16(66) !== 1)
-    throw new Fault("unsupported-format", `${source.name} is VHDX of another version than 1`);
+  if (header.u16(66) !== 1) throw unsupported(`${source.name} is VHDX of another version than 1`);
   if (!header.isZero(48, 64))
-    throw new Fault("refuse", `${source.name} was not closed: its log has changes that the disk does not`);
+    throw refused(`${source.name} was not closed: its log has changes that the disk does not`);
   const log = { from: header.u64(72), length: header.u32(68) };
   const regions = regionsOf(source);
   const [table, metadata] = [regions.get(tableId), regions.get(metadataId)];
@@ -59,7 +56,7 @@ function regionsOf(source: Bytes): Map<string, Region> {
     const id = table.guid(at);
     const region = { from: table.u64(at + 16), length: table.u32(at + 24) };
     if (id !== tableId && id !== metadataId && table.u32(at + 28) & 1)
-      throw new Fault("unsupported-format", `${source.name} needs the region ${id}, which is not supported`);
+      throw unsupported(`${source.name} needs the region ${id}, which is not supported`);
     if (regions.has(id)) throw malformed(`${source.name} has the region ${id} twice`);
     if (region.from + region.length > source.size)
       throw malformed(`${source.name} has a region beyond its end`);
@@ -100,8 +97,7 @@ function checkBlocks(source: Bytes, layout: VhdxLayout): void {
   for (const { fields, at, index } of tableEntries(source, table.from, entries, 8, "little")) {
     const isBitmap = (index + 1) % (perBitmap(layout) + 1) === 0;
     const state = fields.u8(at) & 7;
-    if (state === partial)
-      throw new Fault("refuse", `${source.name} has blocks that a parent disk completes`);
+    if (state === partial) throw refused(`${source.name} has blocks that a parent disk completes`);
     if (state !== full) continue;
     ranges.add(placeOf(fields.bytes, at), isBitmap ? mebibyte : blockSize, "a block");
   }
@@ -151,7 +147,7 @@ export function readMetadata(source: Bytes, region: Region): VhdxMetadata {
   };
   const parameters = item(fileParameters, 8);
   if (parameters.u32(4) & 2 || items.has(parentLocator))
-    throw new Fault("refuse", `${source.name} is a difference to a parent disk, expected a disk of its own`);
+    throw refused(`${source.name} is a difference to a parent disk, expected a disk of its own`);
   const [blockSize, sectorSize] = [parameters.u32(0), item(logicalSector, 4).u32(0)];
   const isPower = Number.isInteger(Math.log2(blockSize)) && blockSize >= 2 ** 20 && blockSize <= 2 ** 28;
   if (!isPower || (sectorSize !== 512 && sectorSize !== 4096))
@@ -179,10 +175,7 @@ function itemsOf(source: Bytes, region: Region): Map<string, Region> {
       table.u32(at + 24),
     ];
     if (flags & 4 && !known.includes(id))
-      throw new Fault(
-        "unsupported-format",
-        `${source.name} needs the metadata ${id}, which is not supported`,
-      );
+      throw unsupported(`${source.name} needs the metadata ${id}, which is not supported`);
     if (length > 0 && (from < size || from + length > region.length))
       throw malformed(`${source.name} has the metadata ${id} outside its place`);
     if (items.has(id)) throw malformed(`${source.name} has the metadata ${id} twice`);

@@ -1,9 +1,7 @@
 import { inflateSync } from "node:zlib";
-import { Fault, malformed } from "../../verdict.ts";
-import { allocatedRanges } from "./allocated-ranges.ts";
-import { blockReader, type Disk, refuseSize } from "./disk.ts";
-import { type Bytes, type Fields, readFields, tableEntries } from "./fields.ts";
-import { insideWindow } from "./head-and-tail.ts";
+import { type Fault, malformed, refused, unsupported } from "../../verdict.ts";
+import { allocatedRanges, blockReader, type Disk, refuseSize } from "./disk.ts";
+import { type Bytes, type Fields, insideWindow, readFields, tableEntries } from "./fields.ts";
 
 /** Start of a descriptor, either in its own file or before a disk. */
 export const descriptorStart = "# Disk DescriptorFile";
@@ -19,7 +17,7 @@ export function readVmdk(source: Bytes): Disk {
   const first = headerAt(source, 0);
   const variant = refuseExtents(embeddedDescriptor(source, first), source.name).variant;
   const header = lastHeader(source, first);
-  if (header.u8(72) !== 0) throw new Fault("refuse", `${source.name} was not closed by what wrote it`);
+  if (header.u8(72) !== 0) throw refused(`${source.name} was not closed by what wrote it`);
   const grains = grainsOf(source, header);
   refuseSize(source.name, grains.virtualSize);
   const notes = insideWindow(() => checkGrains(source, grains));
@@ -79,7 +77,7 @@ function grainsOf(source: Bytes, header: Fields): Grains {
     throw malformed(`${source.name} has grains of ${grainSectors} sectors, ${perTable} in a table`);
   const isCompressed = (header.u32(8) & 0x10000) !== 0;
   if (isCompressed && header.u16(77) !== deflated)
-    throw new Fault("unsupported-format", `${source.name} is compressed in a way that is not supported`);
+    throw unsupported(`${source.name} is compressed in a way that is not supported`);
   return {
     virtualSize: capacity * sector,
     grainSize: grainSectors * sector,
@@ -114,7 +112,7 @@ const inOneFile = ["monolithicSparse", "streamOptimized"];
  * @throws Fault refuse, for a parent, several extents or an extent in another file; malformed
  */
 function refuseExtents(text: string, name: string): { variant: string } {
-  const refuse = (reason: string) => new Fault("refuse", `${name} ${reason}`);
+  const refuse = (reason: string) => refused(`${name} ${reason}`);
   const values = new Map<string, string>();
   const extents: string[] = [];
   for (const line of text.split("\n")) {

@@ -1,5 +1,5 @@
 import type { ByteSource } from "../../bytes/byte-source.ts";
-import { Fault, malformed } from "../../verdict.ts";
+import { malformed, refused, unsupported } from "../../verdict.ts";
 
 /** Member of an ar archive, restricted as in deb(5). */
 export interface Member {
@@ -21,8 +21,7 @@ export const isOldDeb = (head: Uint8Array): boolean => /^0\.93\d*\n\d/.test(lati
 /** @throws Fault malformed; unsupported-format; refuse */
 export function readArchive(source: ByteSource): Member[] {
   if (isOldDeb(source.read(0, Math.min(16, source.size))))
-    throw new Fault(
-      "unsupported-format",
+    throw unsupported(
       "it has the old format 0.939 of deb-old(5), expected 2.0; dpkg-deb -R and dpkg-deb -b convert it",
     );
   if (latin1(source.read(0, Math.min(magic.length, source.size))) !== magic)
@@ -31,7 +30,7 @@ export function readArchive(source: ByteSource): Member[] {
   for (let at = magic.length; at < source.size; ) {
     const member = memberAt(source, at);
     members.push(member);
-    if (members.length > maxMembers) throw new Fault("refuse", `it has over ${maxMembers} members`);
+    if (members.length > maxMembers) throw refused(`it has over ${maxMembers} members`);
     at = member.at + member.size;
     if (at % 2 === 0) continue;
     if (latin1(source.read(at, 1)) !== "\n")

@@ -1,10 +1,10 @@
-import { parseParagraph } from "../../../shared/control-paragraph.ts";
+import { controlFault, parseParagraph } from "../../../shared/control-paragraph.ts";
+import { architecture, type DebMetadata } from "../../../shared/package-metadata.ts";
 import type { Compression } from "../../archives/decompress.ts";
 import { type PackedTar, textInTar } from "../../archives/packed-tar.ts";
-import { type ByteSource, partOf } from "../../bytes/byte-source.ts";
-import { readSmall } from "../../bytes/small-file.ts";
-import { malformed } from "../../verdict.ts";
-import type { Member } from "./archive.ts";
+import { type ByteSource, partOf, readSmall } from "../../bytes/byte-source.ts";
+import { malformed, unsupported } from "../../verdict.ts";
+import { type Member, readArchive } from "./archive.ts";
 
 const compressions = new Map<string, Compression>([
   ["", "none"],
@@ -88,4 +88,16 @@ export function contentsOf(source: ByteSource, all: readonly Member[]): DebConte
   );
   if (!/^2\.\d+\n/.test(format)) throw malformed(`it has the format ${JSON.stringify(format)}, expected 2.0`);
   return { control: controlTar, data: dataTar, joined: parts };
+}
+
+/** Reads the control paragraph as dpkg does, which ignores members after the data and does not unpack it. @throws Fault; whatever decompress throws */
+export async function debMetadata(source: ByteSource): Promise<DebMetadata> {
+  const control = await controlText(contentsOf(source, upToData(readArchive(source))).control);
+  const fault = controlFault(control);
+  const fields = parseParagraph(control);
+  if (fault !== undefined || typeof fields === "string") throw malformed(`its control file ${fault}`);
+  const arch = fields.get("architecture") ?? "";
+  if (!architecture.safeParse(arch).success)
+    throw unsupported(`its architecture is ${JSON.stringify(arch)}, which dpkg does not know`);
+  return { type: "deb", arch, control };
 }

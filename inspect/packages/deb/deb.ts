@@ -1,15 +1,12 @@
 import { readPackedTar } from "../../archives/packed-tar.ts";
-import { type ByteSource, partOf } from "../../bytes/byte-source.ts";
-import { hashRanges } from "../../bytes/hash-ranges.ts";
-import type { Uncovered } from "../../bytes/ranges.ts";
-import { readSmall } from "../../bytes/small-file.ts";
+import { type ByteSource, hashRanges, partOf, readSmall, type Uncovered } from "../../bytes/byte-source.ts";
 import { type InspectOptions, isBroken, type Reader, refuseWorst, settled } from "../../inspection.ts";
 import { selfCheckFinder, withSelfCheck } from "../../self-check.ts";
 import { verifierOf } from "../../signatures/openpgp.ts";
 import { claimedSignature, type Found } from "../../signatures/openpgp-claim.ts";
 import { isCleartext } from "../../signatures/openpgp-cleartext.ts";
 import type { OpenPgpSignature } from "../../signatures/openpgp-signature.ts";
-import { Fault, type Verdict } from "../../verdict.ts";
+import { Fault, unsupported, type Verdict } from "../../verdict.ts";
 import { type Member, readArchive } from "./archive.ts";
 import { contentsOf, ignoredMembers, readControl, signatureName, upToData } from "./contents.ts";
 
@@ -97,13 +94,12 @@ async function signaturesOf(
 ): Promise<OpenPgpSignature[]> {
   const roles = members.filter(({ name }) => signatureName.test(name));
   if (roles.length > 0 && !roles.some(({ name }) => name === origin))
-    throw new Fault("unsupported-format", `it is signed as ${roles[0]?.name} alone, expected ${origin}`);
+    throw unsupported(`it is signed as ${roles[0]?.name} alone, expected ${origin}`);
   roles.sort((a, b) => Number(b.name === origin) - Number(a.name === origin));
   const signatures: OpenPgpSignature[] = [];
   for (const { name, at, size } of roles) {
     const bytes = readSmall(partOf(source, at, size, name));
-    if (isCleartext(bytes))
-      throw new Fault("unsupported-format", `${name} is a signed text, expected a detached signature`);
+    if (isCleartext(bytes)) throw unsupported(`${name} is a signed text, expected a detached signature`);
     signatures.push(await claimedSignature(bytes, { base: at, what: name, style: "gpg", options, found }));
   }
   return signatures;

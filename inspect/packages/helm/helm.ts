@@ -1,11 +1,9 @@
 import { createHash } from "node:crypto";
-import type { ByteSource } from "../../bytes/byte-source.ts";
-import { hashWhole } from "../../bytes/hash-ranges.ts";
-import { readSmall } from "../../bytes/small-file.ts";
+import { type ByteSource, hashWhole, readSmall } from "../../bytes/byte-source.ts";
 import { type InspectOptions, isBroken, type Reader, refuseWorst, settled } from "../../inspection.ts";
 import type { Found } from "../../signatures/openpgp-claim.ts";
 import { verifiedText } from "../../signatures/openpgp-cleartext.ts";
-import { Fault, malformed, type Verdict } from "../../verdict.ts";
+import { badDigest, Fault, malformed, refused, type Verdict } from "../../verdict.ts";
 import { chartTexts } from "./chart.ts";
 import { type Chart, type Provenance, readChartFile, readProvenance } from "./provenance.ts";
 
@@ -16,10 +14,7 @@ export const inspectProvenance: Reader = (source, options) => {
     const signed = await signedProvenance(source, options, found);
     const chart = options.openSibling?.(signed.file);
     if (!chart)
-      throw new Fault(
-        "refuse",
-        `${signed.file} is not next to ${source.name}, expected the signed chart there`,
-      );
+      throw refused(`${signed.file} is not next to ${source.name}, expected the signed chart there`);
     found.facts = await provenChart(chart, signed, options);
     return "ok";
   });
@@ -59,10 +54,7 @@ async function signedProvenance(
   const text = await verifiedText(readSmall(source), source.name, options, found);
   const signed = await readProvenance(text, source.name);
   if (source.name !== `${signed.file}.prov`)
-    throw new Fault(
-      "bad-digest",
-      `${source.name} signs ${signed.file}, expected ${source.name.replace(/\.prov$/, "")}`,
-    );
+    throw badDigest(`${source.name} signs ${signed.file}, expected ${source.name.replace(/\.prov$/, "")}`);
   return signed;
 }
 
@@ -72,10 +64,7 @@ async function provenChart(chart: ByteSource, signed: Provenance, options: Inspe
   await hashWhole(chart, hash);
   const sum = hash.digest("hex");
   if (sum !== signed.sha256)
-    throw new Fault(
-      "bad-digest",
-      `${chart.name} has the SHA-256 ${sum}, its provenance says ${signed.sha256}`,
-    );
+    throw badDigest(`${chart.name} has the SHA-256 ${sum}, its provenance says ${signed.sha256}`);
   const { name, version } = await chartInside(chart, options);
   if (name !== signed.name || version !== signed.version)
     throw malformed(`the chart is ${name} ${version}, its provenance says ${signed.name} ${signed.version}`);

@@ -1,5 +1,4 @@
-import type { ByteSource } from "../../bytes/byte-source.ts";
-import { gaps, type Uncovered } from "../../bytes/ranges.ts";
+import { type ByteSource, gaps, type Uncovered } from "../../bytes/byte-source.ts";
 import {
   type FileSignature,
   type Inspection,

@@ -1,6 +1,5 @@
-import { type ByteSource, partOf } from "../../bytes/byte-source.ts";
-import { overlap } from "../../bytes/ranges.ts";
-import { Fault, malformed } from "../../verdict.ts";
+import { type ByteSource, overlap, partOf } from "../../bytes/byte-source.ts";
+import { malformed, unsupported } from "../../verdict.ts";
 
 /** One architecture of a Mach-O file (mach-o/loader.h, mach-o/fat.h). */
 export interface Slice {
@@ -93,7 +92,7 @@ function thinSlice(content: ByteSource, from: number, { name }: ByteSource): Sli
   const head = Buffer.from(content.read(0, 28));
   const magic = head.readUInt32BE(0);
   if (magic === magics.bigEndian || magic === magics.bigEndian64)
-    throw new Fault("unsupported-format", `${name} is for big-endian processors`);
+    throw unsupported(`${name} is for big-endian processors`);
   if (magic !== magics.thin && magic !== magics.thin64)
     throw malformed(`${name} has no Mach-O header at byte ${from}`);
   const arch = archOf(head.readUInt32LE(4), head.readUInt32LE(8) & 0xffffff);

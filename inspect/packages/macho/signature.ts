@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ByteSource } from "../../bytes/byte-source.ts";
-import { gaps, overlap, shifted, type Uncovered } from "../../bytes/ranges.ts";
+import { type ByteSource, gaps, overlap, shifted, type Uncovered } from "../../bytes/byte-source.ts";
 import type { InspectOptions, Signature } from "../../inspection.ts";
 import { octetsOf, sequenceOf } from "../../signatures/asn1.ts";
 import { contentTypes, readSignedData, type SignedData } from "../../signatures/cms.ts";
@@ -8,7 +7,7 @@ import { signatureOf, verifyTrusted } from "../../signatures/cms-trust.ts";
 import { type Digest, digests, refuseWeak } from "../../signatures/digest.ts";
 import { commonNameOf } from "../../signatures/x509.ts";
 import { usages } from "../../signatures/x509-chain.ts";
-import { Fault, malformed, type Verdict } from "../../verdict.ts";
+import { badDigest, Fault, malformed, unsupported, type Verdict } from "../../verdict.ts";
 import type { Slice } from "./macho.ts";
 
 /** One blob of Apple's code signature (osfmk/kern/cs_blobs.h). */
@@ -251,12 +250,9 @@ function codeDirectoryOf({ slot, bytes }: Blob, name: string): CodeDirectory {
   const version = number(8);
   const type = hashTypes.get(bytes[37] ?? 0);
   if (bytes.length < 44 || !type || bytes[36] !== type.size)
-    throw new Fault(
-      "unsupported-format",
-      `${name} has a CodeDirectory of hash type ${bytes[37]}, expected SHA-256 or SHA-384`,
-    );
+    throw unsupported(`${name} has a CodeDirectory of hash type ${bytes[37]}, expected SHA-256 or SHA-384`);
   if (version >= 0x20100 && number(44) !== 0)
-    throw new Fault("unsupported-format", `${name} has a CodeDirectory with scattered pages`);
+    throw unsupported(`${name} has a CodeDirectory with scattered pages`);
   const hashes = { at: number(16), pages: number(28), special: number(24) };
   const long = version >= 0x20300 && bytes.length >= 64 ? Number(bytes.readBigUInt64BE(56)) : 0;
   const codeLimit = long || number(32);
@@ -310,10 +306,7 @@ function checkCode(
     for (let at = from; at < end; at += step) hash.update(content.read(at, Math.min(step, end - at)));
     const expected = bytes.subarray(hashes.at + page * hashSize, hashes.at + (page + 1) * hashSize);
     if (!hash.digest().subarray(0, hashSize).equals(expected))
-      throw new Fault(
-        "bad-digest",
-        `the page of ${content.name} at byte ${from} is not the one that was signed`,
-      );
+      throw badDigest(`the page of ${content.name} at byte ${from} is not the one that was signed`);
   }
 }
 
@@ -340,7 +333,7 @@ function checkSpecial(
     if (!blob && (isNone || outside.includes(slot))) continue;
     const found = blob && createHash(digest.name).update(blob.bytes).digest().subarray(0, hashSize);
     if (!found?.equals(expected))
-      throw new Fault("bad-digest", `${name} has something else in slot ${slot} than what was signed`);
+      throw badDigest(`${name} has something else in slot ${slot} than what was signed`);
   }
 }
 

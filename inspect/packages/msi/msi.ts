@@ -1,14 +1,13 @@
 import { createHash, type Hash } from "node:crypto";
 import type { DirectoryEntry, Storage, Stream } from "../../archives/compound-file.ts";
 import { placesOf } from "../../bytes/byte-runs.ts";
-import type { ByteSource } from "../../bytes/byte-source.ts";
-import { shifted, type Uncovered } from "../../bytes/ranges.ts";
+import { type ByteSource, shifted, type Uncovered } from "../../bytes/byte-source.ts";
 import { type Found, type Inspection, type InspectOptions, refuseWorst, settled } from "../../inspection.ts";
 import { selfCheckFinder, withSelfCheck } from "../../self-check.ts";
 import { indirectDataOf, subjects, verifyAuthenticode } from "../../signatures/authenticode.ts";
 import { readSignedData } from "../../signatures/cms.ts";
 import { signatureOf } from "../../signatures/cms-trust.ts";
-import { Fault, malformed, type Verdict } from "../../verdict.ts";
+import { badDigest, Fault, malformed, type Verdict } from "../../verdict.ts";
 import { readMsiContents } from "./contents.ts";
 import { type MsiTables, msiTables, openInstaller, summaryName } from "./tables.ts";
 
@@ -202,7 +201,7 @@ async function verdictOf(root: Storage, options: InspectOptions, found: Found): 
   const extension = named(signatureNames.extended);
   const extended = extension ? bytesOf(extension) : Buffer.alloc(0);
   if (extension && !metadataDigest(root, data.digest.name).equals(extended))
-    throw new Fault("bad-digest", "names, sizes or times of its streams are not those that were signed");
+    throw badDigest("names, sizes or times of its streams are not those that were signed");
   const hashed = () => contentDigest(root, data.digest.name, extended);
   const trusted = await verifyAuthenticode(signed, data, { bytes, what, options, hashed });
   found.signature = signatureOf(signed.signer, "Authenticode", trusted.time);

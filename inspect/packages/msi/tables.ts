@@ -1,6 +1,6 @@
 import { type CompoundFile, openCompoundFile, type Storage } from "../../archives/compound-file.ts";
 import type { ByteSource } from "../../bytes/byte-source.ts";
-import { Fault, malformed } from "../../verdict.ts";
+import { malformed, unsupported } from "../../verdict.ts";
 
 /** Tables of an installer database: column-oriented streams whose texts are indexes into one string pool. */
 export interface MsiTables {
@@ -143,7 +143,7 @@ const installerClass = "84100c0000000000c000000000000046";
 export function openInstaller(source: ByteSource): CompoundFile {
   const file = openCompoundFile(source);
   if (file.root.entry.classId.toString("hex") !== installerClass)
-    throw new Fault("unsupported-format", `${source.name} is a compound file, but not an installer package`);
+    throw unsupported(`${source.name} is a compound file, but not an installer package`);
   return file;
 }
 

@@ -1,5 +1,5 @@
 import type { ByteSource } from "../../bytes/byte-source.ts";
-import { Fault, malformed } from "../../verdict.ts";
+import { Fault, malformed, unsupported } from "../../verdict.ts";
 
 /** Offsets in a Windows executable (PE Format, Microsoft), from the beginning of the file. */
 export interface PeLayout {
@@ -29,10 +29,10 @@ export const isPe = (head: Uint8Array): boolean => head[0] === 0x4d && head[1] =
 export function peLayout(source: ByteSource): PeLayout {
   const start = view(source, 0, 64).getUint32(60, true);
   if (start + 24 > source.size)
-    throw new Fault("unsupported-format", `${source.name} is not a PE file, although it begins with MZ`);
+    throw unsupported(`${source.name} is not a PE file, although it begins with MZ`);
   const coff = view(source, start, 24);
   if (coff.getUint32(0, false) !== 0x50450000)
-    throw new Fault("unsupported-format", `${source.name} is not a PE file, although it begins with MZ`);
+    throw unsupported(`${source.name} is not a PE file, although it begins with MZ`);
   const machine = coff.getUint16(4, true);
   const [sections, optionalSize] = [coff.getUint16(6, true), coff.getUint16(20, true)];
   const at = start + 24;

@@ -1,14 +1,12 @@
 import { createHash, type Hash } from "node:crypto";
-import type { ByteSource } from "../../bytes/byte-source.ts";
-import { shifted } from "../../bytes/ranges.ts";
-import { areZeros } from "../../bytes/zeros.ts";
+import { areZeros, type ByteSource, shifted } from "../../bytes/byte-source.ts";
 import { type Found, type Inspection, type InspectOptions, settled } from "../../inspection.ts";
 import { selfCheckFinder, withSelfCheck } from "../../self-check.ts";
 import { type Asn1, readPaddedAsn1 } from "../../signatures/asn1.ts";
 import { indirectDataOf, pageHashesOf, subjects, verifyAuthenticode } from "../../signatures/authenticode.ts";
 import { signedDataOf } from "../../signatures/cms.ts";
 import { signatureOf } from "../../signatures/cms-trust.ts";
-import { Fault, malformed, type Verdict } from "../../verdict.ts";
+import { badDigest, Fault, malformed, unsupported, type Verdict } from "../../verdict.ts";
 import { type PeLayout, peLayout } from "./layout.ts";
 
 const what = "its Authenticode signature";
@@ -71,10 +69,7 @@ function certificateOf(source: ByteSource, { certificates: { from, size } }: PeL
       `${source.name} has a signature of ${length} bytes in a table of ${size}, expected only it`,
     );
   if (revision !== 0x200 || type !== 2)
-    throw new Fault(
-      "unsupported-format",
-      `${what} is of kind ${type}, revision ${revision}, expected PKCS #7 (2, 512)`,
-    );
+    throw unsupported(`${what} is of kind ${type}, revision ${revision}, expected PKCS #7 (2, 512)`);
   return found;
 }
 
@@ -127,10 +122,7 @@ function checkPages(
     if (entry?.at !== from)
       throw malformed(`${what} has page hashes for other pages than ${source.name} has`);
     if (!hash.digest().equals(entry.hash))
-      throw new Fault(
-        "bad-digest",
-        `the page of ${source.name} at byte ${from} is not the one that was signed`,
-      );
+      throw badDigest(`the page of ${source.name} at byte ${from} is not the one that was signed`);
   };
   check(0, headerSize);
   let end = 0;

@@ -2,9 +2,7 @@ import { createHash, verify } from "node:crypto";
 import { type CpioEntry, cpioReader } from "../../archives/cpio.ts";
 import { compressionOf, decompress } from "../../archives/decompress.ts";
 import { openXar, type Xar, type XarFile, type XarSignature } from "../../archives/xar.ts";
-import { type ByteSource, bytesSource, partOf } from "../../bytes/byte-source.ts";
-import { hashWhole } from "../../bytes/hash-ranges.ts";
-import { shifted } from "../../bytes/ranges.ts";
+import { type ByteSource, bytesSource, hashWhole, partOf, shifted } from "../../bytes/byte-source.ts";
 import { heldFile, tooLarge } from "../../held-file.ts";
 import {
   type FileSignature,
@@ -19,11 +17,10 @@ import { type SelfCheckFinder, selfCheckFinder, withSelfCheck } from "../../self
 import { readPaddedAsn1 } from "../../signatures/asn1.ts";
 import { signedDataOf } from "../../signatures/cms.ts";
 import { signatureOf, type Trusted, verifyTrusted } from "../../signatures/cms-trust.ts";
-import { type Digest, refuseWeak } from "../../signatures/digest.ts";
-import { isRsaSigned } from "../../signatures/rsa-digest.ts";
+import { type Digest, isRsaSigned, refuseWeak } from "../../signatures/digest.ts";
 import { type Certificate, commonNameOf, readCertificate } from "../../signatures/x509.ts";
 import { chainOf, usages } from "../../signatures/x509-chain.ts";
-import { Fault, malformed, type Verdict } from "../../verdict.ts";
+import { badDigest, Fault, malformed, unsupported, type Verdict } from "../../verdict.ts";
 import { machOSignatures } from "../macho/file.ts";
 import { isMachO } from "../macho/macho.ts";
 import { pkgFacts } from "./metadata.ts";
@@ -61,7 +58,7 @@ async function readPkgContents({ files, heap }: Xar, into: Into): Promise<Verdic
 
 function archiveIn(heap: ByteSource, { path, parts: [content] }: XarFile): ByteSource {
   if (content?.encoding !== "application/octet-stream")
-    throw new Fault("unsupported-format", `it is stored as ${content?.encoding}, expected as it is`);
+    throw unsupported(`it is stored as ${content?.encoding}, expected as it is`);
   return partOf(heap, content.offset, content.size, path);
 }
 
@@ -74,8 +71,7 @@ interface Archive extends Into {
 /** @returns unpacked size in bytes */
 async function readArchive(source: ByteSource, archive: Archive): Promise<number> {
   const head = Buffer.from(source.read(0, Math.min(6, source.size)));
-  if (head.toString("latin1", 0, 4) === "pbzx")
-    throw new Fault("unsupported-format", "it is compressed as pbzx, expected gzip");
+  if (head.toString("latin1", 0, 4) === "pbzx") throw unsupported("it is compressed as pbzx, expected gzip");
   const cpio = cpioReader((entry) => (entry.type === "file" ? fileSink(entry, archive) : undefined));
   const unpacked = await decompress(source, compressionOf(head), archive.limit, cpio.write);
   cpio.end();
@@ -137,8 +133,7 @@ function verdictOf(xar: Xar, options: InspectOptions, found: Found): Verdict {
     found.key_id = commonNameOf(certificate);
   }
   if (!hash.equals(stored))
-    throw new Fault(
-      "bad-digest",
+    throw badDigest(
       `its table of contents has the ${digest.name} ${hash.toString("hex")}, and another is stored`,
     );
   const trusted = verifyXar(xar, options);
@@ -163,7 +158,7 @@ async function refuseOtherFiles({ files, heap }: Xar): Promise<void> {
       const found = createHash(digest.name);
       await hashWhole(partOf(heap, offset, size), found);
       if (found.digest("hex") !== hash.toLowerCase())
-        throw new Fault("bad-digest", `${path} is not the file that the table of contents names`);
+        throw badDigest(`${path} is not the file that the table of contents names`);
     }
   }
 }
@@ -198,8 +193,7 @@ function verifyXar(xar: Xar, options: InspectOptions): Trusted {
   for (const signature of xar.signatures) {
     if (signature.style === "RSA") refuseOtherRsa(signature, signer, xar);
     else if (signature.style === "CMS") trusted = verifyCms(signature, signer, xar, options);
-    else
-      throw new Fault("unsupported-format", `${what} has the style ${signature.style}, expected RSA or CMS`);
+    else throw unsupported(`${what} has the style ${signature.style}, expected RSA or CMS`);
   }
   if (trusted) return trusted;
   chainOf(signer, { among, keys: options.keys, at: options.now, usage: usages.installerSigning });

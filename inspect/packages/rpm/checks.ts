@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
-import type { HashedRange } from "../../bytes/hash-ranges.ts";
-import type { Uncovered } from "../../bytes/ranges.ts";
+import type { HashedRange, Uncovered } from "../../bytes/byte-source.ts";
 import type { InspectOptions } from "../../inspection.ts";
 import { digestNumbered, verifierOf } from "../../signatures/openpgp.ts";
 import { type Armor, base64Place, blanks } from "../../signatures/openpgp-armor.ts";
 import { claimedSignature, type Found } from "../../signatures/openpgp-claim.ts";
-import { Fault, malformed } from "../../verdict.ts";
+import { badDigest, Fault, malformed, refused } from "../../verdict.ts";
 import { integersOf, longOf, type RpmHeader, textOf, textsOf } from "./header.ts";
 import { type RpmLayout, signatureTags } from "./layout.ts";
 
@@ -93,7 +92,7 @@ const maxSignatures = 64;
 function openPgpTexts(signatures: RpmHeader): OpenPgpText[] {
   const value = signatures.tags.get(signatureTags.openpgp);
   if (value && value.count > maxSignatures)
-    throw new Fault("refuse", `it has ${value.count} signatures, expected ${maxSignatures} at most`);
+    throw refused(`it has ${value.count} signatures, expected ${maxSignatures} at most`);
   let base = value?.at ?? 0;
   return textsOf(signatures, signatureTags.openpgp).map((text, index) => {
     const what = `signature ${signatureTags.openpgp}, number ${index + 1},`;
@@ -167,7 +166,7 @@ function digestCheck(
       const digest = hash.digest("hex");
       // rpm compares digests in capital letters too.
       if (digest !== expected.toLowerCase() && digest !== other.toLowerCase())
-        throw new Fault("bad-digest", `${what} is ${digest}, the package says ${expected}`);
+        throw badDigest(`${what} is ${digest}, the package says ${expected}`);
     },
   };
 }

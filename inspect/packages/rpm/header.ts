@@ -1,6 +1,5 @@
-import type { ByteSource } from "../../bytes/byte-source.ts";
-import { areZeros } from "../../bytes/zeros.ts";
-import { Fault, malformed } from "../../verdict.ts";
+import { areZeros, type ByteSource } from "../../bytes/byte-source.ts";
+import { malformed, refused } from "../../verdict.ts";
 
 /** Tags and their values (https://rpm-software-management.github.io/rpm/manual/format_header.html). */
 export interface RpmHeader {
@@ -70,8 +69,7 @@ export function readRpmHeader(source: ByteSource, from: number, kind: RpmHeaderK
     throw malformed(`no ${kind.name} begins at byte ${from}`);
   const [count, size] = [start.readUInt32BE(8), start.readUInt32BE(12)];
   if (count > headerLimits.tags || size > headerLimits.bytes)
-    throw new Fault(
-      "refuse",
+    throw refused(
       `the ${kind.name} has ${count} tags and ${size} bytes, expected ${headerLimits.tags} and ${headerLimits.bytes} at most`,
     );
   const indexSize = count * entrySize;

@@ -1,6 +1,4 @@
-import type { ByteSource } from "../../bytes/byte-source.ts";
-import type { Uncovered } from "../../bytes/ranges.ts";
-import { areZeros } from "../../bytes/zeros.ts";
+import { areZeros, type ByteSource, type Uncovered } from "../../bytes/byte-source.ts";
 import { malformed } from "../../verdict.ts";
 import {
   type RpmHeader,

@@ -7,7 +7,7 @@ import {
 } from "../../../shared/package-metadata.ts";
 import { knownArchitecture } from "../../architecture.ts";
 import type { ByteSource } from "../../bytes/byte-source.ts";
-import { Fault, malformed } from "../../verdict.ts";
+import { malformed, refused } from "../../verdict.ts";
 import { integersOf, longOf, type RpmHeader, shortsOf, textsOf } from "./header.ts";
 import { isSourcePackage, type RpmLayout, readRpmLayout, signatureTags } from "./layout.ts";
 
@@ -25,7 +25,7 @@ const symbols = /[\u0080-\u00bf]/g;
 function decodedTextsOf(header: RpmHeader, tag: number): string[] {
   const value = header.tags.get(tag);
   if (value && value.count > maxTexts)
-    throw new Fault("refuse", `tag ${tag} has ${value.count} texts, expected ${maxTexts} at most`);
+    throw refused(`tag ${tag} has ${value.count} texts, expected ${maxTexts} at most`);
   const texts = textsOf(header, tag);
   if (!value || isUtf8(value.bytes)) return texts;
   const inLatin1 = value.bytes.subarray(0, -1).toString("latin1").split("\0");

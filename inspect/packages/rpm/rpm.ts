@@ -1,7 +1,6 @@
 import { type CpioEntry, cpioReader } from "../../archives/cpio.ts";
 import { compressionOf, decompress } from "../../archives/decompress.ts";
-import { type ByteSource, partOf } from "../../bytes/byte-source.ts";
-import { hashRanges } from "../../bytes/hash-ranges.ts";
+import { type ByteSource, hashRanges, partOf } from "../../bytes/byte-source.ts";
 import {
   type FileSignature,
   type InspectOptions,
@@ -12,11 +11,11 @@ import {
 } from "../../inspection.ts";
 import type { X509Key } from "../../keys.ts";
 import { type SelfCheckFinder, selfCheckFinder, withSelfCheck } from "../../self-check.ts";
+import { isRsaSigned } from "../../signatures/digest.ts";
 import type { Found } from "../../signatures/openpgp-claim.ts";
-import { isRsaSigned } from "../../signatures/rsa-digest.ts";
 import type { Certificate } from "../../signatures/x509.ts";
 import { certificateOf } from "../../signatures/x509-chain.ts";
-import { Fault, malformed, type Verdict } from "../../verdict.ts";
+import { Fault, malformed, unsupported, type Verdict } from "../../verdict.ts";
 import { digestChecks, isPayloadCovered, type RpmCheck, signatureChecks, sizeNotes } from "./checks.ts";
 import { integersOf, longOf, longsOf, type RpmHeader, shortsOf, textOf, textsOf } from "./header.ts";
 import { isSourcePackage, type RpmLayout, readRpmLayout, signatureTags } from "./layout.ts";
@@ -130,10 +129,9 @@ async function readRpmPayload(
   finder: SelfCheckFinder,
 ): Promise<string[]> {
   const format = textOf(main, payloadFormat) ?? "cpio";
-  if (format !== "cpio")
-    throw new Fault("unsupported-format", `its payload has the format ${format}, expected cpio`);
+  if (format !== "cpio") throw unsupported(`its payload has the format ${format}, expected cpio`);
   if (textsOf(main, requiredNames).includes("rpmlib(PayloadAlignment)"))
-    throw new Fault("unsupported-format", "its payload is aligned to blocks (rpm 6.2), expected plain cpio");
+    throw unsupported("its payload is aligned to blocks (rpm 6.2), expected plain cpio");
   const payload = partOf(source, main.to, size - main.to);
   const compression = compressionOf(payload.read(0, Math.min(headLength, payload.size)));
   const onFile = ({ path, type }: CpioEntry) => (type === "file" ? finder.file(path) : undefined);

@@ -1,7 +1,6 @@
 import { hash } from "node:crypto";
 import { walkXz } from "../../../inspect/archives/xz.ts";
-import type { ByteSource } from "../../../inspect/bytes/byte-source.ts";
-import { readSmall } from "../../../inspect/bytes/small-file.ts";
+import { type ByteSource, readSmall } from "../../../inspect/bytes/byte-source.ts";
 import { readDocument } from "../../../inspect/documents.ts";
 import type { Inspection } from "../../../inspect/inspection.ts";
 import { metadataFormat, readMetadata } from "../../../inspect/metadata.ts";

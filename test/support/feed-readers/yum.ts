@@ -1,5 +1,5 @@
 import { gunzipSync } from "node:zlib";
-import { utf8 } from "../../../inspect/bytes/small-file.ts";
+import { utf8 } from "../../../inspect/bytes/byte-source.ts";
 import { readXml, type XmlElement } from "../../../inspect/bytes/xml.ts";
 import { sha256 } from "../../../pipeline/trust/metadata.ts";
 import {
