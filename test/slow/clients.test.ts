@@ -14,6 +14,7 @@ import { project as relcatProject } from "../support/project.ts";
 import { buildRpm } from "../support/rpm-builds.ts";
 import { program, repository, temporaryFolder } from "../support/run.ts";
 import { dnfClient } from "../support/yum-clients.ts";
+import { tufClient } from "../trust/support.ts";
 
 /**
  * mise and Renovate, unmodified, with the configurations of docs/clients.md at a published site and at a copy. mise
@@ -259,6 +260,104 @@ test("with packslip, mise refuses a list that is older than the one it has accep
   await user.run("uninstall", "--all");
   const older: FeedSite["change"] = (asked, bytes) => (asked === path ? earlier : bytes);
   await whileServed(older, () => expectRefused(user, /sequence \d+, but sequence \d+ was already accepted/));
+});
+
+/** Reads targets of TUF as a client that keeps its state: their texts, by the names that are asked for. */
+type TufClient = (...names: string[]) => Promise<Record<string, string>>;
+
+const tufClients: Record<string, () => Promise<TufClient>> = {
+  "tuf-js": async () => {
+    const state = temporaryFolder();
+    return async (...names) => {
+      const { client } = tufClient(site.url, firstRoot(), state);
+      const texts: Record<string, string> = {};
+      for (const name of names) {
+        const target = await client.getTargetInfo(name);
+        if (target) texts[name] = readFileSync(await client.downloadTarget(target), "utf8");
+      }
+      return texts;
+    };
+  },
+  "python-tuf": async () => {
+    const root = await pythonTufRoot();
+    mkdirSync(join(root, "state/targets"), { recursive: true });
+    // The module for HTTP reads a list of authorities when it is loaded.
+    cpSync(host.authority, join(root, "etc/ssl/certs/ca-certificates.crt"));
+    cpSync(firstRoot(), join(root, "state/root.json"));
+    writeFileSync(join(root, "client.py"), pythonTufClient);
+    return async (...names) => {
+      const { stdout } = await execa("chroot", [root, "python3", "/client.py", site.url, ...names]);
+      return JSON.parse(stdout);
+    };
+  },
+};
+
+const firstRoot = () => join(site.project.folder, "releases/trust/1.root.json");
+
+/** python-tuf 5.1 of Debian 13 in a folder of its own, because Debian 12 has none. */
+async function pythonTufRoot(): Promise<string> {
+  const root = join(temporaryFolder(), "python-tuf");
+  const packages = "--include=base-files,python3-tuf";
+  await execa("mmdebstrap", ["--quiet", "--mode=root", "--variant=extract", packages, "trixie", root]);
+  return root;
+}
+
+const pythonTufClient = `import json, sys
+from tuf.ngclient import Updater
+url, *names = sys.argv[1:]
+client = Updater("/state", url + "/metadata/", "/state/targets", url + "/targets/")
+texts = {}
+for name in names:
+    target = client.get_targetinfo(name)
+    if target:
+        with open(client.download_target(target)) as file:
+            texts[name] = file.read()
+print(json.dumps(texts))
+`;
+
+/** Changes the first digit of the signature of timestamp.json. */
+const withOtherSignature: FeedSite["change"] = (path, bytes) =>
+  path === "metadata/timestamp.json"
+    ? Buffer.from(bytes.toString().replace(/(?<="sig":")./, (digit) => (digit === "0" ? "1" : "0")))
+    : bytes;
+
+test("tuf-js and python-tuf see two releases, a later one and a withdrawal, and refuse changed bytes", async () => {
+  const clients = await Promise.all(Object.values(tufClients).map((make) => make()));
+  const list = "catalog/versions.json";
+  /** SemVer spellings of the versions that are not withdrawn, and the files of one release. */
+  const seen = async (read: TufClient, version: string) => {
+    const name = `releases/${version}/release.json`;
+    const { [list]: versions = "", [name]: release = "{}" } = await read(list, name);
+    type Row = { version: string; isDeprecated?: true };
+    const rows: Row[] = JSON.parse(versions).releases;
+    const files = Object.values<{ file: string }>(JSON.parse(release).artifacts ?? {});
+    return {
+      newest: rows.findLast(({ isDeprecated }) => !isDeprecated)?.version,
+      withdrawn: rows.filter(({ isDeprecated }) => isDeprecated).map((row) => row.version),
+      files: files.map(({ file }) => file).sort(),
+    };
+  };
+  const files = (version: string) =>
+    [
+      `agent-${version}-1.x86_64.rpm`,
+      `agent_${version}_amd64.deb`,
+      `tool_${version}_linux_amd64.tar.gz`,
+    ].sort();
+  for (const read of clients)
+    expect(await seen(read, "26.08.010")).toMatchObject({ newest: "26.8.10", files: files("26.08.010") });
+  await release("26.10.001");
+  await site.publish("openpgp.asc");
+  for (const read of clients) {
+    const target = /targets\/catalog\/.*versions\.json$/;
+    await whileAltered(target, () => expect(read(list)).rejects.toThrow(/hash/i));
+    await whileServed(withOtherSignature, () => expect(read(list)).rejects.toThrow(/signed by 0\/1 keys/));
+    expect(await seen(read, "26.10.001")).toMatchObject({ newest: "26.10.1", files: files("26.10.001") });
+  }
+  await withdraw("26.10.001");
+  for (const read of clients) {
+    const { newest, withdrawn } = await seen(read, "26.10.001");
+    expect([newest, withdrawn.at(-1)]).toEqual(["26.8.10", "26.10.1"]);
+  }
 });
 
 test("a copy of the site is verified and installed from in a network without the internet", async () => {

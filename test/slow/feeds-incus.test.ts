@@ -209,6 +209,17 @@ test("lxc refuses a server whose certificate it does not trust", async () => {
   expect([exitCode, stderr]).toEqual([1, expect.stringContaining("certificate signed by unknown authority")]);
 });
 
+test("the names move to the images of a later release", async () => {
+  const before = await fingerprintOf("latest/amd64");
+  await release("26.09.001", { "vm-amd64-efi.qcow2": "acme-1.2.3-v2.qcow2" });
+  await publish();
+  expect(await fingerprintOf("latest/amd64")).toBe(await fingerprintOf("26.09.001/amd64"));
+  expect(await fingerprintOf("26.08.002/amd64")).toBe(before);
+  await made.succeed("retract", "26.09.001", "--reason", "Does not start", "--yes");
+  await publish();
+  expect(await fingerprintOf("latest/amd64")).toBe(before);
+});
+
 test("a withdrawn image leaves the list, the names move to the images that are left, and its metadata is kept", async () => {
   const before = await exported("26.08.002/qcow-efi/amd64");
   const [tarball = ""] = Object.keys(before).filter((name) => name.endsWith(".incus.tar.xz"));

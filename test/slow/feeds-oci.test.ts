@@ -30,14 +30,9 @@ beforeAll(async () => {
       feeds: { helm: { oci: true } },
       sites: { test: { url: "dir:www", settles: false } },
     },
-    "releases/26.08.001/release.yaml": { version: "26.08.001", date: "2026-08-19" },
   });
   for (const name of files) cpSync(pathOf(`helm/${name}`), join(made.folder, name));
-  const manifest = "releases/26.08.001/manifests/build.json";
-  await made.succeed("ingest", "--release", "26.08.001", "--out", manifest, ...files.slice(0, 1));
-  await made.succeed("upload", "--site", "test", "--manifest", manifest, ...files);
-  await made.succeed("build", "--site", "test");
-  await made.succeed("publish", "test");
+  await release("26.08.001", files);
   const folder = join(made.folder, "www/current");
   const address = { host: "127.0.0.1", port: 0, clock: () => performance.now(), log: () => {} };
   const origin = await startOrigin({ folder, ...address });
@@ -48,6 +43,29 @@ beforeAll(async () => {
   afterFile(server.stop);
   hosts.caddy = new URL(server.origin).host;
 });
+
+/** Ingests, uploads, cuts and publishes. @param paths a chart, and what belongs to it */
+async function release(version: string, paths: readonly string[]): Promise<void> {
+  made.write(`releases/${version}/release.yaml`, { version, date: "2026-08-19" });
+  const manifest = `releases/${version}/manifests/build.json`;
+  await made.succeed("ingest", "--release", version, "--out", manifest, ...paths.slice(0, 1));
+  await made.succeed("upload", "--site", "test", "--manifest", manifest, ...paths);
+  await made.succeed("cut", version);
+  await publish();
+}
+
+async function publish(): Promise<void> {
+  await made.succeed("build", "--released", "--site", "test");
+  await made.succeed("publish", "test");
+}
+
+/** A chart in the project's folder, as `helm package` writes it. */
+async function packedChart(version: string): Promise<string> {
+  made.write("chart/acme/Chart.yaml", { apiVersion: "v2", name: "acme", version });
+  const file = `acme-${version}.tgz`;
+  await execa("tar", ["-czf", file, "-C", "chart", "acme"], { cwd: made.folder });
+  return file;
+}
 
 async function startNginx(www: string): Promise<string> {
   const [home, port] = [temporaryFolder(), await freePort()];
@@ -115,3 +133,38 @@ test.each(["nginx", "caddy", "serve"] as const)(
     expect((await fetch(`${registry}/charts/acme/referrers/${digest}`)).status).toBe(404);
   },
 );
+
+test("skopeo sees a later release and its withdrawal, and refuses a changed blob", async () => {
+  const source = `docker://${hosts.nginx}/charts/acme`;
+  const tags = async () => {
+    const { stdout } = await skopeo("list-tags", "--tls-verify=false", source);
+    return JSON.parse(stdout).Tags;
+  };
+  const copy = (tag: string) => {
+    const target = `dir:${join(temporaryFolder(), "copy")}`;
+    return execa("skopeo", ["copy", "--src-tls-verify=false", `${source}:${tag}`, target], { reject: false });
+  };
+  const chart = await packedChart("1.3.0");
+  await release("26.08.002", [chart]);
+  expect(await tags()).toEqual(["1.2.3", "1.3.0"]);
+  expect(await copy("1.3.0")).toMatchObject({ exitCode: 0 });
+
+  const blob = join(
+    made.folder,
+    "www/current/v2/charts/acme/blobs",
+    digestOf(readFileSync(join(made.folder, chart))),
+  );
+  const bytes = readFileSync(blob);
+  const changed = Buffer.from(bytes);
+  changed[4] = (changed[4] ?? 0) ^ 1;
+  writeFileSync(blob, changed);
+  const { exitCode, stderr } = await copy("1.3.0");
+  writeFileSync(blob, bytes);
+  expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/digest did not match/i)]);
+
+  await made.succeed("retract", "26.08.002", "--reason", "Does not start", "--yes");
+  await publish();
+  expect(await tags()).toEqual(["1.2.3"]);
+  expect((await copy("1.3.0")).stderr).toMatch(/StatusCode: 404/);
+  expect(await copy("1.2.3")).toMatchObject({ exitCode: 0 });
+});

@@ -328,6 +328,28 @@ describe("at a signed site", () => {
     },
   );
 
+  test("a withdrawn version is listed no longer, and a changed package is refused", async () => {
+    await site.release("26.09.003", [await rpm({ version: "26.9.3" })]);
+    await site.publish(oldKey);
+    const machines = await Promise.all(names.map((name) => machine(name, site)));
+    for (const client of machines) {
+      await client.succeed(...client.refresh);
+      await whileChanged(site, altering(/agent-26\.9\.3.*\.rpm$/), () =>
+        expectRefused(client, "install", "agent"),
+      );
+      expect(await client.installed()).toEqual([]);
+      expect(await client.succeed(...client.list)).toContain("26.9.3");
+    }
+    await site.project.succeed("retract", "26.09.003", "--reason", "Loses its settings.", "--yes");
+    await site.publish(oldKey);
+    for (const client of machines) {
+      await client.succeed(...client.refresh);
+      expect(await client.succeed(...client.list)).not.toContain("26.9.3");
+      await client.succeed("install", "agent");
+      expect(await client.installed()).toEqual(["agent-26.9.2.noarch"]);
+    }
+  });
+
   test("a new key replaces the old one in three steps, and no machine is locked out on the way", async () => {
     const oldCertificate = Buffer.from(await site.text("keys/acme.asc"));
     /** Machines that get to know no other key, whatever the site offers. */
