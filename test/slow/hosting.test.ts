@@ -50,7 +50,7 @@ test.each([
     },
     encodings: new Set(["gz", "br"]),
     feeds: [],
-    hasContact: false,
+    hasWellKnown: false,
     tags: new Map(),
     templates: new Map(),
   };

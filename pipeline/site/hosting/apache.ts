@@ -34,7 +34,7 @@ import {
 import type { FeedRule } from "./feed-rules.ts";
 import type { Routing } from "./routing.ts";
 import { slashless } from "./rules.ts";
-import { contactFiles, type HostSources } from "./sources.ts";
+import { type HostSources, wellKnownFiles } from "./sources.ts";
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of Apache
 const site = "${RELCAT_SITE}";
@@ -45,7 +45,7 @@ const answers = `${hosting}/answers`;
 const escaped = (path: string): string => path.replace(/[.]/g, "[.]");
 
 /** Rewriting: everything that depends on the address, the query and the headers of a request. */
-function rewriteRules({ routing, encodings, feeds, hasContact }: HostSources): string[] {
+function rewriteRules({ routing, encodings, feeds, hasWellKnown }: HostSources): string[] {
   const { base } = routing;
   const root = escaped(base);
   return only(`^${root}(?:/|$)`, [
@@ -55,7 +55,7 @@ function rewriteRules({ routing, encodings, feeds, hasContact }: HostSources): s
     ...(base === "" ? [] : redirect(301, `${base}/`, `^${root}$`)),
     ...rule(
       "R=404,L",
-      `^${root}/${hasContact ? `(?!${contactFiles}$)` : ""}(?:.*/)?[.]|^${root}/hosting(?:/|$)`,
+      `^${root}/${hasWellKnown ? `(?!${wellKnownFiles}$)` : ""}(?:.*/)?[.]|^${root}/hosting(?:/|$)`,
     ),
     ...only(`^${root}/api/v1`, apiRules(base, routing)),
     ...unless("file", fileRules(base)),

@@ -19,7 +19,7 @@ import {
 import { block, dataMaps, handle, quoted, registryMap, requestMaps } from "./caddy-maps.ts";
 import type { FeedRule } from "./feed-rules.ts";
 import { slashless } from "./rules.ts";
-import { contactFiles, type HostSources } from "./sources.ts";
+import { type HostSources, wellKnownFiles } from "./sources.ts";
 
 /** Caddy: files that a site block imports. */
 export function caddyFiles(sources: HostSources): OutputFile[] {
@@ -241,7 +241,7 @@ const feedRoute = ({ pattern, contentType, isImmutable, isRegistry }: FeedRule, 
   ]),
 ];
 
-function fileRoutes(base: string, { encodings, feeds, hasContact }: HostSources): string[] {
+function fileRoutes(base: string, { encodings, feeds, hasWellKnown }: HostSources): string[] {
   const found = [
     ...publicly,
     is("asset", `^${hashedAsset}$`),
@@ -258,9 +258,9 @@ function fileRoutes(base: string, { encodings, feeds, hasContact }: HostSources)
       ...fileServer(encodings, 404),
     ]),
   ];
-  const contact = [
-    is("contact", `^/${contactFiles}$`),
-    ...handle("@relcat_contact", [
+  const wellKnown = [
+    is("well_known", `^/${wellKnownFiles}$`),
+    ...handle("@relcat_well_known", [
       ...answer("method_options", 200, fileDescription),
       ...notAllowed,
       ...header({ "Cache-Control": caching.artifact, "Content-Type": "{relcat_media}" }),
@@ -268,7 +268,7 @@ function fileRoutes(base: string, { encodings, feeds, hasContact }: HostSources)
     ]),
   ];
   return [
-    ...(hasContact ? contact : []),
+    ...(hasWellKnown ? wellKnown : []),
     is("hidden", "/[.]|^/hosting(?:/|$)"),
     ...handle("@relcat_hidden", missing),
     ...handle("", [

@@ -22,7 +22,7 @@ export function* hostingFiles(
   sources: Pick<HostSources, "routing" | "tags" | "templates">,
   { hosts, precompress, feeds, security }: Pick<Config, "hosts" | "precompress" | "feeds" | "security">,
 ): Generator<OutputFile> {
-  const hasContact = security !== undefined;
-  const all = { ...sources, encodings: precompress, feeds: feedRules(feeds), hasContact };
+  const hasWellKnown = security !== undefined || feeds.packslip !== undefined;
+  const all = { ...sources, encodings: precompress, feeds: feedRules(feeds), hasWellKnown };
   for (const host of [...hosts].sort()) yield* emitters[host](all);
 }

@@ -14,7 +14,7 @@ import {
   tableSizes,
 } from "./nginx-maps.ts";
 import { slashless } from "./rules.ts";
-import { contactFiles, type HostSources } from "./sources.ts";
+import { type HostSources, wellKnownFiles } from "./sources.ts";
 
 /** nginx: locations of a server, and their lookup tables. */
 export function nginxFiles(sources: HostSources): OutputFile[] {
@@ -173,7 +173,7 @@ function apiLocations(base: string): string[] {
   ];
 }
 
-function staticLocations(base: string, { encodings, feeds, hasContact }: HostSources): string[] {
+function staticLocations(base: string, { encodings, feeds, hasWellKnown }: HostSources): string[] {
   const inside = `${base}/.relcat`;
   const file = settings("file", allow.other);
   const site = [
@@ -197,7 +197,7 @@ function staticLocations(base: string, { encodings, feeds, hasContact }: HostSou
     text("options", answer(200, fileDescription)),
     text("method", notAllowed),
     "",
-    location(`~ /[.]${hasContact ? `(?!${contactFiles.slice(3)}$)` : ""}`, [...file, "return 404;"]),
+    location(`~ /[.]${hasWellKnown ? `(?!${wellKnownFiles.slice(3)}$)` : ""}`, [...file, "return 404;"]),
     location(`~ ^${escaped(base)}/hosting(?:/|$)`, [...file, "return 404;"]),
     ...(feeds.length > 0 ? ["# Package feeds: a compressed index is a file of its own."] : []),
     ...feeds.map(({ pattern, contentType, isImmutable, isRegistry }) =>

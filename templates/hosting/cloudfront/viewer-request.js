@@ -182,7 +182,12 @@ async function answerFile(request, path) {
   const isApi = path.slice(0, 5) === "/api/";
   const headers = { allow: site.allow.other, vary: "Accept-Encoding" };
   request.uri = "/404.html/none"; // No site has it: the origin's 404 becomes the page.
-  if (/[/][.](?!well-known[/]security[.](?:txt|undated)$)|^[/]hosting(?:[/]|$)/.test(path)) return request;
+  if (
+    /[/][.](?!well-known[/](?:security[.](?:txt|undated)|packslip[.](?:unsigned[.])?json)$)|^[/]hosting(?:[/]|$)/.test(
+      path,
+    )
+  )
+    return request;
   if (request.method === "OPTIONS") return say(200, "file", headers);
   if (!/^(?:GET|HEAD)$/.test(request.method)) return notAllowed(request, headers);
   if (site.folders.test(path))

@@ -11,7 +11,10 @@ import { siteArtifacts } from "./contract-artifacts.ts";
 import { feedFiles, registryFiles, registryTags } from "./contract-feeds.ts";
 import { oddArtifacts, oddFeedFiles } from "./contract-paths.ts";
 
-const contactFiles = { ".well-known/security.txt": "Contact: mailto:security@example.com\n" };
+const wellKnownFiles = {
+  ".well-known/security.txt": "Contact: mailto:security@example.com\n",
+  ".well-known/packslip.json": "{}",
+};
 
 /** A built site that homes serve, and its facts for the contract. */
 export interface ServedSite {
@@ -82,14 +85,19 @@ export async function servedSite(base: string): Promise<ServedSite> {
   for (const [path, text] of Object.entries(artifacts)) write(join(catalog.out, path), text);
   addFeeds(catalog.out, base);
   const tree = readTree(catalog.out);
-  for (const [path, text] of Object.entries({ ...artifacts, ...contactFiles, ...feedFiles, ...oddFeedFiles }))
+  for (const [path, text] of Object.entries({
+    ...artifacts,
+    ...wellKnownFiles,
+    ...feedFiles,
+    ...oddFeedFiles,
+  }))
     tree.set(path, Buffer.from(text));
   return { folder: catalog.out, base, tree, ids };
 }
 
 /** Adds security.txt and files of package feeds to a build, as if signing and the build had made them. */
 function addFeeds(out: string, base: string): void {
-  const files = { ...contactFiles, ...feedFiles, ...oddFeedFiles, ...(base === "" && registryFiles) };
+  const files = { ...wellKnownFiles, ...feedFiles, ...oddFeedFiles, ...(base === "" && registryFiles) };
   const file = join(out, "build.json");
   const build = JSON.parse(readFileSync(file, "utf8"));
   for (const [path, bytes] of Object.entries(files)) {

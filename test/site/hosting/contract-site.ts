@@ -132,6 +132,11 @@ export function siteRequests(site: ServedSite): Exchange[] {
       status: 200,
       file: ".well-known/security.undated",
     }),
+    row("pages", "the list of packslip", "/.well-known/packslip.json", {
+      status: 200,
+      file: ".well-known/packslip.json",
+      headers: { "content-type": /^application\/json/ },
+    }),
     row("private", "a file beside security.txt", "/.well-known/security.relcat-secret", {
       status: 404,
       text: /^(?!secret)/,
