@@ -92,7 +92,7 @@ export async function preflight(
     isSigned,
     isPushed,
     isHeldBack: settles && !releaseHold,
-    feeds: (config.feeds.apt ?? config.feeds.yum) !== undefined,
+    feeds: (config.feeds.apt ?? config.feeds.yum ?? config.feeds.packslip) !== undefined,
   };
   const reached = once(async () => {
     const publishing = await openPublishing(project, name, { environment, pid });
@@ -176,11 +176,12 @@ export async function preflight(
       throwErrors(missing.map((problem) => ({ ...problem, severity: "error" })));
     },
     async feeds() {
+      if (config.feeds.packslip && isSigned)
+        await openPackslipSigner(releases, config.trust, requireRoot(releases), environment).sign(trial);
+      if ((config.feeds.apt ?? config.feeds.yum) === undefined) return;
       const areSigned = areFeedsSigned(config, false);
       if (!areSigned && settles)
         throw noFeedKey("the build would have package repositories without a signature");
-      if (config.feeds.packslip && isSigned)
-        await openPackslipSigner(releases, config.trust, requireRoot(releases), environment).sign(trial);
       if (!areSigned || !isSigned) return;
       for (const { sign } of await openFeedKeys(config, requireRoot(releases), { environment, now }))
         await sign(trial, "text", now);

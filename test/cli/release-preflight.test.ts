@@ -48,8 +48,8 @@ async function configure(made: Releasing, from: string | RegExp, to: string): Pr
   await commit(made);
 }
 
-const turnOnFeeds = (made: Releasing) =>
-  configure(made, /}\s*$/, ',"feeds":{"yum":{}},"authority":"downloads.example.com"}');
+const turnOnFeeds = (made: Releasing, feeds: object = { yum: {} }) =>
+  configure(made, /}\s*$/, `,"feeds":${JSON.stringify(feeds)},"authority":"downloads.example.com"}`);
 
 function changeState(made: Releasing, change: object): void {
   const file = join(made.site, "current.json");
@@ -220,7 +220,7 @@ const refusals: Record<string, Refusal> = {
   "a feed has no key": {
     status: 1,
     says: ["error[feed-unsigned] the build would have package repositories without a signature"],
-    breaks: turnOnFeeds,
+    breaks: (made) => turnOnFeeds(made),
   },
   "the key of a feed is missing": {
     status: 2,
@@ -229,6 +229,11 @@ const refusals: Record<string, Refusal> = {
       writeFeedKeys(made.folder, [{ key: await feedKey(), state: "signing" }]);
       await turnOnFeeds(made);
     },
+  },
+  "packslip has no key": {
+    status: 1,
+    says: ["error[feed-unsigned] releases/trust/packslip.pub is missing, the key of the feed packslip"],
+    breaks: (made) => turnOnFeeds(made, { packslip: { artifacts: { xz: {} } } }),
   },
   "an artifact is missing": {
     status: 1,

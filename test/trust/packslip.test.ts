@@ -253,6 +253,7 @@ test("a file that clients cannot distinguish from another is left out, with a re
   expect(said).toContain("Left out of the packslip feed: a_amd64.tar.gz");
   expect(statementIn(bundle("26.08.011")).predicate.artifacts).toHaveLength(1);
   expect(await succeed("status")).toContain("cannot tell it from b_amd64.tar.gz");
+  expect(await succeed("check")).toContain("Give one of their package types a variant");
 });
 
 test.each([

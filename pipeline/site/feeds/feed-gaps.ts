@@ -6,7 +6,16 @@ import type { FeedsDocument } from "../../documents/site.ts";
 import type { Package } from "../../ledger/assign-ids.ts";
 import type { Catalog, CatalogHead } from "../../ledger/catalog.ts";
 import { publishRelease } from "../../ledger/publish-records.ts";
-import { noRepository, noSize, noSuite, notBelowSite, unknownMachine, unread, unusablePath } from "./feed.ts";
+import {
+  indistinguishable,
+  noRepository,
+  noSize,
+  noSuite,
+  notBelowSite,
+  unknownMachine,
+  unread,
+  unusablePath,
+} from "./feed.ts";
 import { feedContents } from "./feeds.ts";
 import { undigested } from "./incus.ts";
 
@@ -132,6 +141,8 @@ function hintOf(group: readonly FoundGap[]): string {
   const reason = first?.gap.reason ?? "";
   if (reason.startsWith(unusablePath))
     return "Rename the file before you ingest it, so that its name has no %, ? or #.";
+  if (reason.startsWith(indistinguishable))
+    return "Give one of their package types a variant in feeds.packslip of catalog.yaml, or do not name it there.";
   if (first?.gap.command == null)
     return (
       hints.get(reason) ??

@@ -77,6 +77,8 @@ export const noChecksum = "it has no checksum";
 export const noSize = "its manifest has no size";
 export const noSuite = "no suite of catalog.yaml takes it";
 export const noRepository = "its name matches no repository in catalog.yaml";
+/** Continues with the name of another file. */
+export const indistinguishable = "clients cannot tell it from";
 export const unknownMachine = "nothing says which architecture it is for";
 
 /** The part of a package's row that its location decides. */

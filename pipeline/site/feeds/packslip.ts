@@ -11,7 +11,15 @@ import type {
 } from "../../documents/published.ts";
 import { digestOf } from "../../journal/digest.ts";
 import { jsonFile } from "../output.ts";
-import { type Feed, type FeedPart, noChecksum, noSize, type OmittedPackage, unknownMachine } from "./feed.ts";
+import {
+  type Feed,
+  type FeedPart,
+  indistinguishable,
+  noChecksum,
+  noSize,
+  type OmittedPackage,
+  unknownMachine,
+} from "./feed.ts";
 
 /** A release as packslip lists it. */
 interface PackslipRow {
@@ -91,7 +99,7 @@ function listedOf(packages: readonly PublishedPackage[], types: PackslipSettings
 
 function twinReason({ selector, name }: ListedFile, files: readonly ListedFile[]): string | undefined {
   const twin = files.find((other) => other.selector === selector || other.name === name);
-  return twin && `clients cannot tell it from ${twin.name}: give the package type of one of them a variant`;
+  return twin && `${indistinguishable} ${twin.name}`;
 }
 
 /** Architectures by the names of Debian; null: runs on every machine. */
