@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { affectedBy } from "../../pipeline/plan/affected.ts";
-import { often } from "../support/effort.ts";
+import { often, seed } from "../support/effort.ts";
 import { note, type Project, project } from "../support/project.ts";
 
 const advisory = { id: "ACME-2026-001", cve: ["CVE-2026-12345"], severity: "high" };
@@ -171,6 +171,6 @@ test("affected agrees with a definition that shares no code with it, for random 
       expect(found.versions).toEqual(expected.map(version));
       expect(found.files.map(({ id }) => id - 1)).toEqual(expected.filter((index) => !all[index]?.hidden));
     }),
-    { numRuns: often(5000, 500) },
+    { numRuns: often(5000, 500), seed },
   );
 });

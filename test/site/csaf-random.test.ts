@@ -8,7 +8,7 @@ import { cvss3 } from "../../pipeline/site/cvss.ts";
 import { csafFaults } from "../support/csaf-validator.ts";
 import { often, seed } from "../support/effort.ts";
 
-/** Documents of random catalogs, and scores of all vectors, are judged by the validator of the standard's authors. */
+/** Documents of random catalogs, and scores of all vectors, are judged by the validator of the BSI. */
 
 const versionOf = (index: number) => `26.08.${String(index + 1).padStart(3, "0")}`;
 const cveOf = (number: number) => `CVE-2026-100${number}`;

@@ -154,9 +154,14 @@ test("a release that is not cut has no document, and no link to one", async () =
   expect(textOf(tree, "releases/26.08.002/index.html")).not.toContain("csaf/");
 });
 
-test("a catalog whose notes have no id has no folder csaf", async () => {
-  const found = made({ "26.08.002": [note("Fixed.", { security: true, refs: ["CVE-2026-12345"] })] });
+test("a catalog whose notes have no id has no folder csaf, also if it had one", async () => {
+  const found = made({ "26.08.002": [note("Fixed.", { security: described })] });
   await cut(found);
+  expect((await built(found)).has(path)).toBe(true);
+  found.write(
+    "releases/26.08.002/notes/0.yaml",
+    note("Fixed.", { security: true, refs: ["CVE-2026-12345"] }),
+  );
   const tree = await built(found);
   expect([...tree.keys()].filter((name) => name.startsWith("csaf/"))).toEqual([]);
 });
