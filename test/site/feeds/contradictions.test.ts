@@ -38,7 +38,7 @@ async function builtFrom(
   withdrawn: readonly number[] = [],
 ): Promise<Tree> {
   const made = releases(
-    { "catalog.yaml": { product: "Acme", require: {}, base_url: baseUrl, feeds } },
+    { "catalog.yaml": { product: "Acme", require: {}, base_url: baseUrl, trust: "simple", feeds } },
     ...files,
   );
   await made.cut();
@@ -50,11 +50,13 @@ async function builtFrom(
   return new Map([...readTree(made.out), ...indexes]);
 }
 
+const packslip = { artifacts: { deb: {}, rpm: { variant: "rpm" } } };
+
 let built: Tree;
 beforeAll(async () => {
   const unread = artifact("old-1.rpm", "rpm", "9", { size: 9 });
   const security = { notes: { server: { fix: [{ text: "CVE-2026-1234 is closed.", security: true }] } } };
-  built = await builtFrom({ ...everyFeed, incus: { os: "acme" } }, [
+  built = await builtFrom({ ...everyFeed, incus: { os: "acme" }, packslip }, [
     authored("26.08.001", packagesOf("1.0", "1234")),
     authored(
       "26.09.001",
@@ -395,6 +397,22 @@ describe("the readers of indexes find", () => {
       ],
     ],
     [
+      "a statement of packslip has other bytes, a file without a record, and a release that the list lacks",
+      ({ json }) => {
+        json("releases/26.09.001/packslip.unsigned.json", ({ subject, predicate }) => {
+          subject[0].digest.sha256 = other;
+          predicate.artifacts[1].url += "x";
+        });
+        json(".well-known/packslip.unsigned.json", ({ predicate }) => void predicate.releases.pop());
+      },
+      [
+        "releases/26.08.001/packslip.unsigned.json is of 26.8.1, which the list does not have",
+        /^releases\/26\.09\.001\/packslip\.unsigned\.json lists .* with the SHA-256 a{64}, expected /,
+        /^releases\/26\.09\.001\/packslip\.unsigned\.json lists .*, expected only files of live records$/,
+        /^api\/v1\/feeds\.json gives no reason for package \d+ \(agent/,
+      ],
+    ],
+    [
       "nothing says why a record is in no index",
       ({ json }) => json("api/v1/feeds.json", ({ feeds }) => void feeds[1].left_out.pop()),
       [`api/v1/feeds.json gives no reason for package 10 (old-1.rpm), which no index of the feed yum lists`],
@@ -478,6 +496,7 @@ const drawnFeeds = fc.record(
     ),
     helm: fc.constantFrom({}, { oci: true }),
     incus: fc.constantFrom({}, { os: "acme" }),
+    packslip: fc.constant(packslip),
   },
   { requiredKeys: [] },
 );

@@ -9,7 +9,7 @@ const types: Readonly<Record<FeedName, RegExp>> = {
   yum: /^rpm$/,
   helm: /^helm$/,
   incus: /^(?:qcow|qcow-efi|incus)$/,
-  packslip: /^xz$/,
+  packslip: /^(?:deb|rpm)$/,
 };
 
 /** Live records that a feed neither lists nor leaves out for a reason. */
