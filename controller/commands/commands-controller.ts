@@ -3,6 +3,13 @@ import { asCount, asDays, asPort, collected } from "../../cli/terminal/arguments
 import { ReportedOption } from "../../cli/terminal/required.ts";
 import { type Run, row } from "../../cli/terminal/rows.ts";
 
+// A module is loaded by the first command that needs it.
+const keyCommands = () => import("./controller-keys.ts");
+const userCommands = () => import("./controller-users.ts");
+const auditCommands = () => import("./controller-audit.ts");
+const backupCommands = () => import("./controller-backup.ts");
+const loginCommands = () => import("./login.ts");
+
 const roles = ["Owner", "FullAdministrator", "LimitedAdministrator", "User"] as const;
 
 const place = "SQLite file, or postgres://…";
@@ -38,10 +45,10 @@ export function addController(program: CommandUnknownOpts, run: Run): void {
       "--email <email>",
       "email address; prompted for if missing. The password is prompted for, or read from standard input",
     )
-    .action((options) => run(async (host) => (await import("./login.ts")).login(options, host)));
+    .action((options) => run(async (host) => (await loginCommands()).login(options, host)));
   row(program, "logout", "Sign out of a controller.", "relcat logout")
     .addOption(atUrl())
-    .action((options) => run(async (host) => (await import("./login.ts")).logout(options, host)));
+    .action((options) => run(async (host) => (await loginCommands()).logout(options, host)));
 }
 
 function addRunning(controller: CommandUnknownOpts, run: Run): void {
@@ -53,7 +60,7 @@ function addRunning(controller: CommandUnknownOpts, run: Run): void {
       "email address of the Owner; the password is prompted for, or read from standard input",
     )
     .action((options) =>
-      run(async (host) => (await import("./controller-init.ts")).initController(options, host)),
+      run(async (host) => (await import("./controller-open.ts")).initController(options, host)),
     );
   row(
     controller,
@@ -102,16 +109,13 @@ function addKeys(controller: CommandUnknownOpts, run: Run): void {
     .option("--days <days>", "lifetime: up to 365, or never; default: 90", asDays)
     .action(({ scope, ...options }) =>
       run(async (host) =>
-        (await import("./controller-keys.ts")).createKey(
-          { ...options, ...(scope && { scopes: scope }) },
-          host,
-        ),
+        (await keyCommands()).createKey({ ...options, ...(scope && { scopes: scope }) }, host),
       ),
     );
   row(keys, "list", "List all keys, without their secrets.", "relcat controller keys list")
     .addOption(orDatabase())
     .addOption(atUrl())
-    .action((options) => run(async (host) => (await import("./controller-keys.ts")).listKeys(options, host)));
+    .action((options) => run(async (host) => (await keyCommands()).listKeys(options, host)));
   row(
     keys,
     "rotate",
@@ -122,16 +126,12 @@ function addKeys(controller: CommandUnknownOpts, run: Run): void {
     .addOption(orDatabase())
     .addOption(atUrl())
     .option("--overlap <hours>", "how long the old secret still works; default: 24", asCount)
-    .action((word, options) =>
-      run(async (host) => (await import("./controller-keys.ts")).rotateKey(word, options, host)),
-    );
+    .action((word, options) => run(async (host) => (await keyCommands()).rotateKey(word, options, host)));
   row(keys, "revoke", "Revoke a key permanently.", "relcat controller keys revoke fleet")
     .argument("<key>", key)
     .addOption(orDatabase())
     .addOption(atUrl())
-    .action((word, options) =>
-      run(async (host) => (await import("./controller-keys.ts")).revokeKey(word, options, host)),
-    );
+    .action((word, options) => run(async (host) => (await keyCommands()).revokeKey(word, options, host)));
   for (const [name, what, isDisabled] of [
     ["disable", "Disable a key until it is enabled again.", true],
     ["enable", "Enable a disabled key.", false],
@@ -141,9 +141,7 @@ function addKeys(controller: CommandUnknownOpts, run: Run): void {
       .addOption(orDatabase())
       .addOption(atUrl())
       .action((word, options) =>
-        run(async (host) =>
-          (await import("./controller-keys.ts")).setDisabled(word, isDisabled, options, host),
-        ),
+        run(async (host) => (await keyCommands()).setDisabled(word, isDisabled, options, host)),
       );
 }
 
@@ -161,29 +159,23 @@ function addUsers(controller: CommandUnknownOpts, run: Run): void {
     .option("--name <name>", "display name")
     .addOption(orDatabase())
     .addOption(atUrl())
-    .action((email, options) =>
-      run(async (host) => (await import("./controller-users.ts")).addUser(email, options, host)),
-    );
+    .action((email, options) => run(async (host) => (await userCommands()).addUser(email, options, host)));
   row(users, "list", "List all users.", "relcat controller users list")
     .addOption(orDatabase())
     .addOption(atUrl())
-    .action((options) =>
-      run(async (host) => (await import("./controller-users.ts")).listUsers(options, host)),
-    );
+    .action((options) => run(async (host) => (await userCommands()).listUsers(options, host)));
   row(users, "passwd", "Change a user's password.", "relcat controller users passwd ann@example.com")
     .argument("<user>", user)
     .addOption(orDatabase())
     .addOption(atUrl())
-    .action((word, options) =>
-      run(async (host) => (await import("./controller-users.ts")).setPassword(word, options, host)),
-    );
+    .action((word, options) => run(async (host) => (await userCommands()).setPassword(word, options, host)));
   row(users, "role", "Change a user's role.", "relcat controller users role ann@example.com Owner")
     .argument("<user>", user)
     .addArgument(new Argument("<role>").choices(roles))
     .addOption(orDatabase())
     .addOption(atUrl())
     .action((word, role, options) =>
-      run(async (host) => (await import("./controller-users.ts")).changeUser(word, { role }, options, host)),
+      run(async (host) => (await userCommands()).changeUser(word, { role }, options, host)),
     );
   for (const [name, what, status] of [
     ["disable", "Disable a user immediately.", "Disabled"],
@@ -194,9 +186,7 @@ function addUsers(controller: CommandUnknownOpts, run: Run): void {
       .addOption(orDatabase())
       .addOption(atUrl())
       .action((word, options) =>
-        run(async (host) =>
-          (await import("./controller-users.ts")).changeUser(word, { status }, options, host),
-        ),
+        run(async (host) => (await userCommands()).changeUser(word, { status }, options, host)),
       );
 }
 
@@ -215,18 +205,14 @@ function addAudit(controller: CommandUnknownOpts, run: Run): void {
   )
     .addOption(new ReportedOption("--database <place>", `on the controller's machine: ${place}`))
     .option("--head <line>", "head that an earlier verify printed; the log must still contain it")
-    .action((options) =>
-      run(async (host) => (await import("./controller-audit.ts")).verifyAuditLog(options, host)),
-    );
+    .action((options) => run(async (host) => (await auditCommands()).verifyAuditLog(options, host)));
   row(audit, "show", "Show the audit log, newest first.", "relcat controller audit show --code device.state")
     .option("--target <id>", "id of a device, user or key")
     .option("--code <code>", "event code as in --json; for example device.state or auth.failed")
     .option("--limit <count>", "number of rows, up to 1000; default: 100", asCount)
     .addOption(orDatabase())
     .addOption(atUrl())
-    .action((options) =>
-      run(async (host) => (await import("./controller-audit.ts")).showAuditLog(options, host)),
-    );
+    .action((options) => run(async (host) => (await auditCommands()).showAuditLog(options, host)));
 }
 
 function addKeeping(controller: CommandUnknownOpts, run: Run): void {
@@ -240,7 +226,7 @@ function addKeeping(controller: CommandUnknownOpts, run: Run): void {
     .addOption(onDatabase())
     .option("--with-pepper", "also write the pepper, to FILE.pepper")
     .action((file, options) =>
-      run(async (host) => (await import("./controller-backup.ts")).backUpController(file, options, host)),
+      run(async (host) => (await backupCommands()).backUpController(file, options, host)),
     );
   row(
     controller,
@@ -251,7 +237,7 @@ function addKeeping(controller: CommandUnknownOpts, run: Run): void {
     .argument("<file>", "backup file")
     .requiredOption("--database <file>", "new database file")
     .action((file, options) =>
-      run(async (host) => (await import("./controller-backup.ts")).restoreController(file, options, host)),
+      run(async (host) => (await backupCommands()).restoreController(file, options, host)),
     );
   row(
     controller,
@@ -260,7 +246,5 @@ function addKeeping(controller: CommandUnknownOpts, run: Run): void {
     "relcat controller migrate --database controller.db",
   )
     .addOption(onDatabase())
-    .action((options) =>
-      run(async (host) => (await import("./controller-backup.ts")).migrateController(options, host)),
-    );
+    .action((options) => run(async (host) => (await backupCommands()).migrateController(options, host)));
 }

@@ -3,6 +3,11 @@ import { asCount, asSeconds } from "../../cli/terminal/arguments.ts";
 import { type Run, row, yes } from "../../cli/terminal/rows.ts";
 import { atUrl } from "./commands-controller.ts";
 
+// A module is loaded by the first command that needs it.
+const listCommands = () => import("./devices-list.ts");
+const changeCommands = () => import("./devices-change.ts");
+const fileCommands = () => import("./devices-import.ts");
+
 export function addDevices(program: CommandUnknownOpts, run: Run): void {
   const devices = row(
     program,
@@ -30,13 +35,11 @@ function addReading(devices: CommandUnknownOpts, run: Run): void {
     .option("--serial <serial>", "only devices with this serial number")
     .option("--search <text>", "part of a name, serial number or id")
     .addOption(atUrl())
-    .action((options) => run(async (host) => (await import("./devices-list.ts")).listDevices(options, host)));
+    .action((options) => run(async (host) => (await listCommands()).listDevices(options, host)));
   row(devices, "show", "Show everything known about a device.", "relcat devices show laptop-7")
     .argument("<device>", selector)
     .addOption(atUrl())
-    .action((word, options) =>
-      run(async (host) => (await import("./devices-list.ts")).showDevice(word, options, host)),
-    );
+    .action((word, options) => run(async (host) => (await listCommands()).showDevice(word, options, host)));
   row(
     devices,
     "history",
@@ -45,9 +48,7 @@ function addReading(devices: CommandUnknownOpts, run: Run): void {
   )
     .argument("<device>", selector)
     .addOption(atUrl())
-    .action((word, options) =>
-      run(async (host) => (await import("./devices-list.ts")).showHistory(word, options, host)),
-    );
+    .action((word, options) => run(async (host) => (await listCommands()).showHistory(word, options, host)));
   row(devices, "watch", "Print device events as they happen.", "relcat devices watch --json")
     .option("--after <id>", "start after this event; default: now", asCount)
     .option("--count <count>", "stop after this many events", asCount)
@@ -97,7 +98,7 @@ function addChanges(devices: CommandUnknownOpts, run: Run): void {
     .argument("<name>", "new name")
     .addOption(atUrl())
     .action((word, name, options) =>
-      run(async (host) => (await import("./devices-change.ts")).renameDevice(word, name, options, host)),
+      run(async (host) => (await changeCommands()).renameDevice(word, name, options, host)),
     );
   row(
     devices,
@@ -110,14 +111,14 @@ function addChanges(devices: CommandUnknownOpts, run: Run): void {
     .option("--nobody", "remove the assignment")
     .addOption(atUrl())
     .action((word, options) =>
-      run(async (host) => (await import("./devices-change.ts")).assignDevice(word, options, host)),
+      run(async (host) => (await changeCommands()).assignDevice(word, options, host)),
     );
   row(devices, "delete", "Delete rejected devices.", "relcat devices delete laptop-7")
     .argument("<device...>", selector)
     .option(...yes)
     .addOption(atUrl())
     .action((words, options) =>
-      run(async (host) => (await import("./devices-change.ts")).deleteDevices(words, options, host)),
+      run(async (host) => (await changeCommands()).deleteDevices(words, options, host)),
     );
 }
 
@@ -130,9 +131,7 @@ function addFiles(devices: CommandUnknownOpts, run: Run): void {
   )
     .option("-o, --out <file>", "file to write instead of standard output")
     .addOption(atUrl())
-    .action((options) =>
-      run(async (host) => (await import("./devices-export.ts")).exportDevices(options, host)),
-    );
+    .action((options) => run(async (host) => (await fileCommands()).exportDevices(options, host)));
   row(
     devices,
     "import",
@@ -144,7 +143,7 @@ function addFiles(devices: CommandUnknownOpts, run: Run): void {
     .option(...yes)
     .addOption(atUrl())
     .action((file, options) =>
-      run(async (host) => (await import("./devices-import.ts")).importDevices(file, options, host)),
+      run(async (host) => (await fileCommands()).importDevices(file, options, host)),
     );
   const enrolled = "relcat devices enroll --url https://controller.example.com --serial SN-1001 --wait";
   row(devices, "enroll", "Act as a device: a sample agent.", enrolled)

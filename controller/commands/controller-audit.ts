@@ -5,7 +5,7 @@ import { UsageError } from "../../cli/terminal/usage.ts";
 import { count } from "../../cli/terminal/words.ts";
 import { exitStatus } from "../../shared/errors.ts";
 import { changesOf, type Entry, eventOf } from "../server/audit/describe.ts";
-import { type ControllerPlace, withApi } from "./controller-access.ts";
+import { type ControllerPlace, withApi } from "./api.ts";
 
 export type AuditRow = OutputDocument<"controller-audit-show">["audit_log"][number];
 /** A row without what only readers of the whole log may see. */

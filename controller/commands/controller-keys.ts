@@ -5,8 +5,7 @@ import { answer, type Host, say, sayNext } from "../../cli/terminal/host.ts";
 import { UsageError } from "../../cli/terminal/usage.ts";
 import { count } from "../../cli/terminal/words.ts";
 import { exitStatus, failure } from "../../shared/errors.ts";
-import { type Api, connect } from "./api.ts";
-import { type ControllerPlace, withApi } from "./controller-access.ts";
+import { type Api, type ControllerPlace, connect, withApi } from "./api.ts";
 
 type Key = OutputDocument<"controller-key">;
 type NewKey = OutputDocument<"controller-new-key">;

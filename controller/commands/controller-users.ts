@@ -3,8 +3,7 @@ import { table } from "../../cli/terminal/cells.ts";
 import { answer, type Host, say } from "../../cli/terminal/host.ts";
 import { newPassword } from "../../cli/terminal/prompts.ts";
 import { exitStatus, failure } from "../../shared/errors.ts";
-import type { Api } from "./api.ts";
-import { type ControllerPlace, withApi } from "./controller-access.ts";
+import { type Api, type ControllerPlace, withApi } from "./api.ts";
 
 export type User = OutputDocument<"controller-user">["user"];
 

@@ -7,15 +7,17 @@ import { routerOf } from "../../service/http/router.ts";
 import { allowOf, operationOf, type Route } from "../../service/http/routes.ts";
 import { type Alias, type Principal, refusalOf } from "./access.ts";
 import { type Identified, identify, identifyLater, noteUse, recentKey } from "./auth/authenticate.ts";
+import { requireSameSite } from "./auth/credentials.ts";
 import { countFailure, recordFailure, throttleOf } from "./auth/login-throttle.ts";
-import { requireSameSite } from "./auth/same-site.ts";
 import {
   type Answer,
   type Call,
   type Caller,
   type ControllerApp,
   canonicalId,
+  Refused,
   securityHeaders,
+  tooMany,
 } from "./call.ts";
 import type { Contract } from "./contract.ts";
 import { contracts } from "./contracts.ts";
@@ -23,7 +25,6 @@ import type { Controller } from "./controller.ts";
 import { handlers } from "./handlers.ts";
 import { networkOf } from "./limits/networks.ts";
 import { type Allowance, RateLimits } from "./limits/rate-limits.ts";
-import { Refused, tooMany } from "./problems.ts";
 import { readBodyAs, readQuery } from "./request.ts";
 import { apiPath, type ControllerOperation, controllerRoutes } from "./routes.ts";
 

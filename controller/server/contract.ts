@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Access } from "./access.ts";
-import type { ProblemKind } from "./problems.ts";
+import type { ProblemKind } from "./call.ts";
 import type { ControllerOperation } from "./routes.ts";
 import type { AuditCode } from "./store/audit-log.ts";
 
@@ -15,16 +15,16 @@ export interface Contract {
   withDevice?: true;
   /** The operation identifies the holder of a key itself, in its transaction. */
   identifies?: true;
-  /** The rate limit that applies; `enrol` and `login` are counted per address. */
-  rate: "api" | "login" | "enrol";
+  /** The limit of requests without credentials, counted per address. */
+  rate?: "login" | "enrol";
   /** Audit codes that the operation may record. */
   audit?: readonly AuditCode[];
   query?: z.ZodObject;
-  /** optional: an empty body means `{}`. */
-  body?: { schema: z.ZodType; example: object; optional?: true; bytes: number };
-  /** also: second status, for something that existed already or is new. */
+  /** optional: an empty body means `{}`. bytes: limit; 16 KiB by default. */
+  body?: { schema: z.ZodType; example: object; optional?: true; bytes?: number };
+  /** status: 200 by default; also: second status, for something that existed already or is new. */
   success: {
-    status: 200 | 201 | 204;
+    status?: 200 | 201 | 204;
     also?: 200 | 201;
     description: string;
     schema?: z.ZodType;
@@ -36,8 +36,7 @@ export interface Contract {
 
 export type OperationContracts = Partial<Record<ControllerOperation, Contract>>;
 
-/** Limits of request bodies, in bytes. */
-export const smallBody = 16 * 1024;
+/** Limit in bytes of a body that lists many devices. */
 export const largeBody = 1024 * 1024;
 
 /** Problems of an operation that only needs the id in its path. */

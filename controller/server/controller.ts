@@ -1,6 +1,6 @@
 import type { Counters } from "./limits/counters.ts";
 import type { Pepper } from "./secrets.ts";
-import type { Database } from "./store/database.ts";
+import type { Database } from "./store/schema.ts";
 
 /** Configuration of a controller; defaults are in `settings`. */
 export interface Settings {

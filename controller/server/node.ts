@@ -16,15 +16,14 @@ import {
 import { problem } from "../../service/http/problem.ts";
 import type { ServerAnswer } from "../../service/http/request.ts";
 import { controllerApp } from "./app.ts";
-import { type Caller, isLoopback, securityHeaders } from "./call.ts";
+import { type Caller, isLoopback, Refused, securityHeaders } from "./call.ts";
 import type { Controller, Settings } from "./controller.ts";
 import { localCounters, sharedCounters } from "./limits/counters.ts";
 import { withPages } from "./pages/site.ts";
-import { Refused } from "./problems.ts";
 import { digestOf, isSameDigest, type Pepper, pepperBytes } from "./secrets.ts";
-import type { Database } from "./store/database.ts";
 import { migrate, missingSteps } from "./store/migrations.ts";
 import { openPostgres } from "./store/postgres.ts";
+import type { Database } from "./store/schema.ts";
 import { openSqlite } from "./store/sqlite.ts";
 
 export { settings } from "./controller.ts";

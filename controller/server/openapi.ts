@@ -3,10 +3,10 @@ import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from "zod-op
 import { type ApiDescription, openApiOf } from "../../service/http/openapi.ts";
 import { plainJson } from "../../shared/portable-patterns.ts";
 import type { Access } from "./access.ts";
+import { type ProblemKind, statusOf } from "./call.ts";
 import type { Contract } from "./contract.ts";
 import { contracts } from "./contracts.ts";
 import { bulkProblemSchema, problemSchema } from "./documents.ts";
-import { type ProblemKind, statusOf } from "./problems.ts";
 import { apiPath, type ControllerOperation, controllerRoutes } from "./routes.ts";
 
 type Documented = ApiDescription<ControllerOperation>["operations"][ControllerOperation];
@@ -61,7 +61,7 @@ function whoMay(access: Access): string {
 }
 
 function successesOf({
-  status,
+  status = 200,
   also,
   description,
   schema,

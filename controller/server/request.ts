@@ -3,11 +3,13 @@ import type { FieldError } from "../../service/http/problem.ts";
 import { type ServerRequest, saysNoBody } from "../../service/http/request.ts";
 import { parseJson } from "../../shared/json.ts";
 import { SyntaxProblem } from "../../shared/source.ts";
+import { Refused } from "./call.ts";
 import type { Contract } from "./contract.ts";
-import { Refused } from "./problems.ts";
 
 /** Maximum nesting; no document of this API has more than four levels. */
 const maxBodyDepth = 32;
+
+const maxSmallBodyBytes = 16 * 1024;
 
 /** @throws Refused naming each unknown, repeated or invalid parameter */
 export function readQuery({ query }: Contract, parameters: URLSearchParams): Record<string, unknown> {
@@ -52,9 +54,10 @@ export async function readBodyAs(
     throw new Refused("invalid", "The request has no body.");
   }
   requireJson(request);
-  const bytes = await request.read(body.bytes);
+  const maxBytes = body.bytes ?? maxSmallBodyBytes;
+  const bytes = await request.read(maxBytes);
   if (bytes === "too-large")
-    throw new Refused("too-large", `Bodies have at most ${body.bytes} bytes here.`, {
+    throw new Refused("too-large", `Bodies have at most ${maxBytes} bytes here.`, {
       headers: { Connection: "close" },
     });
   if (bytes === "cut-off") throw new Refused("bad-request", "The body ended before its length.");

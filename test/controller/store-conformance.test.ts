@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pepperFile } from "../../controller/server/node.ts";
-import type { Database } from "../../controller/server/store/database.ts";
 import { MigrationFailed, migrate, missingSteps } from "../../controller/server/store/migrations.ts";
 import { openPostgres } from "../../controller/server/store/postgres.ts";
+import type { Database } from "../../controller/server/store/schema.ts";
 import { openSqlite } from "../../controller/server/store/sqlite.ts";
 import { databaseKind, newDatabase } from "./support.ts";
 

@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import type { Database } from "../../controller/server/store/database.ts";
-import { grouped } from "../../controller/server/store/group.ts";
-import { queue } from "../../controller/server/store/queue.ts";
+import { grouped, queue } from "../../controller/server/store/group.ts";
+import type { Database } from "../../controller/server/store/schema.ts";
 import { testController } from "./support.ts";
 
 const put = (key: string) => (transaction: Database["read"]) =>

@@ -3,8 +3,7 @@ import { userFlags } from "../access.ts";
 import { digestOf, isSameDigest, type Pepper } from "../secrets.ts";
 import { findMissingGuard } from "../store/audit-guards.ts";
 import { type AuditCode, type Head, hashed, readHead } from "../store/audit-log.ts";
-import type { Database, DatabaseKind } from "../store/database.ts";
-import type { AuditRow, Schema } from "../store/schema.ts";
+import type { AuditRow, Database, DatabaseKind, Schema } from "../store/schema.ts";
 
 /** seq: the row at which the chain breaks; 0: no single row. */
 export type LogVerdict = { verdict: "whole"; head: Head } | { verdict: "broken"; seq: number; why: string };

@@ -14,10 +14,9 @@ import {
 import { at } from "../call.ts";
 import type { Controller } from "../controller.ts";
 import { digestOf, isSameDigest } from "../secrets.ts";
-import type { DatabaseKind } from "../store/database.ts";
 import { deviceText } from "../store/device-text.ts";
 import { prepared, rowsAsText, valuesOf } from "../store/prepared.ts";
-import type { KeyRow, UserRow } from "../store/schema.ts";
+import type { DatabaseKind, KeyRow, UserRow } from "../store/schema.ts";
 import { readCredentials } from "./credentials.ts";
 
 /** Reason for rejected credentials, recorded in the audit log but never sent to the client. */

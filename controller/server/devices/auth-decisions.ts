@@ -1,6 +1,15 @@
 import type { z } from "zod";
-import { type Answer, at, type Call, canonicalId, nameOf, type Writing, write } from "../call.ts";
-import { invalid, Refused } from "../problems.ts";
+import {
+  type Answer,
+  at,
+  type Call,
+  canonicalId,
+  invalid,
+  nameOf,
+  Refused,
+  type Writing,
+  write,
+} from "../call.ts";
 import type { SerialRow } from "../store/schema.ts";
 import type { decisionsRequestSchema } from "./device-documents.ts";
 import { readDeviceRow, serialKey } from "./device-rows.ts";

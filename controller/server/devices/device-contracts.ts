@@ -1,4 +1,4 @@
-import { idsOnly, largeBody, type OperationContracts, smallBody } from "../contract.ts";
+import { idsOnly, largeBody, type OperationContracts } from "../contract.ts";
 import {
   assignRequestSchema,
   decisionsAnswerSchema,
@@ -21,9 +21,8 @@ export const deviceContracts = {
     description:
       "All devices, or with limit one page; Link has the next and the previous page, X-Total-Count the number of matches.",
     access: { scope: "devices:read" },
-    rate: "api",
     query: deviceQuerySchema,
-    success: { status: 200, description: "Devices by id.", schema: deviceMapSchema },
+    success: { description: "Devices by id.", schema: deviceMapSchema },
     problems: ["invalid"],
   },
   setDeviceStates: {
@@ -31,20 +30,18 @@ export const deviceContracts = {
     description: "All or nothing; with Prefer: handling=lenient as many as possible.",
     access: { scope: "devices:state" },
     identifies: true,
-    rate: "api",
     audit: ["device.state"],
     body: {
       schema: stateRequestSchema,
       example: { devices: [{ id: "7d0f6a4e-3c1b-4f0a-9a51-3d2c8e7b6f10", state: "accepted" }] },
       bytes: largeBody,
     },
-    success: { status: 200, description: "Result for each device.", schema: stateAnswerSchema },
+    success: { description: "Result for each device.", schema: stateAnswerSchema },
     problems: ["not-found", "conflict", "limit-reached"],
   },
   assignDevice: {
     summary: "Assign a device to a user",
     access: { scope: "devices:write" },
-    rate: "api",
     audit: ["device.assigned"],
     body: {
       schema: assignRequestSchema,
@@ -52,41 +49,34 @@ export const deviceContracts = {
         device_id: "7d0f6a4e-3c1b-4f0a-9a51-3d2c8e7b6f10",
         user_id: "2f1c9d5e-8a7b-4c3d-b2e1-0f9e8d7c6b5a",
       },
-      bytes: smallBody,
     },
-    success: { status: 200, description: "The device.", schema: deviceSchema },
+    success: { description: "The device.", schema: deviceSchema },
     problems: idsOnly,
   },
   listAuthDecisions: {
     summary: "List decisions about serial numbers",
     access: { scope: "devices:read" },
-    rate: "api",
-    success: { status: 200, description: "Decisions.", schema: decisionsSchema },
+    success: { description: "Decisions.", schema: decisionsSchema },
   },
   setAuthDecisions: {
     summary: "Decide on serial numbers before their devices call",
     description:
       "An acceptance is used up by the first device that has the serial number. A list skips rejected serial numbers, unless include_rejected is true.",
     access: { scope: "devices:state" },
-    rate: "api",
     audit: ["serial.decided"],
     body: {
       schema: decisionsRequestSchema,
       example: { auth_decisions: [{ serial: "5CG2140XYZ", enforce_state: "accepted" }] },
       bytes: largeBody,
     },
-    success: {
-      status: 200,
-      description: "The decisions on these serial numbers.",
-      schema: decisionsAnswerSchema,
-    },
+    success: { description: "The decisions on these serial numbers.", schema: decisionsAnswerSchema },
     problems: ["not-found", "conflict"],
   },
   makeNonce: {
     summary: "Start an enrolment",
     access: "anyone",
     rate: "enrol",
-    success: { status: 200, description: "Nonce that the proof must cover.", schema: nonceSchema },
+    success: { description: "Nonce that the proof must cover.", schema: nonceSchema },
   },
   enrollDevice: {
     summary: "Enroll a device, or get its state",
@@ -104,7 +94,6 @@ export const deviceContracts = {
         nonce: "from GET device/enroll",
         proof: `${"A".repeat(86)}==`,
       },
-      bytes: smallBody,
     },
     success: {
       status: 201,
@@ -118,24 +107,21 @@ export const deviceContracts = {
     summary: "Read a device",
     access: { scope: "devices:read" },
     withDevice: true,
-    rate: "api",
-    success: { status: 200, description: "The device.", schema: deviceSchema },
+    success: { description: "The device.", schema: deviceSchema },
     problems: idsOnly,
   },
   changeDevice: {
     summary: "Rename a device",
     access: { scope: "devices:write" },
-    rate: "api",
     audit: ["device.renamed"],
-    body: { schema: deviceChangeSchema, example: { name: "berlin-laptop-007" }, bytes: smallBody },
-    success: { status: 200, description: "The device.", schema: deviceSchema },
+    body: { schema: deviceChangeSchema, example: { name: "berlin-laptop-007" } },
+    success: { description: "The device.", schema: deviceSchema },
     problems: idsOnly,
   },
   deleteDevice: {
     summary: "Delete a rejected device",
     description: "Its serial number stays rejected.",
     access: { scope: "devices:write" },
-    rate: "api",
     audit: ["device.deleted"],
     success: { status: 204, description: "Deleted." },
     problems: ["not-found", "conflict"],

@@ -1,8 +1,7 @@
 import { type Expression, type Kysely, type RawBuilder, sql } from "kysely";
-import type { DatabaseKind } from "../store/database.ts";
 import { deviceMembers, deviceText, members } from "../store/device-text.ts";
 import { prepared, valuesOf } from "../store/prepared.ts";
-import type { DeviceRow, Schema } from "../store/schema.ts";
+import type { DatabaseKind, DeviceRow, Schema } from "../store/schema.ts";
 import type { Device } from "./device-documents.ts";
 
 export { serialKey } from "./serials.ts";

@@ -1,7 +1,6 @@
 import { createPublicKey, randomBytes, randomUUID, verify } from "node:crypto";
 import type { z } from "zod";
-import { type Answer, at, type Call, type Writing, write } from "../call.ts";
-import { Refused } from "../problems.ts";
+import { type Answer, at, type Call, Refused, type Writing, write } from "../call.ts";
 import { digestOf, isSameDigest, newSecret } from "../secrets.ts";
 import type { Actor } from "../store/audit-log.ts";
 import { nameKeyOf } from "../store/name-key.ts";

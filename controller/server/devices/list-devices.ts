@@ -1,8 +1,7 @@
 import { setImmediate as otherEvents } from "node:timers/promises";
 import { type Expression, sql } from "kysely";
 import type { z } from "zod";
-import { type Answer, type Call, principalOf } from "../call.ts";
-import { invalid } from "../problems.ts";
+import { type Answer, type Call, invalid, principalOf } from "../call.ts";
 import { digestOf } from "../secrets.ts";
 import { valuesOf } from "../store/prepared.ts";
 import type { deviceQuerySchema } from "./device-documents.ts";

@@ -1,6 +1,5 @@
 import type { z } from "zod";
-import { type Answer, type Call, canonicalId, type Writing, write } from "../call.ts";
-import { Refused } from "../problems.ts";
+import { type Answer, type Call, canonicalId, Refused, type Writing, write } from "../call.ts";
 import { nameKeyOf } from "../store/name-key.ts";
 import type { DeviceRow } from "../store/schema.ts";
 import type { assignRequestSchema, deviceChangeSchema } from "./device-documents.ts";

@@ -1,12 +1,10 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import { keysAsText } from "../auth/authenticate.ts";
-import { type Answer, actorOf, at, type Call, canonicalId } from "../call.ts";
+import { type Answer, actorOf, at, type Call, canonicalId, Refused } from "../call.ts";
 import type { Controller } from "../controller.ts";
-import { Refused } from "../problems.ts";
 import { type Actor, appendAuditEntries, head, headOf, type Recorded } from "../store/audit-log.ts";
-import type { Database, DatabaseKind, Work } from "../store/database.ts";
 import { itemsOf, prepared, rowsAsText, valuesOf } from "../store/prepared.ts";
-import type { DeviceRow, Schema } from "../store/schema.ts";
+import type { Database, DatabaseKind, DeviceRow, Schema, Work } from "../store/schema.ts";
 import type { DeviceState, StateItem, StateRequest } from "./device-documents.ts";
 import { type Keyed, twinsAmong } from "./device-rows.ts";
 

@@ -5,9 +5,8 @@ import { refusalOf } from "../access.ts";
 import type { eventsQuerySchema } from "../audit/audit-documents.ts";
 import { auditRowOf } from "../audit/list-audit.ts";
 import { isStillGood } from "../auth/authenticate.ts";
-import { type Answer, type Call, principalOf } from "../call.ts";
+import { type Answer, type Call, invalid, principalOf, Refused } from "../call.ts";
 import { contracts } from "../contracts.ts";
-import { invalid, Refused } from "../problems.ts";
 import { deviceCodes } from "../store/audit-log.ts";
 import type { AuditRow } from "../store/schema.ts";
 

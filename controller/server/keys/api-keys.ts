@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { z } from "zod";
 import { scopesOf } from "../auth/authenticate.ts";
-import { type Answer, at, type Call, nameOf, principalOf, type Writing, write } from "../call.ts";
-import { Refused } from "../problems.ts";
+import { type Answer, at, type Call, nameOf, principalOf, Refused, type Writing, write } from "../call.ts";
 import { digestOf, newSecret } from "../secrets.ts";
 import type { KeyRow } from "../store/schema.ts";
 import type { keyChangeSchema, keyRequestSchema, rotateRequestSchema } from "./key-documents.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "../store/database.ts";
+import type { Database } from "../store/schema.ts";
 
 /** Counters per time window, shared by all processes of one controller. */
 export interface Counters {

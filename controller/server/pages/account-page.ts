@@ -1,11 +1,9 @@
 import type { ServerAnswer } from "../../../service/http/request.ts";
-import { Refused } from "../problems.ts";
-import { ApiError } from "./ask.ts";
-import { fieldOf } from "./form.ts";
-import { type Refusal, refusalOf } from "./refusal.ts";
+import { Refused } from "../call.ts";
+import { fieldOf, type Refusal, refusalOf } from "./form.ts";
 import { personOf } from "./user-fields.ts";
 import { roleOf } from "./users-page.ts";
-import { page, redirectTo, type SignedIn } from "./visit.ts";
+import { ApiError, page, redirectTo, type SignedIn } from "./visit.ts";
 
 /** `GET /account`: the visitor's own name and password. */
 export const accountPage = async (visit: SignedIn): Promise<ServerAnswer> => showAccount(visit);

@@ -1,8 +1,7 @@
 import type { ServerAnswer } from "../../../service/http/request.ts";
 import { type Device, type DeviceState, deviceStates } from "../devices/device-documents.ts";
 import { findAccepted, serialKey, twinsAmong } from "../devices/device-rows.ts";
-import { may } from "./ask.ts";
-import { page, type SignedIn } from "./visit.ts";
+import { may, page, type SignedIn } from "./visit.ts";
 import { counted, momentOf, numberOf } from "./words.ts";
 
 /** Page sizes. */

@@ -3,8 +3,7 @@ import { type ApiDocument, apiReference } from "../../../shared/api-reference.ts
 import type { Answer } from "../call.ts";
 import { controllerOpenApi } from "../openapi.ts";
 import { apiPath } from "../routes.ts";
-import { pagePolicy } from "./policy.ts";
-import { assetPaths, render } from "./templates.ts";
+import { assetPaths, pagePolicy, render } from "./templates.ts";
 
 /** Cached, because it depends only on the program. */
 let text: string | undefined;

@@ -1,5 +1,6 @@
 import type { ServerRequest } from "../../../service/http/request.ts";
-import { Refused } from "../problems.ts";
+import { Refused } from "../call.ts";
+import { ApiError } from "./visit.ts";
 
 /** A thousand devices with their versions need about 56 KB. */
 const maxFormBytes = 256 * 1024;
@@ -33,4 +34,33 @@ export function numberIn(form: URLSearchParams, name: string): number | string |
   const text = fieldOf(form, name);
   const number = Number(text);
   return text === undefined || Number.isNaN(number) ? text : number;
+}
+
+/** A refused change, shown above the form that asked for it. */
+export interface Refusal {
+  status: number;
+  detail: string;
+  errors: string[];
+}
+
+const shown = [400, 403, 404, 409];
+
+const labels: Record<string, string> = {
+  "/name": "Name",
+  "/email": "Email address",
+  "/username": "User name",
+  "/password": "Password",
+  "/role": "Role",
+};
+
+/** @throws the error if it is not an answer about the values of a form */
+export function refusalOf(error: unknown): Refusal {
+  if (!(error instanceof ApiError) || !shown.includes(error.status)) throw error;
+  const { status, message, errors } = error;
+  const listed = errors.map(({ pointer, detail }) =>
+    labels[pointer] === undefined ? detail : `${labels[pointer]}: ${detail}`,
+  );
+  return errors.length > 0
+    ? { status, detail: "Nothing was changed. Correct this, and send the form again:", errors: listed }
+    : { status, detail: message, errors: [] };
 }

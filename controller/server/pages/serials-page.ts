@@ -1,14 +1,13 @@
 import type { z } from "zod";
 import type { ServerAnswer } from "../../../service/http/request.ts";
+import { Refused } from "../call.ts";
 import {
   type decisionsAnswerSchema,
   type decisionsSchema,
   enforcedStates,
 } from "../devices/device-documents.ts";
-import { Refused } from "../problems.ts";
-import { may } from "./ask.ts";
 import { fieldOf } from "./form.ts";
-import { page, redirectTo, type SignedIn } from "./visit.ts";
+import { may, page, redirectTo, type SignedIn } from "./visit.ts";
 import { counted, momentOf } from "./words.ts";
 
 type Decisions = z.infer<typeof decisionsSchema>;

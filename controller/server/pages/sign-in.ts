@@ -1,8 +1,7 @@
 import type { ServerAnswer } from "../../../service/http/request.ts";
 import { sessionCookie } from "../auth/credentials.ts";
-import { ApiError, type Me } from "./ask.ts";
 import { fieldOf } from "./form.ts";
-import { firstPageOf, page, redirectTo, type SignedIn, type Visit } from "./visit.ts";
+import { ApiError, firstPageOf, type Me, page, redirectTo, type SignedIn, type Visit } from "./visit.ts";
 
 /** `GET /`: the sign-in form, or the first page that a signed-in user may open. */
 export async function home(visit: Visit): Promise<ServerAnswer> {

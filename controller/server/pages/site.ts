@@ -1,26 +1,20 @@
 import { randomUUID } from "node:crypto";
 import type { ServerAnswer, ServerRequest } from "../../../service/http/request.ts";
 import { routerOf } from "../../../service/http/router.ts";
-import { readCredentials } from "../auth/credentials.ts";
-import { requireSameSite } from "../auth/same-site.ts";
-import { type Caller, type ControllerApp, securityHeaders } from "../call.ts";
+import { readCredentials, requireSameSite } from "../auth/credentials.ts";
+import { type Caller, type ControllerApp, Refused, securityHeaders } from "../call.ts";
 import type { Controller } from "../controller.ts";
-import { Refused } from "../problems.ts";
 import { accountPage, changeAccount } from "./account-page.ts";
-import { ApiError, apiClient } from "./ask.ts";
-import { auditPage } from "./audit-page.ts";
-import { changeDevice, devicePage } from "./device-page.ts";
-import { decideDevices } from "./device-states.ts";
+import { auditPage } from "./audit-rows.ts";
+import { changeDevice, decideDevices, devicePage } from "./device-page.ts";
 import { devicesPage } from "./devices-page.ts";
 import { readForm } from "./form.ts";
-import { changeKey, keyPage } from "./key-page.ts";
-import { keysPage, makeKey } from "./keys-page.ts";
+import { changeKey, keyPage, keysPage, makeKey } from "./keys-page.ts";
 import { decideSerials, serialsPage } from "./serials-page.ts";
 import { endedSession, home, requireUser, signIn, signOut } from "./sign-in.ts";
 import { answerAsset } from "./templates.ts";
-import { changeUser, userPage } from "./user-page.ts";
-import { changeUsers, usersPage } from "./users-page.ts";
-import { page, type SignedIn, type Visit } from "./visit.ts";
+import { changeUser, changeUsers, userPage, usersPage } from "./users-page.ts";
+import { ApiError, apiClient, page, type SignedIn, type Visit } from "./visit.ts";
 
 interface PageRoute<For extends Visit> {
   path: string;

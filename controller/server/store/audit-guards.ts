@@ -1,8 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { type Kysely, sql } from "kysely";
-import type { DatabaseKind } from "./database.ts";
 import { statementsOf } from "./migrations.ts";
-import type { Schema } from "./schema.ts";
+import type { DatabaseKind, Schema } from "./schema.ts";
 
 /** Triggers and constraints that keep the audit log append-only: definition by name. */
 type Guards = ReadonlyMap<string, string>;

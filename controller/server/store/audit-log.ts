@@ -1,8 +1,7 @@
 import { type Kysely, PostgresAdapter, sql } from "kysely";
 import { digestOf, isSameDigest, type Pepper } from "../secrets.ts";
-import type { DatabaseKind } from "./database.ts";
 import { itemsOf, prepared } from "./prepared.ts";
-import type { AuditRow, Schema } from "./schema.ts";
+import type { AuditRow, DatabaseKind, Schema } from "./schema.ts";
 
 export interface Actor {
   /** `host`: an operating system account on the controller's machine. */

@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { DatabaseKind } from "./database.ts";
-import type { DeviceRow } from "./schema.ts";
+import type { DatabaseKind, DeviceRow } from "./schema.ts";
 
 /** Members of a device in output order. */
 export const deviceMembers = [

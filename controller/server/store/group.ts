@@ -1,8 +1,6 @@
 import { setImmediate as otherEvents } from "node:timers/promises";
 import { CompiledQuery, type Kysely } from "kysely";
-import type { Work } from "./database.ts";
-import type { queue } from "./queue.ts";
-import type { Schema } from "./schema.ts";
+import type { Schema, Work } from "./schema.ts";
 
 /** `sent` must be awaited before the commit is reported. It is in an object, because `await` would unwrap it. */
 export type Transact = (
@@ -107,4 +105,17 @@ async function apart({ run, fail }: Writer, transaction: Kysely<Schema>): Promis
     await transaction.executeQuery(takeBack);
     return { sent: Promise.resolve(), answer: () => fail(error) };
   }
+}
+
+/**
+ * Runs tasks one after another. Writers of one process wait here, because SQLite's file lock would block the
+ * event loop, and PostgreSQL's lock would hold a connection that readers need.
+ */
+export function queue(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const result = last.then(work);
+    last = result.catch(() => {});
+    return result;
+  };
 }

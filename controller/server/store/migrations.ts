@@ -1,9 +1,8 @@
 import { type Kysely, sql } from "kysely";
 import { type Migration, type MigrationProvider, Migrator } from "kysely/migration";
-import type { DatabaseKind } from "./database.ts";
 import { nameKeyOf } from "./name-key.ts";
 import { itemsOf } from "./prepared.ts";
-import type { Schema } from "./schema.ts";
+import type { DatabaseKind, Schema } from "./schema.ts";
 
 type Fill = (database: Kysely<never>) => Promise<void>;
 /** Statements of one step, and values that SQL cannot compute. Released steps never change; new ones are appended. */

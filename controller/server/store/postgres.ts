@@ -1,10 +1,8 @@
 import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
-import type { Database } from "./database.ts";
-import { grouped, type Transact } from "./group.ts";
+import { grouped, queue, type Transact } from "./group.ts";
 import { runDirectly } from "./prepared.ts";
-import { queue } from "./queue.ts";
-import type { Schema } from "./schema.ts";
+import type { Database, Schema } from "./schema.ts";
 
 /** Id of the writers' advisory lock: arbitrary, but the same in every version. */
 const writersLock = 7_265_171;

@@ -7,8 +7,7 @@ import {
   SqliteAdapter,
   sql,
 } from "kysely";
-import type { DatabaseKind } from "./database.ts";
-import type { Schema } from "./schema.ts";
+import type { DatabaseKind, Schema } from "./schema.ts";
 
 interface Query<Row> {
   compile(database: QueryExecutorProvider): CompiledQuery<Row>;

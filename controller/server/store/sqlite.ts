@@ -11,11 +11,9 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
-import type { Database } from "./database.ts";
-import { grouped } from "./group.ts";
+import { grouped, queue } from "./group.ts";
 import { runDirectly } from "./prepared.ts";
-import { queue } from "./queue.ts";
-import type { Schema } from "./schema.ts";
+import type { Database, Schema } from "./schema.ts";
 
 /** Milliseconds that a command and the server wait for each other's transactions. */
 const busyTimeoutMilliseconds = 10_000;

@@ -1,13 +1,21 @@
 import type { z } from "zod";
 import { nameOfUser } from "../access.ts";
 import { userOfRow } from "../auth/authenticate.ts";
-import { sessionCookie } from "../auth/credentials.ts";
+import { requireSameSite, sessionCookie } from "../auth/credentials.ts";
 import { countFailure, recordFailure, throttleOf } from "../auth/login-throttle.ts";
 import { hashPassword, isPassword, waitingForHash } from "../auth/passwords.ts";
-import { requireSameSite } from "../auth/same-site.ts";
-import { type Answer, at, type Call, originOf, principalOf, write } from "../call.ts";
+import {
+  type Answer,
+  at,
+  type Call,
+  invalid,
+  originOf,
+  principalOf,
+  Refused,
+  tooMany,
+  write,
+} from "../call.ts";
 import { deviceOf } from "../devices/device-rows.ts";
-import { invalid, Refused, tooMany } from "../problems.ts";
 import { digestOf, newSession } from "../secrets.ts";
 import type { Actor } from "../store/audit-log.ts";
 import type { UserRow } from "../store/schema.ts";

@@ -1,4 +1,4 @@
-import { idsOnly, type OperationContracts, smallBody } from "../contract.ts";
+import { idsOnly, type OperationContracts } from "../contract.ts";
 import {
   loginRequestSchema,
   meChangeSchema,
@@ -18,68 +18,48 @@ export const userContracts = {
     body: {
       schema: loginRequestSchema,
       example: { email: "ada@example.com", password: "correct horse battery staple" },
-      bytes: smallBody,
     },
-    success: {
-      status: 200,
-      description: "The user; the session is in a cookie.",
-      schema: userAnswerSchema,
-    },
+    success: { description: "The user; the session is in a cookie.", schema: userAnswerSchema },
     problems: ["unauthorized", "cross-origin", "busy"],
   },
   logout: {
     summary: "Sign out",
     access: "person",
-    rate: "api",
     audit: ["session.closed"],
     success: { status: 204, description: "The session has ended." },
   },
   readMe: {
     summary: "Read the signed-in user",
     access: "user",
-    rate: "api",
-    success: {
-      status: 200,
-      description: "The user, and the devices assigned to them.",
-      schema: meSchema,
-    },
+    success: { description: "The user, and the devices assigned to them.", schema: meSchema },
   },
   changeMe: {
     summary: "Change your own name or password",
     description: "A new password needs the current one, and ends all other sessions.",
     access: "person",
-    rate: "api",
     audit: ["user.updated", "user.password"],
     body: {
       schema: meChangeSchema,
       example: { password: "another long password", current_password: "correct horse battery staple" },
       optional: true,
-      bytes: smallBody,
     },
-    success: {
-      status: 200,
-      description: "The user, and the devices assigned to them.",
-      schema: meSchema,
-    },
+    success: { description: "The user, and the devices assigned to them.", schema: meSchema },
     problems: ["conflict", "busy"],
   },
   listUsers: {
     summary: "List users",
     access: { scope: "users:read" },
-    rate: "api",
-    success: { status: 200, description: "Users by id.", schema: userMapSchema },
+    success: { description: "Users by id.", schema: userMapSchema },
   },
   readUser: {
     summary: "Read a user",
     access: { scope: "users:read" },
-    rate: "api",
-    success: { status: 200, description: "The user.", schema: userSchema },
+    success: { description: "The user.", schema: userSchema },
     problems: idsOnly,
   },
   deleteUser: {
     summary: "Delete a disabled user",
     access: { scope: "users:write", by: ["session"] },
-    rate: "api",
     audit: ["user.deleted"],
     success: { status: 204, description: "Deleted." },
     problems: ["not-found", "conflict"],
@@ -89,19 +69,12 @@ export const userContracts = {
     description:
       "Only Owners change Owners. The last active Owner cannot be removed. No user can change their own role.",
     access: { scope: "users:write", by: ["session"] },
-    rate: "api",
     audit: ["user.created", "user.updated", "user.password"],
     body: {
       schema: upsertRequestSchema,
       example: { email: "ben@example.com", role: "LimitedAdministrator", authz_devices: true },
-      bytes: smallBody,
     },
-    success: {
-      status: 200,
-      also: 201,
-      description: "The user; 201 if it is new.",
-      schema: userSchema,
-    },
+    success: { also: 201, description: "The user; 201 if it is new.", schema: userSchema },
     problems: ["conflict"],
   },
 } satisfies OperationContracts;

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { Role } from "../access.ts";
-import { invalid, Refused } from "../problems.ts";
+import { invalid, Refused } from "../call.ts";
 import type { Schema, UserRow } from "../store/schema.ts";
 
 export const readUserRow = (database: Kysely<Schema>, id: string): Promise<UserRow | undefined> =>

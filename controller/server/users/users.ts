@@ -3,8 +3,17 @@ import type { z } from "zod";
 import { mayDecideOn, type Role, userFlags } from "../access.ts";
 import { userOfRow } from "../auth/authenticate.ts";
 import { hashPassword } from "../auth/passwords.ts";
-import { type Answer, at, type Call, canonicalId, principalOf, type Writing, write } from "../call.ts";
-import { invalid, Refused } from "../problems.ts";
+import {
+  type Answer,
+  at,
+  type Call,
+  canonicalId,
+  invalid,
+  principalOf,
+  Refused,
+  type Writing,
+  write,
+} from "../call.ts";
 import type { UserRow } from "../store/schema.ts";
 import type { upsertRequestSchema } from "./user-documents.ts";
 import {
