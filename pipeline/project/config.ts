@@ -60,7 +60,7 @@ function normalizeConfig(written: WrittenConfig): Settings {
     sites: new Map(
       Object.entries(written.sites ?? {}).map(([name, site]) => [name, siteSettings(name, site, baseUrl)]),
     ),
-    feeds: feedSettings(written.feeds ?? {}, product, new URL(baseUrl).hostname),
+    feeds: feedSettings(written.feeds ?? {}, product),
     signers: (written.signers ?? []).map(({ file, not_before: from, not_after: to }) => ({
       file,
       notBefore: from === undefined ? undefined : Date.parse(from),

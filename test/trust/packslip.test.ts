@@ -81,7 +81,10 @@ beforeAll(async () => {
       base_url: "https://downloads.acme.example/base",
       require: {},
       trust: "simple",
-      sites: { test: { url: "dir:www", settles: false } },
+      sites: {
+        test: { url: "dir:www", settles: false },
+        staging: { url: "dir:staging", settles: false, base_url: "https://staging.acme.example" },
+      },
       package_types: {
         "linux-tar": type("Archive"),
         "linux-fips": type("Archive, FIPS"),
@@ -170,6 +173,13 @@ test("the list has every release, oldest and newest, with the digest of its stat
     expect(subject[index]).toEqual({ name: packslip, digest: { sha256: sha256(live(bundle(tag))) } });
   }
   expect(Date.parse(predicate.expires_at) - Date.parse(predicate.generated_at)).toBe(60 * 86_400_000);
+});
+
+test("the project of another site has the name of its host", async () => {
+  const said = await succeed("build", "--released", "--site", "staging", "--out", "other");
+  expect(said).not.toContain("packslip.json also at");
+  const { predicate } = JSON.parse(made.read("other/.well-known/packslip.unsigned.json"));
+  expect(predicate.project).toBe("staging.acme.example");
 });
 
 test("signing again changes nothing, and verify reads the statements", async () => {

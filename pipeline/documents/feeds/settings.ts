@@ -103,11 +103,12 @@ const packslipSchema = object({
     "a host name in lowercase, such as downloads.example.com",
   )
     .optional()
-    .meta({ description: "Host that the project is called after; default: that of base_url." }),
+    .meta({ description: "Host that the project is called after; default: that of the site." }),
   artifacts: tableBy(line, packslipArtifact).meta({
     description: "Package types whose files are listed, each with how clients install them.",
   }),
 });
+export type PackslipSettings = z.infer<typeof packslipSchema>;
 
 /** Section `feeds` of catalog.yaml; a feed that is absent is off. */
 export const feedsSchema = object({
@@ -160,22 +161,12 @@ export interface FeedSettings {
   packslip?: PackslipSettings;
 }
 
-export interface PackslipSettings {
-  /** A host name. */
-  project: string;
-  artifacts: Readonly<Record<string, PackslipArtifact>>;
-}
-
 /** Days until apt refuses an index that was not renewed. @param siteDays `trust.valid_days` */
 export const aptValidDays = ({ apt }: FeedSettings, siteDays: number): number =>
   apt?.validDays ?? Math.max(14, siteDays);
 
-/** Fills in defaults. @param host that of the site */
-export function feedSettings(
-  written: z.infer<typeof feedsSchema>,
-  product: string,
-  host: string,
-): FeedSettings {
+/** Fills in defaults. */
+export function feedSettings(written: z.infer<typeof feedsSchema>, product: string): FeedSettings {
   const { apt, yum, helm, incus, packslip } = written;
   return {
     ...(apt && { apt: aptSettings(apt, product) }),
@@ -188,9 +179,7 @@ export function feedSettings(
     }),
     ...(helm && { helm: { oci: helm.oci ?? false } }),
     ...(incus && { incus: { os: incus.os ?? product } }),
-    ...(packslip && {
-      packslip: { project: packslip.project ?? host, artifacts: packslip.artifacts },
-    }),
+    ...(packslip && { packslip }),
   };
 }
 

@@ -49,13 +49,18 @@ export const packslipFeed: Feed<PackslipRow> = {
   part: packslipPart,
   listed: (rows) =>
     rows.flatMap(({ files, reason }) => (reason === null ? files.map(({ id }) => ({ index: "", id })) : [])),
-  *groups(rows, { baseUrl, feeds }) {
-    const project = feeds.packslip?.project ?? "";
+  *groups(rows, config) {
+    const { baseUrl } = config;
+    const project = packslipProject(config);
     const settled = rows.filter(({ publishedAt }) => publishedAt !== null);
     for (const row of settled) yield statementGroup(row.version, releaseStatement(row, project, baseUrl));
     if (settled.length > 0) yield statementGroup(undefined, listStatement(settled, project, baseUrl));
   },
 };
+
+/** The name of the project, which is that of the host with its list. */
+export const packslipProject = ({ feeds, baseUrl }: FeedConfig): string =>
+  feeds.packslip?.project ?? new URL(baseUrl).hostname;
 
 const statementGroup = (version: string | undefined, statement: object): OutputGroup => ({
   name: `packslip ${version ?? "list"}`,
