@@ -1,12 +1,10 @@
 import { readFileSync } from "node:fs";
 
-/** A completion word and its description. */
 export interface Candidate {
   value: string;
   about: string;
 }
 
-/** State of a record in the ledger. */
 export interface LedgerState {
   id: string;
   version: string;

@@ -88,7 +88,6 @@ function printState({ id, state, token }: Enrolled, file: string, host: Host): n
   return exitStatus.done;
 }
 
-/** Fields that a device reports. */
 interface DeviceFields {
   name: string | null;
   serial: string | null;

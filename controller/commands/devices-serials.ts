@@ -157,7 +157,6 @@ function linesOf({
   ];
 }
 
-/** A serial number with its location. */
 interface Listed {
   serial: string;
   line: number;

@@ -3,7 +3,6 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Host } from "../../cli/terminal/host.ts";
 
-/** A stored session at a controller. */
 export interface Session {
   url: string;
   email: string;

@@ -36,7 +36,6 @@ interface Incoming {
   requestId: string;
   alias: Alias;
   now: number;
-  /** Extra headers for the answer. */
   headers: Headers;
   params: Readonly<Record<string, string>>;
 }

@@ -89,7 +89,6 @@ export function nameOf(call: Call): string {
 /** A transaction together with its audit records: both are committed, or neither. */
 export interface Writing {
   transaction: Kysely<Schema>;
-  /** See `Work`. */
   send(statement: Promise<unknown>): void;
   record(...entries: readonly AuditEntry[]): void;
 }

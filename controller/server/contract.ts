@@ -17,7 +17,6 @@ export interface Contract {
   identifies?: true;
   /** The limit of requests without credentials, counted per address. */
   rate?: "login" | "enrol";
-  /** Audit codes that the operation may record. */
   audit?: readonly AuditCode[];
   query?: z.ZodObject;
   /** optional: an empty body means `{}`. bytes: limit; 16 KiB by default. */

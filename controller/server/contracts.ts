@@ -6,7 +6,6 @@ import { keyContracts } from "./keys/key-contracts.ts";
 import type { ControllerOperation } from "./routes.ts";
 import { userContracts } from "./users/user-contracts.ts";
 
-/** The contract of every operation. */
 export const contracts: Record<ControllerOperation, Contract> = {
   health: {
     summary: "Health check",

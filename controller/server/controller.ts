@@ -10,7 +10,6 @@ export interface Settings {
   keyLife: { defaultDays: number; maxDays: number; never: boolean };
   /** Maximum of accepted devices; undefined: unlimited. */
   mostAccepted: number | undefined;
-  /** Maximum of pending devices. */
   mostPending: number;
   /** Requests per minute: per key, per address, and enrolments and logins per address. 0: unlimited. */
   limits: { key: number; address: number; enrol: number; login: number };

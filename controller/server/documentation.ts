@@ -3,7 +3,6 @@ import type { Answer } from "./call.ts";
 /** Cached, because it depends only on the program. */
 let description: string | undefined;
 
-/** `GET openapi.json` */
 export async function readOpenApi(): Promise<Answer> {
   if (description === undefined) {
     const { controllerOpenApiText } = await import("./openapi.ts");
@@ -12,7 +11,6 @@ export async function readOpenApi(): Promise<Answer> {
   return { status: 200, text: description };
 }
 
-/** `GET docs` */
 export async function readDocs(): Promise<Answer> {
   const { docsPage } = await import("./pages/docs-page.ts");
   return docsPage();

@@ -3,8 +3,7 @@ import { versionsWithin } from "../../shared/version.ts";
 import { display } from "../project/display.ts";
 import { unknownTypeHint } from "../project/unknown-type.ts";
 import { attestationRules } from "./attestation-rules.ts";
-import { debsHaveOneBound } from "./deb-rules.ts";
-import { metadataRules } from "./metadata-rules.ts";
+import { debsHaveOneBound, metadataRules } from "./metadata-rules.ts";
 import { type ArtifactRule, error, type LedgerState, warning } from "./report.ts";
 import { verbatimRules } from "./verbatim-rules.ts";
 

@@ -1,6 +1,9 @@
 import { hash } from "node:crypto";
-import { expectedFormats, maxMetadataBytes } from "../../shared/package-metadata.ts";
+import { parseParagraph } from "../../shared/control-paragraph.ts";
+import { architecture, expectedFormats, maxMetadataBytes } from "../../shared/package-metadata.ts";
+import type { WrittenArtifact } from "../documents/manifest.ts";
 import { display } from "../project/display.ts";
+import type { ParsedRelease } from "../project/parse.ts";
 import { incusTarball } from "./incus-tarball.ts";
 import { type ArtifactRule, error } from "./report.ts";
 
@@ -60,3 +63,62 @@ export const metadataRules: readonly ArtifactRule[] = [
   documentsAreBeside,
   incusTarballIsItsOwn,
 ];
+
+/** A bound distinguishes debs that the same machine could install, so a single deb needs none. */
+export const debsHaveOneBound: ArtifactRule = function* ({ artifact, release, place }) {
+  if (artifact.package_type !== "deb") return;
+  const [min, max] = [artifact.min_os_version ?? null, artifact.max_os_version ?? null];
+  if (min !== null && max !== null) {
+    yield error(
+      "deb-os-range",
+      place(["max_os_version"]),
+      "a deb has both min_os_version and max_os_version, expected at most one",
+      "Remove the bound that is not needed to distinguish it from the other debs of the release.",
+    );
+  }
+  if (min !== null || max !== null || !hasLike(artifact, release)) return;
+  yield error(
+    "deb-os-range",
+    place([]),
+    "a deb has neither min_os_version nor max_os_version, and another one is of the same release, variant and architecture",
+    "Set max_os_version on the build for the older systems, min_os_version on the one for the newer.",
+  );
+};
+
+/** True if a machine that can install the deb could also install another deb of the release. */
+function hasLike(deb: WrittenArtifact, { manifests }: ParsedRelease): boolean {
+  const own = deb.file ?? deb.name;
+  const kind = kindOf(deb);
+  return manifests.some(({ value }) =>
+    value.artifacts.some(
+      (other) =>
+        other.package_type === "deb" &&
+        (other.file ?? other.name) !== own &&
+        kindOf(other) === kind &&
+        !areOtherPackages(deb, other),
+    ),
+  );
+}
+
+/** apt installs packages with different names side by side. */
+function areOtherPackages(one: WrittenArtifact, other: WrittenArtifact): boolean {
+  const [own, its] = [packageName(one), packageName(other)];
+  return own !== undefined && its !== undefined && own !== its;
+}
+
+/** Without metadata, for example of a control file that cannot be read, the file name says it: NAME_VERSION_ARCH.deb. */
+function packageName({ package: metadata, file, name }: WrittenArtifact): string | undefined {
+  const fields = metadata?.type === "deb" ? parseParagraph(metadata.control) : "";
+  return typeof fields === "string"
+    ? /^([^_]+)_[^_]+_[^_]+\.deb$/.exec(file ?? name)?.[1]
+    : fields.get("package");
+}
+
+const kindOf = ({ file, name, gui_only, headless }: WrittenArtifact): string =>
+  [gui_only ?? false, headless ?? false, architectureOf(file ?? name)].join();
+
+/** Records have no architecture, so it is taken from the last part of the file name, if Debian knows it. */
+function architectureOf(file: string): string {
+  const last = /_([a-z0-9-]+)\.deb$/.exec(file)?.[1];
+  return architecture.safeParse(last).data ?? "";
+}

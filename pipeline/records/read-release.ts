@@ -3,8 +3,8 @@ import type { Settings } from "../documents/config.ts";
 import { manifestSchema } from "../documents/manifest.ts";
 import type { AuthoredFiles } from "../project/authored-files.ts";
 import type { ReleaseFiles } from "../project/discover.ts";
-import { readBytes, shapeRelease } from "../project/parse.ts";
-import { checkRelease } from "./check.ts";
+import { type ParsedRelease, readBytes, shapeRelease } from "../project/parse.ts";
+import { artifactRules } from "./artifact-rules.ts";
 import {
   type Artifact,
   type ArtifactOutline,
@@ -12,7 +12,9 @@ import {
   type OutlinedRelease,
   type Release,
 } from "./normalize.ts";
+import { releaseRules } from "./release-rules.ts";
 import type { LedgerState } from "./report.ts";
+import { readable } from "./verbatim.ts";
 
 /** A release that was read, checked and normalized, before it has ids. */
 export interface ReadRelease<R extends OutlinedRelease = Release> {
@@ -83,4 +85,37 @@ function placeOf({ manifest, index }: ArtifactOutline["origin"], root: string, f
   const bytes = files.read(manifest.slice(root.length + 1)) ?? new Uint8Array();
   const { document } = readBytes(manifest, bytes, manifestSchema);
   return document?.place(["artifacts", index]) ?? { file: manifest, line: 1, column: 1 };
+}
+
+/**
+ * Applies all rules to a release; a pure function of its files, the configuration and what is cut.
+ * @param whole the complete release, if `release` is only a part of it
+ * @param ledgerStateOf a file of the release; default: all are new
+ */
+export function checkRelease(
+  release: ParsedRelease,
+  config: Settings,
+  whole = release,
+  ledgerStateOf: (file: string) => LedgerState = () => "new",
+): Problem[] {
+  const problems: Problem[] = [];
+  for (const rule of releaseRules) problems.push(...rule(release, config));
+  for (const manifest of release.manifests) {
+    for (const [index, artifact] of manifest.value.artifacts.entries()) {
+      const file = artifact.file ?? artifact.name;
+      const context = {
+        artifact: readable(artifact, config.wire),
+        file,
+        type: config.packageTypes.get(artifact.package_type),
+        version: release.version,
+        release: whole,
+        config,
+        ledgerState: () => ledgerStateOf(file),
+        place: (path: readonly (string | number)[], part?: "key" | "value") =>
+          manifest.place(["artifacts", index, ...path], part),
+      };
+      for (const rule of artifactRules) for (const problem of rule(context)) problems.push(problem);
+    }
+  }
+  return problems;
 }

@@ -1,4 +1,3 @@
-/** Environment of a command. */
 export interface CommandContext {
   /** Milliseconds since 1970. */
   clock: number;

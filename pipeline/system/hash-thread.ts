@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 
-/** The SHA-256 of one pass over a file. */
 export interface PassHash {
   /** Memory that the hash shares with the reader; undefined: any memory is suitable. */
   buffers?: readonly Buffer[];

@@ -1,5 +1,4 @@
 import { lineOf } from "../../shared/version.ts";
-/** Time and lifetime of a signature. */
 export interface Signing {
   /** Milliseconds since 1970. */
   now: number;

@@ -6,7 +6,6 @@ import { maxTargetLength } from "./path.ts";
 // An ES import of node:http also loads its client with fetch: 16 MB that a server does not need.
 const { createServer } = process.getBuiltinModule("node:http");
 
-/** Log entry of a request. */
 export interface RequestEntry {
   event: "request";
   remote: string;

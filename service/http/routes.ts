@@ -1,7 +1,6 @@
 /** Methods of an operation; HEAD and OPTIONS are derived. */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** One address with its operations. */
 export interface Route<Operation> {
   /** With a final slash, unless it is a file of the site; `:name` matches one segment. */
   path: string;

@@ -44,7 +44,7 @@ test("the table names only existing folders and files", () => {
 test.each([
   ["every folder has a floor", "pipeline/records/rules/bad.ts", `export const bad = 1;`],
   ["every folder has a floor", "pipeline/bad.ts", `export const bad = 1;`],
-  ["imports lead down", "pipeline/documents/bad.ts", `import { x } from "../records/check.ts";`],
+  ["imports lead down", "pipeline/documents/bad.ts", `import { x } from "../records/read-release.ts";`],
   ["imports lead down", "pipeline/selection/bad.ts", `import type { X } from "../system/files.ts";`],
   ["imports lead down", "pipeline/ledger/bad.ts", `export type { X } from "../site/emit.ts";`],
   ["imports lead down", "pipeline/site/bad.ts", `export const x = () => import("../inspect/inspect.ts");`],
@@ -55,7 +55,7 @@ test.each([
   [
     "the command line imports the library, or a light entry",
     "cli/catalog/bad.ts",
-    `import { x } from "../../pipeline/records/check.ts";`,
+    `import { x } from "../../pipeline/records/read-release.ts";`,
   ],
   [
     "request handlers import pure modules",
@@ -70,7 +70,7 @@ test.each([
   [
     "the catalog's server imports the library",
     "service/catalog/node-bad.ts",
-    `import { x } from "../../pipeline/records/check.ts";`,
+    `import { x } from "../../pipeline/records/read-release.ts";`,
   ],
   [
     "the controller knows no catalog",

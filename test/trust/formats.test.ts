@@ -5,7 +5,7 @@ import { execa } from "execa";
 import { expect, test } from "vitest";
 import { keyId, publicBytes, type Signer } from "../../pipeline/trust/keys.ts";
 import { envelope } from "../../pipeline/trust/provenance.ts";
-import { allowedSigner, sshSignature } from "../../pipeline/trust/ssh-signature.ts";
+import { allowedSigner, sshSignature } from "../../pipeline/trust/sign.ts";
 import { temporaryFolder } from "../support/run.ts";
 
 function newSigner(): Signer & { verify(bytes: Uint8Array, signature: Uint8Array): boolean } {

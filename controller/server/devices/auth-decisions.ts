@@ -25,7 +25,6 @@ const decisionOf = ({ serial, enforce_state, device_id, source, created_at }: Se
   created_at,
 });
 
-/** `GET device/auth_decisions` */
 export async function listAuthDecisions({ controller: { database } }: Call): Promise<Answer> {
   const rows = await database.read
     .selectFrom("serials")

@@ -7,7 +7,6 @@ import { deviceOf, findDeviceText, readDeviceRow } from "./device-rows.ts";
 
 const unknown = () => new Refused("not-found", "There is no such device.");
 
-/** `GET device/{id}` */
 export async function readDevice({ controller, params, device }: Call): Promise<Answer> {
   const read = () => findDeviceText(controller.database.read, canonicalId(params.id));
   const text = device === undefined ? (await read())[0]?.text : device;
@@ -21,7 +20,6 @@ export function changeDevice(call: Call<z.infer<typeof deviceChangeSchema>>): Pr
   return change(call, canonicalId(call.params.id), "device.renamed", { name });
 }
 
-/** `POST device/assign` */
 export function assignDevice(call: Call<z.infer<typeof assignRequestSchema>>): Promise<Answer> {
   const { device_id, user_id } = call.body;
   const assigned_to_user = user_id ? canonicalId(user_id) : null;

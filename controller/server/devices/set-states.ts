@@ -14,7 +14,6 @@ type Found = Pick<DeviceRow, (typeof found)[number]> & { rejection: string | nul
 type Item = StateRequest["devices"][number];
 type StateCall = Call<StateRequest>;
 
-/** A change of a device's state. */
 interface Move {
   device: Found;
   state: DeviceState;

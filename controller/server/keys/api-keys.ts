@@ -16,7 +16,6 @@ const usualOverlap = 24;
 
 const unknown = () => new Refused("not-found", "There is no such key.");
 
-/** `GET api_keys` */
 export async function listApiKeys({ controller: { database } }: Call): Promise<Answer> {
   const rows = await database.read
     .selectFrom("keys")
@@ -27,7 +26,6 @@ export async function listApiKeys({ controller: { database } }: Call): Promise<A
   return { status: 200, body: { api_keys: rows.map(keyOf) } };
 }
 
-/** `POST api_keys` */
 export const createApiKey = (call: Call<KeyRequest>): Promise<Answer> => create(call, null);
 
 async function create(call: Call<KeyRequest>, owner: string | null): Promise<Answer> {
@@ -43,14 +41,12 @@ async function create(call: Call<KeyRequest>, owner: string | null): Promise<Ans
   return { status: 201, body: newKeyOf(row, secret) };
 }
 
-/** `GET api_keys/me` */
 export async function readOwnApiKey(call: Call): Promise<Answer> {
   const row = await readKey(call.controller.database.read, principalOf(call).id);
   if (!row) throw unknown();
   return { status: 200, body: keyOf(row) };
 }
 
-/** `POST api_keys/{id}` */
 export async function changeApiKey(call: Call<z.infer<typeof keyChangeSchema>>): Promise<Answer> {
   const { name, disabled } = call.body;
   const row = await write(call, async ({ transaction, record }) => {
@@ -108,7 +104,6 @@ async function revoke(
   record({ code: "key.revoked", target: { kind: "key", id }, before: { name } });
 }
 
-/** `POST api_keys/{id}/rotate` */
 export const rotateApiKey = (call: Call<Rotation>): Promise<Answer> =>
   rotate(call, call.params.id ?? "", (row) => {
     // The new secret gives its receiver all rights of the key, so tokens are excluded.
@@ -177,7 +172,6 @@ function renewed(key: KeyRow, { now, controller: { settings } }: Call): string |
   return at(now + Math.min(maxLife, life));
 }
 
-/** `GET user/tokens` */
 export async function listTokens(call: Call): Promise<Answer> {
   const rows = await call.controller.database.read
     .selectFrom("keys")
@@ -188,7 +182,6 @@ export async function listTokens(call: Call): Promise<Answer> {
   return { status: 200, body: { api_keys: rows.map(keyOf) } };
 }
 
-/** `POST user/tokens` */
 export const createToken = (call: Call<KeyRequest>): Promise<Answer> => create(call, userIdOf(call));
 
 /** `DELETE user/tokens/{id}`: tokens of other users are reported as unknown. */

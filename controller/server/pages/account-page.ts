@@ -20,7 +20,6 @@ function showAccount(visit: SignedIn, refusal?: Refusal): ServerAnswer {
   return page(visit, "account", "Your account", model, { status: refusal?.status ?? 200 });
 }
 
-/** `POST /account` */
 export async function changeAccount(visit: SignedIn): Promise<ServerAnswer> {
   const { ask, form } = visit;
   const what = form.get("what");

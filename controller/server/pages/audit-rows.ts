@@ -22,7 +22,6 @@ export async function historyOf(visit: SignedIn, id: string) {
   return { isForbiddenHistory: false, history: await auditRows(visit, body.audit_log) };
 }
 
-/** Rows as a person reads them. */
 export async function auditRows(visit: SignedIn, entries: readonly AuditEntry[]) {
   const names = await namesOf(visit, entries);
   return entries.map((entry) => ({

@@ -14,7 +14,6 @@ import { personOf } from "./user-fields.ts";
 import { may, page, redirectTo, type SignedIn } from "./visit.ts";
 import { counted, momentOf } from "./words.ts";
 
-/** `GET /devices/{id}` */
 export async function devicePage(visit: SignedIn): Promise<ServerAnswer> {
   const { ask, me, params, url } = visit;
   const id = params.id ?? "";

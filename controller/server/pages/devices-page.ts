@@ -4,7 +4,6 @@ import { findAccepted, serialKey, twinsAmong } from "../devices/device-rows.ts";
 import { may, page, type SignedIn } from "./visit.ts";
 import { counted, momentOf, numberOf } from "./words.ts";
 
-/** Page sizes. */
 const sizes = [100, 1000];
 
 /** Filters and page position. */

@@ -23,7 +23,6 @@ const scopeTexts: Record<Scope, string> = {
 };
 const defaultScopes: readonly string[] = ["devices:read", "devices:state"];
 
-/** `GET /keys` */
 export async function keysPage(visit: SignedIn): Promise<ServerAnswer> {
   const { ask, me, controller, now } = visit;
   const { body } = await ask<{ api_keys: Key[] }>("listApiKeys");
@@ -101,7 +100,6 @@ export function newKeyPage(visit: SignedIn, title: string, made: NewKey, status:
   return page(visit, "new-key", title, model, { status });
 }
 
-/** `GET /keys/{id}` */
 export async function keyPage(visit: SignedIn): Promise<ServerAnswer> {
   const { ask, me, params, now } = visit;
   const { body } = await ask<{ api_keys: Key[] }>("listApiKeys");

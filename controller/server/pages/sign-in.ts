@@ -22,7 +22,6 @@ function signInPage(visit: Visit, to: string, failed?: { detail: string; name: s
   return page(visit, "sign-in", "Sign in", model, { status: failed?.status ?? 200 });
 }
 
-/** `POST /signin` */
 export async function signIn(visit: Visit): Promise<ServerAnswer> {
   const { ask, form } = visit;
   const to = localPath(form.get("to"));
@@ -42,7 +41,6 @@ export async function signIn(visit: Visit): Promise<ServerAnswer> {
 
 const signedOut = `${sessionCookie}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict`;
 
-/** `POST /signout` */
 export async function signOut(visit: SignedIn): Promise<ServerAnswer> {
   await visit.ask("logout");
   return redirectTo(visit, "/", { code: "signed-out" }, { "Set-Cookie": signedOut });

@@ -18,7 +18,6 @@ const types: Record<string, string> = {
   svg: "image/svg+xml",
 };
 
-/** Addresses of assets. */
 export interface AssetPaths {
   style: string;
   ownStyle: string;

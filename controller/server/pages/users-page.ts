@@ -6,7 +6,6 @@ import { type Refusal, refusalOf } from "./form.ts";
 import { flagNames, namesIn, newPassword, personOf, roleFields, roleIn, roleNames } from "./user-fields.ts";
 import { may, page, redirectTo, type SignedIn } from "./visit.ts";
 
-/** `GET /users` */
 export const usersPage = (visit: SignedIn): Promise<ServerAnswer> => showUsers(visit);
 
 /** @param refusal of the form, whose values are shown again */
@@ -90,7 +89,6 @@ export const passwordPage = (
     { status },
   );
 
-/** `GET /users/{id}` */
 export const userPage = (visit: SignedIn): Promise<ServerAnswer> => showUser(visit);
 
 async function showUser(visit: SignedIn, refusal?: Refusal): Promise<ServerAnswer> {
@@ -122,7 +120,6 @@ async function readUser({ ask, params }: SignedIn): Promise<User> {
   return body;
 }
 
-/** `POST /users/{id}` */
 export async function changeUser(visit: SignedIn): Promise<ServerAnswer> {
   const change = changes[visit.form.get("what") ?? ""];
   if (!change) throw new Refused("invalid", "The form contains no valid action.");

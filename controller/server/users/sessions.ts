@@ -27,7 +27,6 @@ const sessionLife = 12 * 3_600_000;
 /** Further logins are rejected instead of queued: each hash needs a core for tens of milliseconds. */
 const maxWaiting = 32;
 
-/** `POST user/login` */
 export async function login(call: Call<z.infer<typeof loginRequestSchema>>): Promise<Answer> {
   requireSameSite(call.request, call.caller);
   const { email, email_or_username, password } = call.body;
@@ -123,7 +122,6 @@ function cookieOf({ request, caller }: Call, value: string, seconds: number): st
   return `${sessionCookie}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
 }
 
-/** `POST user/logout` */
 export async function logout(call: Call): Promise<Answer> {
   const { id } = principalOf(call);
   await write(call, async ({ transaction, record }) => {
@@ -133,7 +131,6 @@ export async function logout(call: Call): Promise<Answer> {
   return { status: 204, headers: { "Set-Cookie": cookieOf(call, "", 0) } };
 }
 
-/** `GET user/me` */
 export async function readMe(call: Call): Promise<Answer> {
   const row = await readOwn(call);
   return answerMe(call, row);
@@ -165,7 +162,6 @@ async function answerMe({ controller: { database } }: Call, row: UserRow): Promi
   };
 }
 
-/** `POST user/me` */
 export async function changeMe(call: Call<z.infer<typeof meChangeSchema>>): Promise<Answer> {
   const { name, username, password, current_password = "" } = call.body;
   const before = await readOwn(call);

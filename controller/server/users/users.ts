@@ -30,13 +30,11 @@ type NewUser = Omit<UserRow, "ordinal">;
 
 const unknown = () => new Refused("not-found", "There is no such user.");
 
-/** `GET users` */
 export async function listUsers({ controller: { database } }: Call): Promise<Answer> {
   const rows = await database.read.selectFrom("users").selectAll().orderBy("ordinal").execute();
   return { status: 200, body: Object.fromEntries(rows.map((row) => [row.id, userOfRow(row)])) };
 }
 
-/** `GET user/{id}` */
 export async function readUser({ controller: { database }, params }: Call): Promise<Answer> {
   const row = await readUserRow(database.read, canonicalId(params.id));
   if (!row) throw unknown();

@@ -119,7 +119,6 @@ export interface Region {
   length: number;
 }
 
-/** The metadata region of a VHDX. */
 export interface VhdxMetadata {
   virtualSize: number;
   blockSize: number;

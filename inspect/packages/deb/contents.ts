@@ -43,7 +43,6 @@ export async function readControl(packed: PackedTar) {
   return { name, version, architecture };
 }
 
-/** Members of a package. */
 export interface DebContents {
   control: PackedTar;
   data: PackedTar;

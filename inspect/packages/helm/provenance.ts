@@ -1,6 +1,5 @@
 import { malformed } from "../../verdict.ts";
 
-/** Fields of Chart.yaml. */
 export interface Chart {
   name: string;
   version: string;

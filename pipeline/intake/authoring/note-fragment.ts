@@ -5,7 +5,6 @@ import type { Settings } from "../../documents/config.ts";
 import { noteSchema } from "../../documents/note.ts";
 import { display } from "../../project/display.ts";
 
-/** A note from the command line. */
 export interface NewNote {
   component: string;
   kind: string;

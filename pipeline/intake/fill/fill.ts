@@ -23,12 +23,12 @@ import { withWriteLock } from "../../system/lock.ts";
 import { measureArtifact } from "../../system/network/download-stream.ts";
 import { rootFolder } from "../../system/root-folder.ts";
 import { withWorkFolder } from "../../system/work-folder.ts";
+import { ruleFor } from "../ingest/built-in-rules.ts";
 import { problem } from "../ingest/evidence.ts";
 import { incusReading } from "../ingest/incus-reading.ts";
 import { incusStatement } from "../ingest/incus-statement.ts";
 import { packageOf } from "../ingest/package-of.ts";
 import { readPackage } from "../ingest/read-package.ts";
-import { ruleFor } from "../ingest/rules.ts";
 import { type Additions, withAdditions } from "./manifest-edit.ts";
 
 export interface FillRequest {
@@ -241,7 +241,6 @@ interface Addressed {
   url: string | undefined;
 }
 
-/** Where the bytes of artifacts are. */
 interface ArtifactBytes {
   /** As messages name it. */
   place: string;

@@ -1,18 +1,21 @@
-import { throwErrors } from "../../../shared/errors.ts";
+import { type Problem, throwErrors } from "../../../shared/errors.ts";
 import { configSchema, type Settings, type WrittenConfig } from "../../documents/config.ts";
 import type { Exception } from "../../documents/exceptions.ts";
-import { manifestSchema, type WrittenArtifact } from "../../documents/manifest.ts";
+import { type Manifest, manifestSchema, type WrittenArtifact } from "../../documents/manifest.ts";
+import { releaseSchema } from "../../documents/release.ts";
 import { assignIds, type Package } from "../../ledger/assign-ids.ts";
-import { readExceptions } from "../../ledger/exceptions.ts";
+import { type Finding, readExceptions } from "../../ledger/exceptions.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { loadLedger } from "../../ledger/ledger-file.ts";
 import { identity } from "../../ledger/ledger-records.ts";
 import { useConfig } from "../../project/config.ts";
 import { type Discovered, discover } from "../../project/discover.ts";
-import { parseRelease, readBytes, readDocuments } from "../../project/parse.ts";
+import type { Located } from "../../project/document.ts";
+import { type ParsedRelease, parseRelease, readBytes, readDocuments } from "../../project/parse.ts";
+import { normalizeRelease, type Release } from "../../records/normalize.ts";
+import { checkRelease } from "../../records/read-release.ts";
 import { readIfPresent } from "../../system/files.ts";
 import { isImported } from "./manifests.ts";
-import { type ExistingRelease, type Rebuilt, rebuild } from "./rebuild.ts";
 
 /** The releases folder before an import; it may be missing, or left incomplete by an interrupted import. */
 export interface Existing {
@@ -111,4 +114,69 @@ function importedEntries(releases: ReadonlyMap<string, ExistingRelease>): Map<st
     }
   }
   return entries;
+}
+
+export interface ExistingRelease {
+  /** Without manifests written by import. */
+  parsed: ParsedRelease;
+  imported: Located<Manifest>[];
+}
+
+/** A release in the form that a build reads. */
+export interface Rebuilt {
+  release: Release;
+  /** Errors while reading or merging files. */
+  problems: Problem[];
+  /** Violations of record rules. */
+  findings: Finding[];
+}
+
+interface PlannedRelease {
+  version: string;
+  /** undefined: the file already exists. */
+  releaseYaml: string | undefined;
+  /** Keyed by file name inside `manifests`. */
+  manifests: ReadonlyMap<string, string>;
+}
+
+export function rebuild({ parsed, imported }: ExistingRelease, config: Settings): Rebuilt {
+  const whole: ParsedRelease = { ...parsed, manifests: [...parsed.manifests, ...imported] };
+  const { release, problems } = normalizeRelease(whole, config);
+  const findings = checkRelease(whole, config).map((problem) => ({ version: parsed.version, problem }));
+  return { release, problems: [...whole.problems, ...problems], findings };
+}
+
+const encoder = new TextEncoder();
+
+/** Parses planned files as a build parses files on disk. */
+export function asExisting(
+  { version, releaseYaml, manifests }: PlannedRelease,
+  existing: ExistingRelease | undefined,
+  root: string,
+): ExistingRelease {
+  const folder = `${root}/${version}`;
+  const problems: Problem[] = [];
+  const imported: Located<Manifest>[] = [];
+  for (const [name, text] of manifests) {
+    const read = readBytes(`${folder}/manifests/${name}`, encoder.encode(text), manifestSchema);
+    problems.push(...read.problems);
+    if (read.document) imported.push(read.document);
+  }
+  const parsed = existing?.parsed ?? {
+    version,
+    folder,
+    release: undefined,
+    notes: [],
+    manifests: [],
+    problems: [],
+  };
+  if (releaseYaml === undefined)
+    return { parsed: { ...parsed, problems: [...parsed.problems, ...problems] }, imported };
+  const read = readBytes(`${folder}/release.yaml`, encoder.encode(releaseYaml), releaseSchema);
+  // The planned release.yaml solves this problem.
+  const others = parsed.problems.filter(({ code }) => code !== "release-missing");
+  return {
+    parsed: { ...parsed, release: read.document, problems: [...others, ...read.problems, ...problems] },
+    imported,
+  };
 }

@@ -39,7 +39,6 @@ export interface Import {
   warnings: Problem[];
 }
 
-/** Calls that tell how far an import is. */
 export interface ImportProgress {
   /** Called before download addresses are looked up, and after each. */
   onLookup: OnLookup;

@@ -8,12 +8,11 @@ import { artifactUrl } from "../../ledger/publish-records.ts";
 import { neutralData, recordShape } from "../../records/verbatim.ts";
 import { typeKey } from "./catalog-rows.ts";
 import { releaseDate, verbatimDates } from "./dates.ts";
-import type { Existing } from "./existing.ts";
+import type { Existing, ExistingRelease } from "./existing.ts";
 import { type Addresses, fileNames } from "./file-names.ts";
 import { type Entry, importedManifests, type ManifestText } from "./manifests.ts";
 import type { Match } from "./match-records.ts";
 import type { LiveRecord } from "./read-records.ts";
-import type { ExistingRelease } from "./rebuild.ts";
 
 export interface Downloads {
   /** Addresses found by lookup. */

@@ -5,11 +5,10 @@ import type { Finding } from "../../ledger/exceptions.ts";
 import { identity } from "../../ledger/ledger-records.ts";
 import { display } from "../../project/display.ts";
 import type { Artifact, Release } from "../../records/normalize.ts";
-import type { Existing } from "./existing.ts";
+import { asExisting, type Existing, type Rebuilt, rebuild } from "./existing.ts";
 import { isImported } from "./manifests.ts";
 import type { ReleasePlan } from "./plan-releases.ts";
 import type { LiveRecord } from "./read-records.ts";
-import { asExisting, type Rebuilt, rebuild } from "./rebuild.ts";
 import type { RecordFinding } from "./violations.ts";
 
 /** The planned catalog, read back from the text of its files. */

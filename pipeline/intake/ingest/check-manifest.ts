@@ -5,8 +5,8 @@ import { type Manifest, manifestSchema, type WrittenArtifact } from "../../docum
 import type { WrittenRelease } from "../../documents/release.ts";
 import { checkShape, type Located } from "../../project/document.ts";
 import type { ParsedRelease } from "../../project/parse.ts";
-import { checkRelease } from "../../records/check.ts";
 import { normalizeRelease, type Release } from "../../records/normalize.ts";
+import { checkRelease } from "../../records/read-release.ts";
 import { type At, wholeFile } from "./evidence.ts";
 
 export interface Described {

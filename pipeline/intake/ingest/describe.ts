@@ -7,17 +7,15 @@ import type { Settings } from "../../documents/config.ts";
 import type { WrittenArtifact } from "../../documents/manifest.ts";
 import { attestationOf } from "../../policy/attestation.ts";
 import type { IncusStatement } from "../../records/incus-tarball.ts";
-import { usualType } from "./built-in-rules.ts";
+import { fieldsOf, ruleFor, unmatched, usualType } from "./built-in-rules.ts";
 import { contradictions, type Statements } from "./contradictions.ts";
 import { problem } from "./evidence.ts";
 import { type Fields, overlay } from "./fields.ts";
 import { baseOf, besides, hashPart, isStorePath } from "./formats/store-path.ts";
 import { incusStatement } from "./incus-statement.ts";
-import type { Job } from "./join.ts";
-import type { JobFile } from "./join-files.ts";
+import type { Job, JobFile } from "./join.ts";
 import type { Measured } from "./measure.ts";
 import { type PackageClaims, packageOf } from "./package-of.ts";
-import { fieldsOf, ruleFor, unmatched } from "./rules.ts";
 
 /** Origin of an image: store object, recipe and sources, as far as known. */
 interface Provenance {

@@ -1,9 +1,9 @@
-import { hash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 import type { IncusImage } from "../../../shared/package-metadata.ts";
 import { isDiskOfIncus } from "../../policy/incus-digests.ts";
 import type { FileWithNeighbours } from "../../policy/sibling-files.ts";
 import { type IncusStatement, incusTarball } from "../../records/incus-tarball.ts";
-import { hashedAlong } from "../../system/hash-while-reading.ts";
+import type { FileSource } from "../../system/file-source.ts";
 
 /** A file that is being read, and the digests that Incus compares, which need a pass over it. */
 export interface IncusReading {
@@ -28,5 +28,41 @@ export function incusReading(
       metadata_size: tarball.length,
       combined_sha256: await digest(),
     }),
+  };
+}
+
+/** A file, and a digest of some bytes followed by the file. */
+interface HashedAlong {
+  file: FileSource;
+  /** Passes over the file only if no pass has reached its end. */
+  digest(): Promise<string>;
+}
+
+/** The pass that computes the SHA-256 of the file also computes that of `before` and the file. */
+export function hashedAlong(file: FileSource, before: Uint8Array): HashedAlong {
+  let digest: string | undefined;
+  const each: FileSource["each"] = async (take) => {
+    if (digest !== undefined) return file.each(take);
+    const hash = createHash("sha256").update(before);
+    await file.each((chunk, at) => {
+      hash.update(chunk);
+      return take(chunk, at);
+    });
+    digest = hash.digest("hex");
+  };
+  const pass = async () => {
+    if (digest === undefined) await each(() => {});
+    return digest ?? "";
+  };
+  return {
+    file: {
+      ...file,
+      each,
+      async sha256() {
+        await pass();
+        return file.sha256();
+      },
+    },
+    digest: pass,
   };
 }

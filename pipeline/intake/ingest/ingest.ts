@@ -13,7 +13,7 @@ import { requireFolder } from "../../system/files.ts";
 import { cleanHead } from "../../system/git/git.ts";
 import type { Reading } from "../../system/in-parallel.ts";
 import { requireArtifacts } from "../../system/local-artifacts.ts";
-import { typeOfFile } from "./built-in-rules.ts";
+import { ruleFor, typeOfFile } from "./built-in-rules.ts";
 import { checkManifest, type Described } from "./check-manifest.ts";
 import { type Description, describeFile, typeOfHint } from "./describe.ts";
 import { type At, wholeFile } from "./evidence.ts";
@@ -30,7 +30,6 @@ import {
 } from "./measure.ts";
 import { mergeEvidence } from "./merge-evidence.ts";
 import { readRelease, refuseLateFiles, requireRelease } from "./release-folder.ts";
-import { ruleFor } from "./rules.ts";
 import { parseSettings } from "./settings.ts";
 import { suggestRules, unmatchedHint } from "./suggest.ts";
 
@@ -45,7 +44,6 @@ export interface IngestRequest {
   job?: string | undefined;
   /** `key=value`. */
   settings?: readonly string[] | undefined;
-  /** Checksum files. */
   sums?: readonly string[] | undefined;
   /** A commit id, `ci` or `git`. */
   revision?: string | undefined;
@@ -59,7 +57,6 @@ export interface IngestRequest {
   addToCut?: boolean | undefined;
 }
 
-/** Environment of the process. */
 export interface IngestContext extends Reading {
   environment: Environment;
   /** Time at which certificates must be valid, in milliseconds since 1970. */

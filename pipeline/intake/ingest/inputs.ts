@@ -3,6 +3,7 @@ import type { Settings } from "../../documents/config.ts";
 import { giveWhole, isShortened } from "../../project/display.ts";
 import { readFiles } from "../../system/files.ts";
 import { type PathInfo, pathInfo, readHead } from "../../system/input-files.ts";
+import { isIgnored, ruleFor } from "./built-in-rules.ts";
 import { type Evidence, type FoundFile, gather, problem, wholeFile } from "./evidence.ts";
 import { readFolder } from "./formats/output-folder.ts";
 import {
@@ -16,9 +17,7 @@ import {
 import { isSidecar } from "./formats/sidecars.ts";
 import { baseOf, isStoreBase, nameOf, storePathOf } from "./formats/store-path.ts";
 import type { Sum } from "./formats/sums.ts";
-import { mainOutputs } from "./join-store.ts";
-import { isIgnored, ruleFor } from "./rules.ts";
-import { sideFileReason } from "./side-files.ts";
+import { mainOutputs } from "./join.ts";
 
 interface Reading {
   config: Settings;
@@ -154,3 +153,18 @@ function neighbourOf(path: string, config: Settings): [file?: string, what?: str
   }
   return [];
 }
+
+/** Files that builds write next to what people download, with the reason for leaving them out. */
+const sideFiles: readonly [name: RegExp, reason: string][] = [
+  [/(^|[._-])sha256sums?(\.txt)?$/i, "a checksum file; --sums reads it"],
+  [/\.sha256(sum)?$/i, "a checksum file; --sums reads it"],
+  [/(^|[._-])(sha(1|224|384|512)|md5|b2)sums?(\.txt)?$/i, "a checksum file"],
+  [/\.(md5|sha1|sha224|sha384|sha512|b2|b3)(sum)?$/i, "a checksum file"],
+  [/\.(asc|sig|minisig|sign|p7s)$/i, "a signature"],
+  [/\.(sigstore|sigstore\.json|bundle\.sigstore|intoto\.jsonl)$/i, "a signed statement"],
+  [/\.(sbom|spdx|cdx|cyclonedx)(\.(json|xml|ya?ml|rdf|tv))?$/i, "a list of components"],
+];
+
+/** Reason why a file is not for download, by its usual name; undefined: it may be. */
+export const sideFileReason = (name: string): string | undefined =>
+  sideFiles.find(([pattern]) => pattern.test(name))?.[1];

@@ -7,10 +7,9 @@ import { hashFile } from "../../system/hash-file.ts";
 import { type Reading, readFilesAtOnce } from "../../system/in-parallel.ts";
 import { pathInfo } from "../../system/input-files.ts";
 import { artifactPaths } from "../../system/local-artifacts.ts";
-import { agree } from "./agree.ts";
-import { type Claim, type Claimed, problem, wholeFile } from "./evidence.ts";
+import { agree, type Claim, type Claimed, problem, wholeFile } from "./evidence.ts";
 import type { Sum } from "./formats/sums.ts";
-import { type JobFile, oneFile } from "./join-files.ts";
+import { type JobFile, oneFile } from "./join.ts";
 import type { PackageFound } from "./read-package.ts";
 
 /** A file, with the paths of its bytes. */
@@ -43,7 +42,6 @@ export interface Seen {
 /** Inspects a file, or returns undefined to skip it. */
 export type ClaimInspector = (file: Claimed, opened: FileWithNeighbours) => Promise<Seen | undefined>;
 
-/** Facts from the bytes of a file. */
 export type FileFacts = Pick<Measured, "seen" | "found">;
 
 /** Reads facts from the bytes of a file. */

@@ -1,8 +1,7 @@
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import { failure, type Problem, throwErrors } from "../../../shared/errors.ts";
 import type { Settings } from "../../documents/config.ts";
-import { agree } from "./agree.ts";
-import { type Claim, type Evidence, problem, type StoreObject } from "./evidence.ts";
+import { agree, type Claim, type Evidence, problem, type StoreObject } from "./evidence.ts";
 import { narHashOf } from "./formats/nix-hash.ts";
 import { readSidecars, type Sidecars } from "./formats/sidecars.ts";
 import { type Job, join } from "./join.ts";

@@ -2,9 +2,8 @@ import { posix } from "node:path";
 import { architectureInName } from "../../../inspect/architecture.ts";
 import { defaultPackageTypes } from "../../../shared/package-types.ts";
 import type { Settings } from "../../documents/config.ts";
-import { usualType } from "./built-in-rules.ts";
-import { isIgnored, isVhd, ruleFor } from "./rules.ts";
-import { sideFileReason } from "./side-files.ts";
+import { isIgnored, isVhd, ruleFor, usualType } from "./built-in-rules.ts";
+import { sideFileReason } from "./inputs.ts";
 
 /** Package types that the default table lacks, by ending. */
 const archives = /\.(tar\.(?:gz|xz|zst|bz2)|tgz|zip)$/;

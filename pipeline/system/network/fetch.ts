@@ -10,7 +10,6 @@ import {
   unreachable,
 } from "./download-request.ts";
 
-/** Time-outs and retries. */
 export interface RetryPolicy {
   /** Milliseconds without data. */
   silence: number;

@@ -105,6 +105,5 @@ function programSigner(command: readonly string[], folder: string, publicKey: Ui
   };
 }
 
-/** A new private key as PEM (PKCS #8). */
 export const newKeyPem = (): string =>
   generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" }).toString();

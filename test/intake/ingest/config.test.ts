@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { expect, test } from "vitest";
 import { configSchema } from "../../../pipeline/documents/config.ts";
-import { ruleFor } from "../../../pipeline/intake/ingest/rules.ts";
+import { ruleFor } from "../../../pipeline/intake/ingest/built-in-rules.ts";
 import { useConfig } from "../../../pipeline/project/config.ts";
 import { readDocument } from "../../../pipeline/project/document.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { expects, table } from "../../../../shared/fields.ts";
+import { expects, line, table } from "../../../../shared/fields.ts";
 import { isObject } from "../../../documents/is-object.ts";
 import { type Build, problem } from "../evidence.ts";
 import { isListOf, loose, shape } from "./shape.ts";
@@ -50,5 +50,20 @@ export const nixBuild = shape({
       }
     }
     return { builds, problems };
+  },
+});
+
+/** `nix flake metadata --json`: the source revision, missing for uncommitted sources. */
+export const nixFlake = shape({
+  title: "nix flake metadata --json",
+  fits: (value) =>
+    isObject(value) && isObject(value.locked) && ("originalUrl" in value || "resolvedUrl" in value),
+  schema: loose({ revision: line.optional(), dirtyRevision: line.optional() }),
+  read({ value: { revision, dirtyRevision }, place }) {
+    const at = () => place(revision === undefined ? ["dirtyRevision"] : ["revision"]);
+    if (revision !== undefined) return { revisions: [{ value: revision, at }] };
+    if (dirtyRevision === undefined) return {};
+    const message = `the flake had changes that were not committed (${dirtyRevision})`;
+    return { problems: [problem("revision-missing", at, message, "Commit them and build again.")] };
   },
 });
