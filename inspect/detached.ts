@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import { type ByteSource, hashWhole, readSmall, utf8 } from "./bytes/byte-source.ts";
 import { type InspectOptions, type Reader, settled } from "./inspection.ts";
 import { verifierOf } from "./signatures/openpgp.ts";
-import { claimedSignature, type Found } from "./signatures/openpgp-claim.ts";
-import { isCleartext, verifiedText } from "./signatures/openpgp-cleartext.ts";
+import { claimedSignature, type Found, isCleartext, verifiedText } from "./signatures/openpgp-cleartext.ts";
 import { badDigest, malformed, refused, unsupported, type Verdict } from "./verdict.ts";
 
 /**

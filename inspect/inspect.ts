@@ -68,7 +68,7 @@ const formats: readonly Format[] = [
     open: async () => (await import("./packages/msi/msi.ts")).inspectMsi,
     metadata: {
       type: "msi",
-      open: async () => (await import("./packages/msi/metadata.ts")).msiMetadata,
+      open: async () => (await import("./packages/msi/tables.ts")).msiMetadata,
     },
   },
   {

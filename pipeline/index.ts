@@ -44,7 +44,7 @@ export type { IngestContext as IngestSurroundings, Ingested, IngestRequest } fro
 export { type Delivered, type Destination, ingest } from "./intake/ingest/store-manifest.ts";
 export { type PostedManifest, postManifest, runAfterPost } from "./intake/post/post-manifest.ts";
 export { maxPostedBytes } from "./intake/post/read-posted.ts";
-export { PostRefused } from "./intake/post/refused.ts";
+export { PostRefused } from "./intake/post/read-posted.ts";
 export type { Catalog } from "./ledger/catalog.ts";
 export type { LedgerChange } from "./ledger/change.ts";
 export { ledgerGrowthProblems, unresolvedMergeProblems } from "./ledger/check-ledger.ts";

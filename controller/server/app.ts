@@ -23,8 +23,7 @@ import type { Contract } from "./contract.ts";
 import { contracts } from "./contracts.ts";
 import type { Controller } from "./controller.ts";
 import { handlers } from "./handlers.ts";
-import { networkOf } from "./limits/networks.ts";
-import { type Allowance, RateLimits } from "./limits/rate-limits.ts";
+import { type Allowance, networkOf, RateLimits } from "./limits/rate-limits.ts";
 import { readBodyAs, readQuery } from "./request.ts";
 import { apiPath, type ControllerOperation, controllerRoutes } from "./routes.ts";
 

@@ -1,4 +1,4 @@
-import type { Counters } from "./limits/counters.ts";
+import type { Counters } from "./limits/rate-limits.ts";
 import type { Pepper } from "./secrets.ts";
 import type { Database } from "./store/schema.ts";
 

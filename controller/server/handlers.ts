@@ -5,7 +5,6 @@ import { enrollDevice, makeNonce } from "./devices/enroll.ts";
 import { listDevices } from "./devices/list-devices.ts";
 import { assignDevice, changeDevice, deleteDevice, readDevice } from "./devices/one-device.ts";
 import { setDeviceStates } from "./devices/set-states.ts";
-import { readDocs, readOpenApi } from "./documentation.ts";
 import { streamEvents } from "./events/stream-events.ts";
 import {
   changeApiKey,
@@ -55,6 +54,6 @@ export const handlers: Record<ControllerOperation, Handler> = {
   upsertUser,
   listAudit,
   streamEvents,
-  readOpenApi,
-  readDocs,
+  readOpenApi: async () => (await import("./documentation.ts")).readOpenApi(),
+  readDocs: async () => (await import("./documentation.ts")).readDocs(),
 };

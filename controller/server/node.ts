@@ -18,7 +18,7 @@ import type { ServerAnswer } from "../../service/http/request.ts";
 import { controllerApp } from "./app.ts";
 import { type Caller, isLoopback, Refused, securityHeaders } from "./call.ts";
 import type { Controller, Settings } from "./controller.ts";
-import { localCounters, sharedCounters } from "./limits/counters.ts";
+import { localCounters, sharedCounters } from "./limits/rate-limits.ts";
 import { withPages } from "./pages/site.ts";
 import { digestOf, isSameDigest, type Pepper, pepperBytes } from "./secrets.ts";
 import { migrate, missingSteps } from "./store/migrations.ts";

@@ -2,7 +2,7 @@ import { compressionOf, decompress } from "../archives/decompress.ts";
 import { type SmallText, smallText } from "../archives/packed-tar.ts";
 import { tarReader } from "../archives/tar.ts";
 import type { ByteSource } from "../bytes/byte-source.ts";
-import { readMapping } from "../packages/helm/provenance.ts";
+import { readMapping } from "../packages/helm/chart.ts";
 import { Fault, malformed, type Verdict } from "../verdict.ts";
 import { type ImageFindings, type OpenTar, passingDisk } from "./disk-facts.ts";
 import { raw } from "./disks/formats.ts";

@@ -2,13 +2,14 @@ import { join } from "node:path";
 import { architectureInName } from "../../inspect/architecture.ts";
 import type { ByteSource } from "../../inspect/bytes/byte-source.ts";
 import { inspectArtifact } from "../../inspect/inspect.ts";
-import type { Inspection } from "../../inspect/inspection.ts";
+import type { Inspection, InspectOptions } from "../../inspect/inspection.ts";
 import type { Keys } from "../../inspect/keys.ts";
 import { readMetadata } from "../../inspect/metadata.ts";
 import { readKeys } from "../../inspect/read-keys.ts";
 import { Fault } from "../../inspect/verdict.ts";
 import { failure, type Problem, throwErrors } from "../../shared/errors.ts";
 import type { PackageMetadata } from "../../shared/package-metadata.ts";
+import type { Kind } from "../../shared/package-types.ts";
 import { readFiles } from "../system/files.ts";
 import { listFiles } from "../system/folders.ts";
 import { type Reading, readFilesAtOnce } from "../system/in-parallel.ts";
@@ -106,4 +107,35 @@ async function withMetadata(
     const note = `its package metadata cannot be read: ${error.message}`;
     return { inspection: { ...inspection, notes: [...inspection.notes, note] }, metadata: null };
   }
+}
+
+/**
+ * Like inspectArtifact. An archive has no signature of its own, so its signer is taken from the `.asc` file
+ * in the same folder.
+ */
+export async function inspectPackage(
+  source: ByteSource,
+  kind: Kind,
+  options: Omit<InspectOptions, "limit">,
+): Promise<Inspection> {
+  const inspection = await inspectArtifact(source, options);
+  const isSigned = inspection.key_id !== null;
+  if (kind === "image" || inspection.verdict !== "ok" || isSigned) return inspection;
+  const name = `${source.name}.asc`;
+  const signature = options.openSibling?.(name);
+  if (!signature)
+    return {
+      ...inspection,
+      verdict: "unsigned",
+      reason: `${name} is not next to it, expected its signature there`,
+    };
+  // Reuses the open source, because the file on disk may have been replaced meanwhile.
+  const openSibling = (wanted: string) => (wanted === source.name ? source : undefined);
+  const {
+    verdict,
+    reason,
+    key_id,
+    signature: by,
+  } = await inspectArtifact(signature, { ...options, openSibling });
+  return { ...inspection, verdict, reason, key_id, signature: by };
 }

@@ -7,7 +7,7 @@ import type { Artifact } from "../records/normalize.ts";
 import { type Reading, readFilesAtOnce } from "../system/in-parallel.ts";
 import { pathInfo } from "../system/input-files.ts";
 import { artifactAtHand, requireArtifacts } from "../system/local-artifacts.ts";
-import { inspectPackage } from "./inspect-package.ts";
+import { inspectPackage } from "./inspect-files.ts";
 import { documentFault } from "./prove-document.ts";
 import { refuteMetadata } from "./prove-metadata.ts";
 import { policyProblems } from "./refusals.ts";

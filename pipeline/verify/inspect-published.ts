@@ -5,7 +5,7 @@ import type { Kind } from "../../shared/package-types.ts";
 import type { Inspected, Policy } from "../documents/policy.ts";
 import { isRelativePath } from "../documents/relative-path.ts";
 import { loadCatalog } from "../ledger/load-catalog.ts";
-import { inspectPackage } from "../policy/inspect-package.ts";
+import { inspectPackage } from "../policy/inspect-files.ts";
 import { refuteMetadata } from "../policy/prove-metadata.ts";
 import { refusalsOf } from "../policy/refusals.ts";
 import { isFileName, openWithNeighbours } from "../policy/sibling-files.ts";

@@ -1,9 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { beforeAll, describe, expect, test } from "vitest";
-import { localCounters } from "../../controller/server/limits/counters.ts";
-import { networkOf } from "../../controller/server/limits/networks.ts";
-import { RateLimits } from "../../controller/server/limits/rate-limits.ts";
+import { localCounters, networkOf, RateLimits } from "../../controller/server/limits/rate-limits.ts";
 import { databaseKind, type TestController, type TestKey, testController } from "./support.ts";
 
 const limits = { key: 0, address: 0, enrol: 0, login: 0 };

@@ -1,7 +1,7 @@
 import { writeAs } from "../call.ts";
 import type { Controller } from "../controller.ts";
-import { networkOf } from "../limits/networks.ts";
-import { digestOf, type Pepper } from "../secrets.ts";
+import { networkOf } from "../limits/rate-limits.ts";
+import { digestOf } from "../secrets.ts";
 import type { Actor } from "../store/audit-log.ts";
 import type { Failure } from "./authenticate.ts";
 
@@ -15,49 +15,33 @@ const maxFailures = { pair: 5, address: 50 };
 const maxRecorded = 60;
 const minute = 60_000;
 
-/** Stored as digests, because people type passwords into the name field by mistake. */
-function keysOf(pepper: Pepper, name: string, remote: string) {
-  const network = networkOf(remote);
-  return {
-    pair: `fail ${digestOf(pepper, "check", "fail", network, name)}`,
-    address: `fail ${network}`,
-  };
-}
+type Attempt = [controller: Controller, name: string, remote: string, now: number];
 
 /** @returns seconds to wait because of earlier failures; 0: none */
-export async function throttleOf(
-  { counters, pepper }: Controller,
-  name: string,
-  remote: string,
-  now: number,
-): Promise<number> {
-  const { pair, address } = keysOf(pepper, name, remote);
-  const [ofPair, ofAddress] = await Promise.all([
-    counters.read(pair, window, now),
-    counters.read(address, window, now),
-  ]);
-  return ofPair < maxFailures.pair && ofAddress < maxFailures.address ? 0 : untilNext(now);
-}
-
-/** Seconds until the next window. */
-const untilNext = (now: number): number => Math.ceil((window - (now % window)) / 1000);
+export const throttleOf = (...attempt: Attempt): Promise<number> => waitAfter("read", ...attempt);
 
 /**
  * Counts a failure; successful attempts are never counted.
  * @returns seconds to wait if the limit is exceeded; `throttleOf` cannot see concurrent attempts
  */
-export async function countFailure(
-  { counters, pepper }: Controller,
-  name: string,
-  remote: string,
-  now: number,
+export const countFailure = (...attempt: Attempt): Promise<number> => waitAfter("add", ...attempt);
+
+async function waitAfter(
+  method: "read" | "add",
+  ...[controller, name, remote, now]: Attempt
 ): Promise<number> {
-  const { pair, address } = keysOf(pepper, name, remote);
+  const { counters, pepper } = controller;
+  const network = networkOf(remote);
+  // Stored as a digest, because people type passwords into the name field by mistake.
+  const pair = digestOf(pepper, "check", "fail", network, name);
   const [ofPair, ofAddress] = await Promise.all([
-    counters.add(pair, window, now),
-    counters.add(address, window, now),
+    counters[method](`fail ${pair}`, window, now),
+    counters[method](`fail ${network}`, window, now),
   ]);
-  return ofPair <= maxFailures.pair && ofAddress <= maxFailures.address ? 0 : untilNext(now);
+  // An attempt that is not counted yet may be the one too many.
+  const next = method === "read" ? 1 : 0;
+  if (ofPair + next <= maxFailures.pair && ofAddress + next <= maxFailures.address) return 0;
+  return Math.ceil((window - (now % window)) / 1000);
 }
 
 /** Records a failure and its reason in the audit log, but never the id or password that the client sent. */

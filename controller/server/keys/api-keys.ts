@@ -16,11 +16,15 @@ const usualOverlap = 24;
 
 const unknown = () => new Refused("not-found", "There is no such key.");
 
-export async function listApiKeys({ controller: { database } }: Call): Promise<Answer> {
+export const listApiKeys = (call: Call): Promise<Answer> => list(call, null);
+
+export const listTokens = (call: Call): Promise<Answer> => list(call, userIdOf(call));
+
+async function list({ controller: { database } }: Call, owner: string | null): Promise<Answer> {
   const rows = await database.read
     .selectFrom("keys")
     .selectAll()
-    .where("owner", "is", null)
+    .where("owner", owner === null ? "is" : "=", owner)
     .orderBy("ordinal")
     .execute();
   return { status: 200, body: { api_keys: rows.map(keyOf) } };
@@ -170,16 +174,6 @@ function renewed(key: KeyRow, { now, controller: { settings } }: Call): string |
   const maxLife = settings.keyLife.maxDays * 24 * hour;
   const life = Date.parse(key.expires_at) - Date.parse(key.rotated_at ?? key.created_at);
   return at(now + Math.min(maxLife, life));
-}
-
-export async function listTokens(call: Call): Promise<Answer> {
-  const rows = await call.controller.database.read
-    .selectFrom("keys")
-    .selectAll()
-    .where("owner", "=", userIdOf(call))
-    .orderBy("ordinal")
-    .execute();
-  return { status: 200, body: { api_keys: rows.map(keyOf) } };
 }
 
 export const createToken = (call: Call<KeyRequest>): Promise<Answer> => create(call, userIdOf(call));

@@ -4,7 +4,6 @@ import { routerOf } from "../../../service/http/router.ts";
 import { readCredentials, requireSameSite } from "../auth/credentials.ts";
 import { type Caller, type ControllerApp, Refused, securityHeaders } from "../call.ts";
 import type { Controller } from "../controller.ts";
-import { accountPage, changeAccount } from "./account-page.ts";
 import { auditPage } from "./audit-rows.ts";
 import { changeDevice, decideDevices, devicePage } from "./device-page.ts";
 import { devicesPage } from "./devices-page.ts";
@@ -13,7 +12,7 @@ import { changeKey, keyPage, keysPage, makeKey } from "./keys-page.ts";
 import { decideSerials, serialsPage } from "./serials-page.ts";
 import { endedSession, home, requireUser, signIn, signOut } from "./sign-in.ts";
 import { answerAsset } from "./templates.ts";
-import { changeUser, changeUsers, userPage, usersPage } from "./users-page.ts";
+import { accountPage, changeAccount, changeUser, changeUsers, userPage, usersPage } from "./users-page.ts";
 import { ApiError, apiClient, page, type SignedIn, type Visit } from "./visit.ts";
 
 interface PageRoute<For extends Visit> {

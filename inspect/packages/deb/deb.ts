@@ -3,8 +3,7 @@ import { type ByteSource, hashRanges, partOf, readSmall, type Uncovered } from "
 import { type InspectOptions, isBroken, type Reader, refuseWorst, settled } from "../../inspection.ts";
 import { selfCheckFinder, withSelfCheck } from "../../self-check.ts";
 import { verifierOf } from "../../signatures/openpgp.ts";
-import { claimedSignature, type Found } from "../../signatures/openpgp-claim.ts";
-import { isCleartext } from "../../signatures/openpgp-cleartext.ts";
+import { claimedSignature, type Found, isCleartext } from "../../signatures/openpgp-cleartext.ts";
 import type { OpenPgpSignature } from "../../signatures/openpgp-signature.ts";
 import { Fault, unsupported, type Verdict } from "../../verdict.ts";
 import { type Member, readArchive } from "./archive.ts";

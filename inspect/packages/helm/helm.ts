@@ -1,11 +1,9 @@
 import { createHash } from "node:crypto";
 import { type ByteSource, hashWhole, readSmall } from "../../bytes/byte-source.ts";
 import { type InspectOptions, isBroken, type Reader, refuseWorst, settled } from "../../inspection.ts";
-import type { Found } from "../../signatures/openpgp-claim.ts";
-import { verifiedText } from "../../signatures/openpgp-cleartext.ts";
+import { type Found, verifiedText } from "../../signatures/openpgp-cleartext.ts";
 import { badDigest, Fault, malformed, refused, type Verdict } from "../../verdict.ts";
-import { chartTexts } from "./chart.ts";
-import { type Chart, type Provenance, readChartFile, readProvenance } from "./provenance.ts";
+import { type Chart, chartTexts, type Provenance, readChartFile, readProvenance } from "./chart.ts";
 
 /** Inspects a provenance file together with the chart that it signs. */
 export const inspectProvenance: Reader = (source, options) => {

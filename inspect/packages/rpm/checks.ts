@@ -3,7 +3,7 @@ import type { HashedRange, Uncovered } from "../../bytes/byte-source.ts";
 import type { InspectOptions } from "../../inspection.ts";
 import { digestNumbered, verifierOf } from "../../signatures/openpgp.ts";
 import { type Armor, base64Place, blanks } from "../../signatures/openpgp-armor.ts";
-import { claimedSignature, type Found } from "../../signatures/openpgp-claim.ts";
+import { claimedSignature, type Found } from "../../signatures/openpgp-cleartext.ts";
 import { badDigest, Fault, malformed, refused } from "../../verdict.ts";
 import { integersOf, longOf, type RpmHeader, textOf, textsOf } from "./header.ts";
 import { type RpmLayout, signatureTags } from "./layout.ts";

@@ -12,7 +12,7 @@ import {
 import type { X509Key } from "../../keys.ts";
 import { type SelfCheckFinder, selfCheckFinder, withSelfCheck } from "../../self-check.ts";
 import { isRsaSigned } from "../../signatures/digest.ts";
-import type { Found } from "../../signatures/openpgp-claim.ts";
+import type { Found } from "../../signatures/openpgp-cleartext.ts";
 import type { Certificate } from "../../signatures/x509.ts";
 import { certificateOf } from "../../signatures/x509-chain.ts";
 import { Fault, malformed, unsupported, type Verdict } from "../../verdict.ts";

@@ -1,6 +1,6 @@
 import type { Settings } from "../../documents/config.ts";
 import type { WrittenArtifact } from "../../documents/manifest.ts";
-import { inspectPackage } from "../../policy/inspect-package.ts";
+import { inspectPackage } from "../../policy/inspect-files.ts";
 import { type Claim, policyProblems } from "../../policy/refusals.ts";
 import { readSigners } from "../../policy/signers.ts";
 import type { ClaimInspector } from "./measure.ts";

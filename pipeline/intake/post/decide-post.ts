@@ -29,8 +29,16 @@ import { gather } from "../ingest/evidence.ts";
 import { evidenceOf } from "../ingest/formats/finished-manifest.ts";
 import { manifestFileName, manifestText } from "../ingest/manifest-text.ts";
 import { type MergedEvidence, mergeEvidence } from "../ingest/merge-evidence.ts";
-import { maxPostedBytes, type PostedBody, postedName } from "./read-posted.ts";
-import { invalid, messageOf, PostRefused, refuseConflicts, refuseInvalid } from "./refused.ts";
+import {
+  invalid,
+  maxPostedBytes,
+  messageOf,
+  type PostedBody,
+  PostRefused,
+  postedName,
+  refuseConflicts,
+  refuseInvalid,
+} from "./read-posted.ts";
 
 /** A validated manifest, not yet written. */
 export interface PostDecision {
