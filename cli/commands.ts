@@ -5,7 +5,7 @@ import { addAuthoring, addNotes } from "./catalog/commands-authoring.ts";
 import { addLooking, addPlan } from "./catalog/commands-catalog.ts";
 import { addCutting, addLedger, addWithdrawing } from "./catalog/commands-ledger.ts";
 import { addImport, addIngest, addInspect } from "./intake/commands-intake.ts";
-import { addPublishing } from "./sites/commands-publish.ts";
+import { addChannels, addPublishing } from "./sites/commands-publish.ts";
 import { addServing } from "./sites/commands-serve.ts";
 import { addExitStatuses } from "./terminal/exit-codes.ts";
 import type { Host, OwnPackage } from "./terminal/host.ts";
@@ -49,6 +49,7 @@ export function createProgram(
     addPlan,
     addCutting,
     addLedger,
+    addChannels,
     addWithdrawing,
     addPublishing,
     addServing,

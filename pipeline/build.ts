@@ -116,6 +116,6 @@ function rendered(
   key: string,
   { catalog, journal }: Building,
 ): RenderedRelease {
-  const summary = summarizeRelease(identified, catalog.ledger);
+  const summary = summarizeRelease(identified, catalog.ledger, catalog.config);
   return { ...summary, key, slices: storedSlices(journal.slices, key, summary.packages.length) };
 }

@@ -17,6 +17,12 @@ export const version = text(
   "a version YY.MM.NNN with a month from 01 to 12, such as 26.08.002",
 );
 
+export const channelName = text(
+  "option-value",
+  /^[a-z][a-z0-9-]{0,15}$/,
+  "a name of at most 16 lowercase letters, digits and dashes, such as beta",
+);
+
 export const versionBound = text(
   "version-format",
   boundPattern,

@@ -1,4 +1,10 @@
-import { exitStatus, openSettings, type RebasedLedger, rebaseLedger } from "../../pipeline/index.ts";
+import {
+  exitStatus,
+  type LedgerEvent,
+  openSettings,
+  type RebasedLedger,
+  rebaseLedger,
+} from "../../pipeline/index.ts";
 import { table } from "../terminal/cells.ts";
 import {
   afterDryRun,
@@ -35,6 +41,8 @@ export async function rebase({ onto, dryRun, now }: RebaseOptions, host: Host): 
       host,
       `Left out: our revision of id ${id}, which ${done.onto.name} withdrew or published in the meantime.`,
     );
+  for (const { event, version, channel } of done.rebase.dropped)
+    say(host, `Left out: our ${event} of ${version} in ${channel}, which changes nothing after those lines.`);
   if (dryRun) sayNextAfterDryRun(host);
   else sayNext(host, nextAfter(done, base, `${host.releases}/ledger.jsonl`));
   return exitStatus.done;
@@ -59,10 +67,14 @@ interface RebaseSummary {
   moved: MovedRow[];
   private: number;
   left_out: number[];
+  left_out_changes: readonly LedgerEvent[];
   cut_twice: string[];
 }
 
-function summarize({ rebase: { events, moved, overtaken, cutTwice }, onto }: RebasedLedger): RebaseSummary {
+function summarize({
+  rebase: { events, moved, overtaken, dropped, cutTwice },
+  onto,
+}: RebasedLedger): RebaseSummary {
   const open = moved.filter(({ add }) => !add.private);
   return {
     onto: onto.name,
@@ -74,6 +86,7 @@ function summarize({ rebase: { events, moved, overtaken, cutTwice }, onto }: Reb
     }),
     private: moved.length - open.length,
     left_out: overtaken,
+    left_out_changes: dropped,
     cut_twice: cutTwice,
   };
 }
@@ -110,6 +123,6 @@ function nextAfter(
   if (operation)
     return `git add ${ledgerFile}, then git ${operation} --continue, then relcat check --ledger-base ${base}${planAgain}`;
   if (!isMerged)
-    return `commit ${ledgerFile}, then git merge ${base}to get the releases of its lines${planAgain}`;
+    return `commit ${ledgerFile}, then git merge ${base} to get the releases of its lines${planAgain}`;
   return before === after ? "relcat check" : `relcat check, then commit ${ledgerFile}${planAgain}`;
 }

@@ -34,6 +34,7 @@ export function planSections(plan: Plan): PlanSection[] {
     ...added(plan),
     ...changed(plan),
     releases(plan),
+    channels(plan),
     feeds(plan),
     leftOut(plan),
     configuration(plan),
@@ -154,6 +155,14 @@ const releases = ({ releases: changes }: Plan): PlanSection => ({
     const details = change === "changed" ? fieldLines(fields) : [];
     return { cells: [version, date ?? "-", `${change}${notes}`], details };
   }),
+});
+
+const channels = ({ channels: changes = [] }: Plan): PlanSection => ({
+  title: "Channels",
+  columns: ["channel", "version", "change"],
+  rows: changes.map(({ channel, version, change, reason }) => ({
+    cells: [channel, version, reason === null ? change : `${change}: ${reason}`],
+  })),
 });
 
 /** Each index is a row, because a new feed may list every package. */

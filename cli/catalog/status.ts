@@ -2,6 +2,7 @@ import {
   type CatalogStatus,
   type Config,
   catalogStatus,
+  channelStates,
   exitStatus,
   type FeedGap,
   type FeedKeyEnd,
@@ -13,12 +14,14 @@ import {
   type SupportEnd,
   siteStatuses,
   supportEnds,
+  versionsInNoChannel,
 } from "../../pipeline/index.ts";
 import { asGiven } from "../terminal/as-given.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, type Host } from "../terminal/host.ts";
 import { countProblems, renderProblems } from "../terminal/render.ts";
 import { count, listed } from "../terminal/words.ts";
+import { channelLine } from "./channels.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 
 /** `relcat status`: the state of every release and site, and the next command. */
@@ -37,6 +40,7 @@ export async function status(
   const asking = { environment, pid, now, releases: host.releases };
   const sites = offline ? [] : await siteStatuses(catalog.config, catalog.ledger, asking);
   const next = nextWithSites(here, sites, catalog.config);
+  const channels = channelStates(catalog.ledger, catalog.config.channels);
   const document = {
     releases,
     artifacts: counts.artifacts,
@@ -48,6 +52,8 @@ export async function status(
     openpgp: await feedKeyEnds(catalog.config.feedKeys),
     not_in_feeds: feedGaps(catalog),
     support_ends: supportEnds(catalog, host.clock),
+    channels,
+    in_no_channel: versionsInNoChannel(catalog.ledger, catalog.config.channels),
     next,
     ...(!offline && { sites }),
   };
@@ -55,6 +61,10 @@ export async function status(
     inspection(document.policies),
     ...repositoryKeys(document.openpgp, catalog.config).map((line) => asGiven(line, host.given)),
     ...document.support_ends.map(supportLine),
+    ...channels.map(channelLine),
+    ...document.in_no_channel.map((version) =>
+      asGiven(`${version} is in no channel: relcat channel promote ${version} CHANNEL`, host.given),
+    ),
     ...gapLines(document.not_in_feeds).map((line) => asGiven(line, host.given)),
   ];
   answer<"status">(host, document, () =>

@@ -6,10 +6,12 @@ import type { Candidate } from "./complete-ids.ts";
 export async function configured(values: string, releases: string): Promise<Candidate[]> {
   if (values === "filters")
     return [...filterFields, "line", "ordering"].map((name) => ({ value: `${name}=`, about: "" }));
-  const { sites, components, kinds } = await loadSettings(releases, undefined);
+  const { sites, channels, components, kinds } = await loadSettings(releases, undefined);
   switch (values) {
     case "sites":
       return words([...sites].map(([name, { url }]) => [name, url]));
+    case "channels":
+      return words(channels.map((name) => [name, ""]));
     case "components":
       return words(components);
     case "kinds":

@@ -18,6 +18,7 @@ type Values =
   | "downloads"
   | "schemas"
   | "sites"
+  | "channels"
   | "components"
   | "kinds"
   | "filters";
@@ -195,6 +196,7 @@ const ofArgument: Readonly<Record<string, Values>> = {
   "id-or-version": "retractable",
   id: "retracted-ids",
   site: "sites",
+  channel: "channels",
   which: "downloads",
   filter: "filters",
 };
@@ -209,6 +211,8 @@ const ofCommand: Readonly<Record<string, Values>> = {
 /** Values from the project that an option suggests; for other options, the placeholder decides. */
 const ofOption: Readonly<Record<string, Values>> = {
   "--site": "sites",
+  "--channel": "channels",
+  "--publish": "sites",
   "--component": "components",
   "--kind": "kinds",
   "--replaced-by": "live-ids",

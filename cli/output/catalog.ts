@@ -4,6 +4,7 @@ import { planSchema } from "../../pipeline/documents/plan.ts";
 import { siteStateSchema } from "../../pipeline/documents/site-state.ts";
 import { date, id, timestamp, version } from "../../shared/fields.ts";
 import { architecture } from "../../shared/package-metadata.ts";
+import { channel } from "./ledger.ts";
 import { count, document, list, member, object, oneOf, table, text, texts } from "./members.ts";
 import { problem } from "./problems.ts";
 import { feedKey } from "./trust.ts";
@@ -103,6 +104,8 @@ export const status = document(
       }),
       "Support that ends within 90 days, or has ended.",
     ),
+    channels: list(channel, "Channels of catalog.yaml, the default one first; empty: it names none."),
+    in_no_channel: texts("Cut releases that no channel has, newest first."),
     next: object({
       command: text("The usual next command; null: there is nothing to do.").nullable(),
       why: text("Why, for people."),

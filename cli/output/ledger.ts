@@ -57,7 +57,48 @@ export const ledgerRebase = document("The ledger after a rebase.", {
   ),
   private: count("Number of private records whose id changed."),
   left_out: ids("Records whose revision was left out, because the other side withdrew or published them."),
+  left_out_changes: list(
+    event,
+    "Changes of channels that were left out, because the other side made them obsolete.",
+  ),
   cut_twice: texts("Versions of which both sides cut records."),
+  dry_run: dryRun,
+});
+
+const newest = (when: string) =>
+  text(`Newest release of the channel ${when}; null: none is offered.`).nullable();
+
+/** A channel, also in the state of a project. */
+export const channel = object({
+  name: text("Name of the channel."),
+  default: flag("Whether it is the default channel, which latest means."),
+  newest: text("Highest version that it offers; null: none.").nullable(),
+  releases: list(
+    object({
+      version: member(version, "Version of the release."),
+      promoted: member(timestamp.nullable(), "Time of the promotion; null before the first one."),
+      halted: member(
+        object({
+          reason: text("Reason, as published."),
+          at: member(timestamp, "Time of the halt."),
+        }).nullable(),
+        "Why the channel does not offer it; null: it does.",
+      ),
+    }),
+    "Releases of the channel that are not withdrawn, newest first.",
+  ),
+});
+
+export const channelList = document("The channels of a project.", {
+  channels: list(channel, "Channels of catalog.yaml, the default one first; empty: it names none."),
+  in_no_channel: texts("Cut releases that no channel has, newest first."),
+});
+export const channelShow = document("The releases of a channel.", channel.shape);
+export const channelChange = document("The ledger lines that change a channel.", {
+  events: list(event, "The new lines."),
+  newest: object({ before: newest("before"), after: newest("after") }).meta({
+    description: "Newest release of the channel.",
+  }),
   dry_run: dryRun,
 });
 

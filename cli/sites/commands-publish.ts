@@ -30,6 +30,62 @@ const allowUncommitted = [
 ] as const;
 
 /** Commands for signing, publishing and withdrawing a site, in the order of their help. */
+export function addChannels(program: CommandUnknownOpts, run: Run): void {
+  const halted = 'relcat channel halt stable 26.09.001 --reason "Loses settings on update."';
+  const channel = row(program, "channel", "Show and change which channels offer a release.", halted);
+  row(channel, "list", "List the channels with their newest release.", "relcat channel list").action(() =>
+    run(async (host) => (await import("../catalog/channels.ts")).listChannels(host)),
+  );
+  row(channel, "show", "List the releases of a channel.", "relcat channel show stable")
+    .argument(...channelArgument)
+    .action((name) => run(async (host) => (await import("../catalog/channels.ts")).showChannel(name, host)));
+  const promoted = "relcat channel promote 26.09.001 stable";
+  row(channel, "promote", "Offer a cut release in a channel.", promoted)
+    .argument("<version>", "YY.MM.NNN")
+    .argument(...channelArgument)
+    .option(...noBase)
+    .option(...ledgerTime)
+    .option(...yes)
+    .option(...dryRun)
+    .action((version, name, options) =>
+      run(async (host) =>
+        (await import("../catalog/channel.ts")).changeChannels("promote", [version, name], options, host),
+      ),
+    );
+  row(channel, "halt", "Take a release out of a channel, with a reason.", halted)
+    .argument(...channelArgument)
+    .argument("<version>", "YY.MM.NNN")
+    .requiredOption("--reason <text>", "reason, which is published")
+    .option("--publish <site>", "then run relcat release SITE VERSION --push")
+    .option(...noBase)
+    .option(...ledgerTime)
+    .option(...yes)
+    .option(...dryRun)
+    .action((name, version, { publish, ...options }) =>
+      run(async (host) => {
+        const { changeChannels } = await import("../catalog/channel.ts");
+        const { release } = await import("./release.ts");
+        const then = (halted: string) => release(publish ?? "", [halted], { push: true, yes: true }, host);
+        return changeChannels("halt", [name, version], options, host, publish ? then : undefined);
+      }),
+    );
+  row(channel, "resume", "Offer a halted release again.", "relcat channel resume stable 26.09.001")
+    .argument(...channelArgument)
+    .argument("<version>", "YY.MM.NNN")
+    .option(...noBase)
+    .option(...ledgerTime)
+    .option(...yes)
+    .option(...dryRun)
+    .action((name, version, options) =>
+      run(async (host) =>
+        (await import("../catalog/channel.ts")).changeChannels("resume", [name, version], options, host),
+      ),
+    );
+}
+
+const channelArgument = ["<channel>", "name of a channel in catalog.yaml"] as const;
+const ledgerTime = ["--now <time>", "time of the ledger lines; default: the clock"] as const;
+
 export function addPublishing(program: CommandUnknownOpts, run: Run): void {
   program.commandsGroup("Publish:");
   addRelease(program, run);
@@ -137,6 +193,7 @@ function addDownload(program: CommandUnknownOpts, run: Run): void {
       "choose one of several files of the type, such as arch=arm64; may be repeated",
       collected,
     )
+    .option("--channel <name>", "channel whose newest release is meant; default: that of the site")
     .option("-o, --out <file>", "file to write; default: its name in the catalog, in the current folder")
     .action((which, packageType, options) =>
       run(async (host) => (await import("./download.ts")).download(which, packageType, options, host)),

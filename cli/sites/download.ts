@@ -7,6 +7,7 @@ import { type TrustOptions, trustedPlace } from "./trusted-place.ts";
 export interface DownloadOptions extends TrustOptions {
   from: string;
   set?: string[];
+  channel?: string;
   out?: string;
 }
 
@@ -14,13 +15,13 @@ export interface DownloadOptions extends TrustOptions {
 export async function download(
   which: string,
   packageType: string,
-  { from, set = [], out, ...trust }: DownloadOptions,
+  { from, set = [], channel, out, ...trust }: DownloadOptions,
   host: Host,
 ): Promise<number> {
   const known = await trustedPlace(from, trust, host);
   const reading = showReading(host, () => performance.now(), "Downloading");
   const origin = originOf({ from, ...trust });
-  const request = { which, packageType, settings: set, out, origin, onProgress: reading.onProgress };
+  const request = { which, packageType, settings: set, channel, out, origin, onProgress: reading.onProgress };
   const done = await downloadArtifact(known, request).finally(reading.end);
   answer<"download">(host, { ...done }, () =>
     done.result === "present"

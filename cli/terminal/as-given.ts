@@ -19,7 +19,7 @@ const repeated: Readonly<Record<string, readonly ("site" | "out")[]>> = {
 };
 
 const verbs =
-  "build|check|completion|controller|cut|devices|download|history|import|ingest|init|inspect|ledger|list|login|logout|new|notes|plan|publish|reinstate|release|retract|rollback|schema|serve|sign|status|templates|trust|uncut|upload|verify";
+  "build|channel|check|completion|controller|cut|devices|download|history|import|ingest|init|inspect|ledger|list|login|logout|new|notes|plan|publish|reinstate|release|retract|rollback|schema|serve|sign|status|templates|trust|uncut|upload|verify";
 
 /** A command in a sentence, up to the next part of the sentence. */
 const command = new RegExp(`\\brelcat (${verbs})(?![\\w-])((?:(?![,;:)]|\\.(?:\\s|$)|\\brelcat\\b).)*)`, "g");

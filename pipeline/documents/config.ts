@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { DocumentFormat } from "../../inspect/documents.ts";
 import {
+  channelName,
   date,
   expects,
   flag,
@@ -12,6 +13,7 @@ import {
   osVersion,
   packageType,
   table,
+  tableBy,
   text,
   versionBound,
 } from "../../shared/fields.ts";
@@ -242,6 +244,10 @@ export const configSchema = object({
     .meta({
       description: "Contents of .well-known/security.txt (RFC 9116), in signed sites; default: none.",
     }),
+  channels: tableBy(channelName, object({})).optional().meta({
+    description:
+      "Channels of releases, such as stable and beta; the first one is the default. Without it, each release is offered.",
+  }),
   lines: z
     .record(
       text(
@@ -365,6 +371,8 @@ export interface Settings {
   security: WrittenConfig["security"];
   /** By month, or `default`; empty: nothing is said about support. */
   lines: SupportLines;
+  /** Names of channels, the default one first; empty: each release is offered. */
+  channels: readonly string[];
   ledgerBase: string;
   /** Title by key, in display order. */
   components: ReadonlyMap<string, string>;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import {
+  channelName,
   checksum,
   expects,
   id,
@@ -53,12 +54,36 @@ const reinstateSchema = object({ event: z.literal("reinstate"), id, at: timestam
 /** Later ids start at next_id; lower ids belong to records that the public list does not show. */
 const reserveSchema = object({ event: z.literal("reserve"), next_id: id, at: timestamp });
 
+/** Offers a cut release in a channel, for ever or until it is halted. */
+const promoteSchema = object({ event: z.literal("promote"), channel: channelName, version, at: timestamp });
+
+/** Takes a release out of a channel. */
+const haltSchema = object({
+  event: z.literal("halt"),
+  channel: channelName,
+  version,
+  reason: line,
+  at: timestamp,
+});
+
+/** Offers a halted release again. */
+const resumeSchema = object({ event: z.literal("resume"), channel: channelName, version, at: timestamp });
+
 /** One line of releases/ledger.jsonl; key order determines the bytes. */
 export const ledgerEventSchema = z
   .discriminatedUnion(
     "event",
-    [addSchema, reviseSchema, retractSchema, reinstateSchema, reserveSchema],
-    expects("option-value", "add, revise, retract, reinstate or reserve"),
+    [
+      addSchema,
+      reviseSchema,
+      retractSchema,
+      reinstateSchema,
+      reserveSchema,
+      promoteSchema,
+      haltSchema,
+      resumeSchema,
+    ],
+    expects("option-value", "add, revise, retract, reinstate, reserve, promote, halt or resume"),
   )
   .meta({ title: "Ledger event" });
 
@@ -67,4 +92,8 @@ export type ReviseEvent = z.infer<typeof reviseSchema>;
 export type RetractEvent = z.infer<typeof retractSchema>;
 export type ReinstateEvent = z.infer<typeof reinstateSchema>;
 export type ReserveEvent = z.infer<typeof reserveSchema>;
+export type ChannelEvent =
+  | z.infer<typeof promoteSchema>
+  | z.infer<typeof haltSchema>
+  | z.infer<typeof resumeSchema>;
 export type LedgerEvent = z.infer<typeof ledgerEventSchema>;

@@ -148,6 +148,19 @@ export const planSchema = object({
     .meta({
       description: "Records that are not cut and that package feeds leave out; absent if there are none.",
     }),
+  channels: list(
+    object({
+      channel: line,
+      version: anyText,
+      change: z.enum(["offered", "halted", "left"]).meta({
+        description:
+          "offered: promoted or resumed; halted: out of it, with a reason; left: out of it, because it is withdrawn.",
+      }),
+      reason: line.nullable().meta({ description: "Reason of a halt; otherwise null." }),
+    }),
+  )
+    .optional()
+    .meta({ description: "Releases that enter or leave a channel; absent if there are none." }),
   configuration: list(configurationChange),
   missing: list(object({ version, artifact: line })).meta({
     description: "Artifacts that `expected:` requires and a release with new ids lacks.",

@@ -81,6 +81,19 @@ export interface PublishedRelease {
   replacements: ReadonlyMap<number, Replacement>;
   /** Public events of each record by id, oldest first. */
   histories: ReadonlyMap<number, readonly RecordEvent[]>;
+  /** In the order of catalog.yaml; absent: the project has none. */
+  channels?: readonly ReleaseChannel[] | undefined;
+}
+
+/** A release in a channel. */
+export interface ReleaseChannel {
+  name: string;
+  /** Time of its promotion; null before the first promotion of the ledger. */
+  promoted: string | null;
+  /** null: it is offered. */
+  halt: { reason: string; at: string } | null;
+  /** Time of its last line in the ledger; null if it has none. */
+  changed: string | null;
 }
 
 /** An event in the life of a record. */
@@ -106,6 +119,8 @@ export interface ReleaseSummary {
   /** Not retracted, id descending. */
   packages: readonly { id: number; platform: number; packageType: string }[];
   retracted: readonly RetractedRecord[];
+  /** In the order of catalog.yaml; absent: the project has none. */
+  channels?: readonly ReleaseChannel[] | undefined;
 }
 
 /** A release's part of the files that span releases. Each list is in the order of the release's packages. */
@@ -199,6 +214,7 @@ export type SiteConfig = Pick<
   | "packageTypes"
   | "lines"
   | "security"
+  | "channels"
   | "feeds"
   | "feedKeys"
   | "rpmSigners"
@@ -210,7 +226,7 @@ export type SiteConfig = Pick<
 export type NotesConfig = Pick<Settings, "product" | "components" | "kinds" | "refs">;
 
 /** The part that decides which packages a feed lists. */
-export type FeedConfig = Pick<Settings, "feeds" | "baseUrl">;
+export type FeedConfig = Pick<Settings, "feeds" | "baseUrl" | "channels">;
 
 /** Notes in display order: components and kinds as configured, without empty ones. */
 export interface NoteSection {

@@ -10,6 +10,8 @@ import { planSchema } from "./plan.ts";
 import { releaseSchema } from "./release.ts";
 import {
   buildSchema,
+  channelSchema,
+  channelsSchema,
   feedsDocumentSchema,
   goneSchema,
   latestSchema,
@@ -37,6 +39,8 @@ export const documentSchemas = {
   latest: latestSchema,
   versions: versionsSchema,
   lines: linesSchema,
+  channels: channelsSchema,
+  channel: channelSchema,
   gone: goneSchema,
   build: buildSchema,
   feeds: feedsDocumentSchema,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import {
+  channelName,
   checksum,
   date,
   expects,
@@ -178,33 +179,70 @@ export const versionsSchema = opened(
   }).meta({ title: "Versions for update programs" }),
 );
 
+const latestMembers = {
+  schema_version: schemaVersion,
+  version: version.nullable(),
+  ...forMachines,
+  packages: list(
+    object({
+      package_type: packageType,
+      version,
+      ...forMachines,
+      id,
+      name,
+      file: name,
+      url,
+      size: size.nullable(),
+      sha256: sha256.nullable().meta({ description: "null for an imported record without a value." }),
+      operating_system: line,
+      platform: id,
+      min_os_version: osVersion.nullable(),
+      max_os_version: osVersion.nullable(),
+      gui_only: flag,
+      headless: flag,
+      arch: arch.optional(),
+    }),
+  ),
+};
+
 /** api/v1/latest.json: the data that installers need, with the newest version of each package type. */
-export const latestSchema = opened(
+export const latestSchema = opened(object(latestMembers).meta({ title: "Latest packages" }));
+
+/** api/v1/channel/index.json, in sites with channels: which releases each channel offers. */
+export const channelsSchema = opened(
   object({
     schema_version: schemaVersion,
-    version: version.nullable(),
-    ...forMachines,
-    packages: list(
+    default: channelName.meta({ description: "The channel that `latest` means." }),
+    channels: list(
       object({
-        package_type: packageType,
-        version,
-        ...forMachines,
-        id,
-        name,
-        file: name,
+        name: channelName,
         url,
-        size: size.nullable(),
-        sha256: sha256.nullable().meta({ description: "null for an imported record without a value." }),
-        operating_system: line,
-        platform: id,
-        min_os_version: osVersion.nullable(),
-        max_os_version: osVersion.nullable(),
-        gui_only: flag,
-        headless: flag,
-        arch: arch.optional(),
+        versions: list(version).meta({ description: "Releases that it offers, newest first." }),
       }),
     ),
-  }).meta({ title: "Latest packages" }),
+  }).meta({ title: "Channels" }),
+);
+
+/** api/v1/channel/{name}.json: latest.json of the channel, followed by its releases. */
+export const channelSchema = opened(
+  object({
+    ...latestMembers,
+    channel: channelName,
+    releases: list(
+      object({
+        version,
+        date,
+        ...forMachines,
+        promoted_at: timestamp.nullable().meta({
+          description: "Time of the promotion; null for releases from before the first one.",
+        }),
+        halted: object({ reason: line, at: timestamp })
+          .nullable()
+          .meta({ description: "Why the channel does not offer it; null: it does." }),
+        url,
+      }),
+    ).meta({ description: "Releases of the channel, newest first." }),
+  }).meta({ title: "Channel" }),
 );
 
 /** api/v1/package/{id}/gone.json: the body of a 410. */
@@ -274,6 +312,8 @@ export const linesSchema = opened(
 );
 
 export type LinesDocument = z.infer<typeof linesSchema>;
+export type ChannelsDocument = z.infer<typeof channelsSchema>;
+export type ChannelDocument = z.infer<typeof channelSchema>;
 export type BuildDocument = z.infer<typeof buildSchema>;
 export type BuildCopies = NonNullable<BuildDocument["copies"]>;
 export type FeedsDocument = z.infer<typeof feedsDocumentSchema>;

@@ -259,6 +259,7 @@ function releaseKey({ basis, version, files, ledger, newIds, inFeeds }: ReleaseB
   });
   // The page of a release has the history of each record, of which an entry has only the end.
   const changes = entries.map(({ add }) => ledger.changesOf(add.id));
-  const parts = [basis, version, files, entries, replacements, changes, newIds, inFeeds];
+  const channels = [...ledger.channels.byName].map(([name, members]) => [name, members.get(version)]);
+  const parts = [basis, version, files, entries, replacements, changes, channels, newIds, inFeeds];
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }

@@ -25,7 +25,7 @@ interface Listed {
 }
 
 /** @param place of an entry in catalog.yaml */
-export function feedCheck({ feeds }: Settings, place: CatalogHead["configPlace"]): FeedCheck {
+export function feedCheck({ feeds, channels }: Settings, place: CatalogHead["configPlace"]): FeedCheck {
   const byName = new Map<string, Listed[]>();
   const foreign = new Map<AptSuite, ForeignBounds>();
   return {
@@ -39,7 +39,9 @@ export function feedCheck({ feeds }: Settings, place: CatalogHead["configPlace"]
         listed.push({ id, isNew: ledgerState === "new", version, artifact });
         byName.set(key, listed);
         if (repository.format !== "deb") continue;
-        for (const suite of feeds.apt?.suites ?? []) noteForeign(foreign, suite, artifact, version);
+        // Suites of other channels take the same files.
+        const suites = feeds.apt?.suites.filter(({ channel }) => channel === channels[0]);
+        for (const suite of suites ?? []) noteForeign(foreign, suite, artifact, version);
       }
     },
     finish: () => [
@@ -106,7 +108,7 @@ function duplicates(listed: readonly Listed[], feeds: FeedSettings): Problem[] {
 function indexesOf(artifact: ArtifactOutline, { apt, yum, helm }: FeedSettings): string[] {
   if (artifact.repository?.format === "helm") return helm ? ["the index of charts"] : [];
   if (artifact.repository?.format === "rpm")
-    return yum ? yumReposOf(artifact.file, yum).map((name) => `the repository ${name}`) : [];
+    return yum ? yumReposOf(artifact.file, yum).map(({ name }) => `the repository ${name}`) : [];
   const suites = apt?.suites.filter((suite) => isInSuite(suite, recordOf(artifact))) ?? [];
   return suites.map(({ name }) => `the suite ${name}`);
 }

@@ -92,6 +92,10 @@ function hasRecordsOf({ byIdentity }: Pick<Ledger, "byIdentity">, text: string):
   });
 }
 
+/** The ledger of the base revision; empty if git cannot tell. */
+export const settledText = async ({ folder, found: { base } }: LedgerBase): Promise<string> =>
+  base ? readLedgerBlob(folder, base.blob) : "";
+
 const linesOf = (text: string): number => text.split("\n").length - 1;
 
 function lossOf(

@@ -1,8 +1,14 @@
 import { createHash } from "node:crypto";
 import type { Code, Place, Problem } from "../../shared/errors.ts";
 import type { Source } from "../../shared/source.ts";
-import { type AddEvent, type LedgerEvent, ledgerEventSchema } from "../documents/ledger.ts";
+import {
+  type AddEvent,
+  type ChannelEvent,
+  type LedgerEvent,
+  ledgerEventSchema,
+} from "../documents/ledger.ts";
 import { display } from "../project/display.ts";
+import { isChannelEvent, LedgerChannels } from "./ledger-channels.ts";
 import { type Change, type Entry, LedgerRecords } from "./ledger-records.ts";
 
 /** The ledger and its current state. */
@@ -21,6 +27,7 @@ export interface Ledger {
   /** Events of a record after the one that adds it, in order. */
   changesOf(id: number): readonly Change[];
   versions: ReadonlySet<string>;
+  channels: LedgerChannels;
   /** Number of lines that are not about private records. */
   publicLines: number;
   nextId: number;
@@ -58,6 +65,7 @@ class LedgerFold {
   private readonly pieces: string[] = [];
   private readonly events: LedgerEvent[] = [];
   private readonly records = new LedgerRecords();
+  private readonly channels = new LedgerChannels();
   /** Lines other than add events, to detect repetitions. A repeated add event is found by its id. */
   private readonly others = new Map<string, number>();
   private nextId = 1;
@@ -69,7 +77,7 @@ class LedgerFold {
   }
 
   ledger(): Ledger {
-    const { file, pieces, events, records, nextId, newest } = this;
+    const { file, pieces, events, records, channels, nextId, newest } = this;
     return {
       file,
       get text() {
@@ -82,6 +90,7 @@ class LedgerFold {
       ofVersion: (version) => records.ofVersion(version),
       changesOf: (id) => records.changesOf(id),
       versions: records.versions(),
+      channels,
       publicLines: events.length - records.privateEvents(),
       nextId,
       newest,
@@ -167,13 +176,14 @@ class LedgerFold {
     this.order(event);
     if (event.event === "add") this.add(event);
     else if (event.event === "reserve") this.nextId = Math.max(this.nextId, event.next_id);
+    else if (isChannelEvent(event)) this.channel(event);
     else this.change(event);
   }
 
   /** Imported lines have another catalog's dates, so their order is checked per id. */
   private order(event: LedgerEvent): void {
     const imported = "imported" in event && event.imported === true;
-    const floor = imported ? (this.records.byId.get(event.id)?.modified ?? "") : this.newest;
+    const floor = imported && "id" in event ? (this.records.byId.get(event.id)?.modified ?? "") : this.newest;
     if (event.at < floor) {
       const hint = "Lines were reordered or edited: restore the ledger from version control.";
       this.refuse("ledger-order", `the event is dated ${event.at}, before an earlier line's ${floor}`, hint);
@@ -203,13 +213,21 @@ class LedgerFold {
     const fault = entry
       ? this.faultOf(event, entry)
       : `${event.event} names the id ${event.id}, which no line before it adds`;
-    if (!entry || fault) {
-      const hint =
-        "A line before this one was removed or this one was edited: restore the ledger from version control.";
-      this.refuse("ledger-event", fault ?? "", hint);
-      return;
-    }
-    this.records.change(entry, event);
+    if (!entry || fault) this.refuseEvent(fault ?? "");
+    else this.records.change(entry, event);
+  }
+
+  private channel(event: ChannelEvent): void {
+    const { event: kind, version } = event;
+    const fault = this.channels.faultOf(event, this.records.ofVersion(version));
+    if (fault) this.refuseEvent(`${kind} names ${version}, which ${fault}`);
+    else this.channels.apply(event);
+  }
+
+  private refuseEvent(fault: string): void {
+    const hint =
+      "A line before this one was removed or this one was edited: restore the ledger from version control.";
+    this.refuse("ledger-event", fault, hint);
   }
 
   private faultOf(event: Change, { retraction }: Entry): string | undefined {

@@ -14,6 +14,7 @@ import type { Catalog, CatalogHead } from "./catalog.ts";
 import { completenessCheck } from "./completeness.ts";
 import { acceptedOnce, applyExceptions, type Finding } from "./exceptions.ts";
 import { feedCheck } from "./feed-check.ts";
+import { unnamedChannels } from "./ledger-channels.ts";
 import { identity } from "./ledger-records.ts";
 import { openProject, type Project } from "./open-project.ts";
 
@@ -151,7 +152,11 @@ function reviewer(
   scope: Scope,
 ): Pick<OpenCatalog, "nextId" | "identify" | "isSound" | "finish"> {
   const { config, ledger, exceptions, isConsequence } = project;
-  const problems = [...scope.misplaced, ...project.problems];
+  const problems = [
+    ...scope.misplaced,
+    ...project.problems,
+    ...unnamedChannels(ledger, config.channels, project.configPlace(["channels"])),
+  ];
   const findings: Finding[] = [];
   const missing: Problem[] = [];
   const ids = idAssignment(ledger, scope.allocate);

@@ -12,6 +12,7 @@ import { type ArtifactOutline, isPrivate } from "../records/normalize.ts";
 import { asImported } from "../records/verbatim.ts";
 import type { IdentifiedOutline, IdentifiedRelease, Package } from "./assign-ids.ts";
 import type { Ledger } from "./ledger.ts";
+import { channelsOf } from "./ledger-channels.ts";
 import type { Change } from "./ledger-records.ts";
 
 /** The public view of a release; private records are dropped here. */
@@ -22,7 +23,7 @@ export function publishRelease(
 ): PublishedRelease {
   const address = addressing(config);
   return {
-    ...headOf(release, ledger),
+    ...headOf(release, ledger, config),
     corrected: release.release.corrected,
     notes: release.release.notes,
     replacements: replacements(publicOf(release), ledger),
@@ -44,10 +45,14 @@ export function publicPackages(
 }
 
 /** The part of a release that stays in memory, because pages and lists across releases need it. */
-export function summarizeRelease(identified: IdentifiedOutline, ledger: Ledger): ReleaseSummary {
+export function summarizeRelease(
+  identified: IdentifiedOutline,
+  ledger: Ledger,
+  config: Pick<Settings, "channels">,
+): ReleaseSummary {
   const { corrected, securityNotes } = identified.release;
   return {
-    ...headOf(identified, ledger),
+    ...headOf(identified, ledger, config),
     corrected,
     ...(securityNotes && { securityNotes }),
     packages: listed(identified).map(({ id, artifact: { content } }) => {
@@ -56,7 +61,7 @@ export function summarizeRelease(identified: IdentifiedOutline, ledger: Ledger):
   };
 }
 
-function headOf(identified: IdentifiedOutline, ledger: Ledger) {
+function headOf(identified: IdentifiedOutline, ledger: Ledger, config: Pick<Settings, "channels">) {
   const { version, date, summary } = identified.release;
   return {
     version,
@@ -65,6 +70,7 @@ function headOf(identified: IdentifiedOutline, ledger: Ledger) {
     summary,
     provisional: isProvisional(identified, ledger),
     retracted: publicOf(identified).flatMap((entry) => retracted(entry)),
+    channels: channelsOf(version, ledger.channels, config.channels),
   };
 }
 

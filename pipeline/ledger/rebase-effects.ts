@@ -1,8 +1,6 @@
 import type { AddEvent, LedgerEvent, RetractEvent } from "../documents/ledger.ts";
-import type { Entry, Retraction } from "./ledger-records.ts";
-
-/** An event of an existing record. */
-export type Change = Exclude<LedgerEvent, { event: "add" | "reserve" }>;
+import { isChannelEvent } from "./ledger-channels.ts";
+import type { Change, Entry, Retraction } from "./ledger-records.ts";
 
 /** State of a record, as far as merging events needs it. */
 export interface RecordState {
@@ -38,7 +36,8 @@ export function stateAfter(event: Change): Partial<RecordState> {
   return { retraction: { reason: event.reason, replaced_by: event.replaced_by, at: event.at } };
 }
 
-const isChange = (event: LedgerEvent): event is Change => event.event !== "add" && event.event !== "reserve";
+const isChange = (event: LedgerEvent): event is Change =>
+  event.event !== "add" && event.event !== "reserve" && !isChannelEvent(event);
 
 const topic = ({ event, id }: Change) => `${event === "revise" ? "content" : "retraction"} ${id}`;
 

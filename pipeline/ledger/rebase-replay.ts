@@ -1,19 +1,12 @@
 import type { Problem } from "../../shared/errors.ts";
 import { lineOf } from "../../shared/version.ts";
-import type { AddEvent, LedgerEvent } from "../documents/ledger.ts";
+import type { AddEvent, ChannelEvent, LedgerEvent } from "../documents/ledger.ts";
 import { display } from "../project/display.ts";
 import { laterThan } from "../project/event-time.ts";
 import type { Ledger } from "./ledger.ts";
-import { identity } from "./ledger-records.ts";
-import {
-  type Change,
-  lastWords,
-  newState,
-  type RecordState,
-  stateAfter,
-  stateOf,
-  withEffect,
-} from "./rebase-effects.ts";
+import { isChannelEvent, type LedgerChannels } from "./ledger-channels.ts";
+import { type Change, identity } from "./ledger-records.ts";
+import { lastWords, newState, type RecordState, stateAfter, stateOf, withEffect } from "./rebase-effects.ts";
 
 /** One of our records with its new id. */
 export interface MovedRecord {
@@ -32,6 +25,8 @@ export class Replay {
   readonly events: LedgerEvent[] = [];
   readonly moved: MovedRecord[] = [];
   readonly overtaken: number[] = [];
+  /** Our changes of channels that have no effect any more. */
+  readonly dropped: ChannelEvent[] = [];
   readonly problems: Problem[] = [];
   private readonly base: Ledger;
   private readonly own: Ledger;
@@ -40,6 +35,7 @@ export class Replay {
   /** Our ids, mapped to the ids of the same artifacts in the result. */
   private readonly ids = new Map<number, number>();
   private readonly states = new Map<number, RecordState>();
+  private readonly channels: LedgerChannels;
   private nextId: number;
   /** The last assigned date, and the date it replaced. */
   private newest: string | undefined;
@@ -52,6 +48,7 @@ export class Replay {
     this.onto = onto;
     this.start = start;
     this.nextId = base.nextId;
+    this.channels = base.channels.copy();
     for (const entry of base.byId.values()) this.states.set(entry.add.id, stateOf(entry));
     for (const { add } of own.byId.values()) {
       const known = base.byIdentity.get(identity(add.version, add.file));
@@ -69,7 +66,8 @@ export class Replay {
       if (event.next_id <= this.nextId) return;
       this.nextId = event.next_id;
       this.events.push({ ...event, at: this.date(event.at) });
-    } else this.change(event);
+    } else if (isChannelEvent(event)) this.channel(event);
+    else this.change(event);
   }
 
   private add(event: AddEvent): void {
@@ -100,6 +98,30 @@ export class Replay {
     const dated = this.dated(effect, state);
     this.states.set(moved.id, { ...state, ...stateAfter(dated), at: dated.at });
     this.events.push(dated);
+  }
+
+  /** If both sides changed the channel in the same way, or the base withdrew the release, our line is left out. */
+  private channel(event: ChannelEvent): void {
+    const { version } = event;
+    const ours = this.own.ofVersion(version).flatMap(({ add }) => this.ids.get(add.id) ?? []);
+    if (ours.length === 0) return void this.lost(event, this.own.ofVersion(version)[0]?.add.id ?? 0);
+    if (this.channels.byName.size === 0 && this.refuseBeginning(event)) return;
+    const states = ours.flatMap((id) => this.states.get(id) ?? []);
+    if (this.channels.faultOf(event, states)) return void this.dropped.push(event);
+    const dated = { ...event, at: this.date(event.at) };
+    this.channels.apply(dated);
+    this.events.push(dated);
+  }
+
+  /** Our first change of a channel says which releases stay in the default one, and could not know these. */
+  private refuseBeginning(event: ChannelEvent): boolean {
+    const unknown = [...this.base.versions].filter((version) => !this.own.versions.has(version)).sort();
+    if (unknown.length === 0) return false;
+    const { onto } = this;
+    const message = `our ${event.event} of ${event.version} is the first change of a channel, and ${onto} has cut ${unknown.join(", ")}, which would be in no channel`;
+    const hint = `Take ${onto}'s ledger, cut our releases again, then run the relcat channel commands again.`;
+    if (this.problems.length === 0) this.problems.push(this.problem("rebase-conflict", event, message, hint));
+    return true;
   }
 
   /** True if we knew of the base's retraction, because our ledger has it too. */
@@ -162,7 +184,7 @@ export class Replay {
     return this.problem("rebase-conflict", event, message, hint);
   }
 
-  private lost(event: Change, id: number): undefined {
+  private lost(event: Change | ChannelEvent, id: number): undefined {
     const add = this.own.byId.get(id)?.add;
     const what = add ? `${display(add.file)} of ${add.version}` : "a record";
     const { onto } = this;

@@ -1,5 +1,5 @@
 import { throwErrors } from "../../shared/errors.ts";
-import type { LedgerEvent } from "../documents/ledger.ts";
+import type { ChannelEvent, LedgerEvent } from "../documents/ledger.ts";
 import type { LedgerChange } from "./change.ts";
 import { type Ledger, ledgerLine, readLedger } from "./ledger.ts";
 import { type MovedRecord, Replay, type Start } from "./rebase-replay.ts";
@@ -29,6 +29,8 @@ export interface Rebase extends LedgerChange {
   moved: MovedRecord[];
   /** Our revisions that are no longer allowed, by record id. */
   overtaken: number[];
+  /** Our changes of channels that have no effect any more. */
+  dropped: ChannelEvent[];
   /** Versions with new records on both sides. */
   cutTwice: string[];
 }
@@ -51,10 +53,11 @@ export function decideRebase({ onto, ours, shared }: Sides, before: string, star
   const replay = new Replay(base, own, onto.name, start);
   replay.run(due);
   throwErrors(replay.problems);
-  const { events, overtaken } = replay;
+  const { events, overtaken, dropped } = replay;
   const moved = replay.moved.filter(({ from, to }) => from !== to).sort((a, b) => a.from - b.from);
   const cutTwice = versionsOfBoth(base, replay, earlier);
-  return { events, before, after: base.text + events.map(ledgerLine).join(""), moved, overtaken, cutTwice };
+  const after = base.text + events.map(ledgerLine).join("");
+  return { events, before, after, moved, overtaken, dropped, cutTwice };
 }
 
 const lines = (text: string) => text.split("\n");

@@ -1,9 +1,11 @@
 import { failure } from "../../shared/errors.ts";
+import type { LedgerEvent } from "../documents/ledger.ts";
 import { requireFolder } from "../system/files.ts";
 import { showFile } from "../system/git/git-revision.ts";
 import { withWriteLock } from "../system/lock.ts";
 import type { LedgerChange } from "./change.ts";
 import type { Ledger } from "./ledger.ts";
+import { isChannelEvent } from "./ledger-channels.ts";
 import { deliverLedger, type LedgerContext, readLedgerNow } from "./ledger-file.ts";
 
 /**
@@ -58,12 +60,13 @@ export function decideUncut(
   }
   const ids = new Set(entries.map((entry) => entry.add.id));
   const events = ledger.events.slice(first);
-  const other = events.find((event) => !("id" in event) || !ids.has(event.id));
+  const isOwn = (event: LedgerEvent) => ("id" in event ? ids.has(event.id) : versionOf(event) === version);
+  const other = events.find((event) => !isOwn(event));
   if (other) {
     const what =
       other.event === "add"
         ? other.version
-        : `the ${other.event} of id ${"id" in other ? other.id : other.next_id}`;
+        : `the ${other.event} of ${versionOf(other) ?? `id ${"id" in other ? other.id : "next_id" in other && other.next_id}`}`;
     throw failure(
       "version-not-last",
       `${version} is not the last in the ledger: ${what} came after it`,
@@ -73,3 +76,7 @@ export function decideUncut(
   const after = lines.slice(0, first).map((line) => `${line}\n`);
   return { events, before: ledger.text, after: after.join("") };
 }
+
+/** The release that a change of a channel names. */
+const versionOf = (event: LedgerEvent): string | undefined =>
+  isChannelEvent(event) ? event.version : undefined;

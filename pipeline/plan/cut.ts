@@ -170,6 +170,9 @@ function commitMessage(before: string, ledger: Ledger, versions: readonly string
 function headingOf(event: LedgerEvent, { byId }: Ledger): string {
   if (event.event === "reserve") return `Reserve the ids below ${event.next_id}`;
   if (event.event === "add") return `Cut ${event.version}`;
+  if (event.event === "promote") return `Promote ${event.version} into ${event.channel}`;
+  if (event.event === "resume") return `Resume ${event.version} in ${event.channel}`;
+  if (event.event === "halt") return `Halt ${event.version} in ${event.channel}: ${event.reason}`;
   const version = byId.get(event.id)?.add.version ?? "";
   if (event.event === "revise") return `Revise NAME (${version})`;
   if (event.event === "reinstate") return `Reinstate NAME (${version})`;

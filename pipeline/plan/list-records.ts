@@ -8,6 +8,7 @@ import {
 import { isLine, isVersion } from "../../shared/version.ts";
 import type { Config } from "../documents/config.ts";
 import type { Package } from "../ledger/assign-ids.ts";
+import { offeredVersions } from "../ledger/ledger-channels.ts";
 import { publicPackages } from "../ledger/publish-records.ts";
 import { display } from "../project/display.ts";
 import { nearestName } from "../project/unknown-type.ts";
@@ -39,7 +40,7 @@ export interface ListedRecord {
  * @throws RelcatError usage for terms that cannot match
  */
 export function listRecords(
-  { identified, config }: ListedCatalog,
+  { identified, config, ledger }: ListedCatalog,
   terms: readonly string[],
   all: boolean,
 ): ListedRecord[] {
@@ -73,7 +74,10 @@ export function listRecords(
   const { architectures, others } = splitArchitecture(parameters);
   const fitting = listed.filter(({ arch }) => architectures.every((text) => matcher(text)(arch)));
   const rows = fitting.map(({ record }) => record);
-  return select(indexRecords(rows), readListQuery(others)).flatMap((position) => fitting[position] ?? []);
+  const offered = offeredVersions(ledger.channels, config.channels);
+  return select(indexRecords(rows, offered), readListQuery(others)).flatMap(
+    (position) => fitting[position] ?? [],
+  );
 }
 
 function stateOf({ ledgerState, retraction }: Package): RecordState {

@@ -89,6 +89,7 @@ function decidePlan(
   const changes = compareRecords(baseline, { snapshot, config, stateOf: ledgerStates(catalog, cut) });
   const merged = { ...changes, removed: removedRows(changes, catalog, baseline) };
   const { removed, retracted, reinstated, added, changed } = merged;
+  const channels = compareChannels(baseline.snapshot, snapshot);
   const gaps = newFeedGaps(catalog).map(({ command: _, ...gap }) => gap);
   const dropped = catalog.problems.filter(({ code }) => code === "artifact-dropped").map(problemRow);
   const plan: Omit<Plan, "digest"> = {
@@ -110,6 +111,7 @@ function decidePlan(
     releases: compareReleases(baseline.snapshot, snapshot),
     feeds: compareFeeds(baseline.snapshot, snapshot),
     ...(gaps.length > 0 && { not_in_feeds: gaps }),
+    ...(channels.length > 0 && { channels }),
     configuration: configurationRows(changes, catalog),
     missing: missingRows(catalog, cut, versions),
     ...(dropped.length > 0 && { dropped }),
@@ -122,11 +124,10 @@ function decidePlan(
 
 /** True if publishing would change anything. */
 export function hasChanges(plan: Plan): boolean {
-  const { added, changed, removed, retracted, reinstated, revised, renamed, releases, feeds, configuration } =
-    plan;
+  const { added, changed, removed, retracted, reinstated, revised, renamed, releases, feeds } = plan;
   const lists = [
     ...[added, changed, removed, retracted, reinstated, revised, renamed, releases, feeds],
-    configuration,
+    ...[plan.configuration, plan.channels ?? []],
   ];
   const { documents, private: hidden, ledger } = plan;
   return (
@@ -135,6 +136,26 @@ export function hasChanges(plan: Plan): boolean {
     hidden.added + hidden.changed + hidden.removed > 0 ||
     (documents !== null && Object.values(documents).some((paths) => paths.length > 0))
   );
+}
+
+/** Releases that enter or leave a channel. A list contains no information about channels. */
+function compareChannels(before: Snapshot, after: Snapshot): NonNullable<Plan["channels"]> {
+  if (!before.channels || !after.channels) return [];
+  const old = new Map(before.channels.map((channel) => [channel.name, channel]));
+  return after.channels.flatMap(({ name: channel, releases }) => {
+    const earlier = new Map(old.get(channel)?.releases.map((release) => [release.version, release]));
+    const now = new Set(releases.map(({ version }) => version));
+    const moved = releases.flatMap(({ version, halted }): NonNullable<Plan["channels"]> => {
+      const was = earlier.get(version);
+      if (halted) return was?.halted ? [] : [{ channel, version, change: "halted", reason: halted.reason }];
+      return was && !was.halted ? [] : [{ channel, version, change: "offered", reason: null }];
+    });
+    const left = [...earlier.values()].filter(({ version, halted }) => !halted && !now.has(version));
+    return [
+      ...moved,
+      ...left.map(({ version }) => ({ channel, version, change: "left" as const, reason: null })),
+    ];
+  });
 }
 
 /** Indexes of package feeds that gain or lose packages. A list contains no information about feeds. */

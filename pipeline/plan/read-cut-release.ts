@@ -1,5 +1,6 @@
 import type { Config } from "../documents/config.ts";
 import type { IdentifiedRelease } from "../ledger/assign-ids.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import { openCatalog } from "../ledger/load-catalog.ts";
 import { pathsOfRelease } from "../project/parse.ts";
 import { readRelease } from "../records/read-release.ts";
@@ -7,6 +8,7 @@ import { readRelease } from "../records/read-release.ts";
 /** Part of a catalog that a list of records needs. */
 export interface ListedCatalog {
   config: Config;
+  ledger: Ledger;
   identified: { releases: readonly IdentifiedRelease[] };
 }
 
@@ -25,5 +27,7 @@ export async function readCutRelease(folder: string, version: string): Promise<L
   const { problems } = await catalog.finish();
   // Records of the other releases are missing only because these were not read.
   const isSound = problems.every(({ code, severity }) => code === "record-vanished" || severity !== "error");
-  return isSound ? { config: catalog.config, identified: { releases: [release] } } : undefined;
+  return isSound
+    ? { config: catalog.config, ledger: catalog.ledger, identified: { releases: [release] } }
+    : undefined;
 }

@@ -1,3 +1,4 @@
+import { type ChannelState, channelStates } from "../channels/channel-states.ts";
 import type { Config } from "../documents/config.ts";
 import type { FeedName } from "../documents/feeds/settings.ts";
 import type { Note } from "../documents/note.ts";
@@ -33,6 +34,8 @@ export interface Snapshot {
   releases: ReadonlyMap<string, ReleaseFacts> | undefined;
   /** Ids of the packages in each index of each feed; undefined if only a list is known. */
   feeds: readonly FeedIndex[] | undefined;
+  /** Empty: the project has none; undefined if only a list is known. */
+  channels: readonly ChannelState[] | undefined;
   /** Content of private records; undefined if only a list is known. */
   hidden: ReadonlyMap<number, string> | undefined;
 }
@@ -49,6 +52,7 @@ export const emptySnapshot: Snapshot = {
   retracted: new Map(),
   releases: new Map(),
   feeds: [],
+  channels: [],
   hidden: new Map(),
 };
 
@@ -68,6 +72,7 @@ export function snapshotOf(releases: readonly IdentifiedRelease[], ledger: Ledge
     ),
     releases: new Map(published.map((release) => [release.version, release])),
     feeds: feedIndexes(published, config),
+    channels: channelStates(ledger, config.channels),
     hidden: new Map(hidden.map(({ id, artifact }) => [id, artifact.contentHash])),
   };
 }
@@ -106,6 +111,7 @@ export function snapshotOfList(records: readonly LiveRecord[]): Snapshot {
     retracted: new Map(),
     releases: undefined,
     feeds: undefined,
+    channels: undefined,
     hidden: undefined,
   };
 }

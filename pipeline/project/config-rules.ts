@@ -2,7 +2,7 @@ import type { Problem } from "../../shared/errors.ts";
 import { packageType as packageTypePattern } from "../../shared/fields.ts";
 import { defaultPackageTypes, defaultPlatforms, kinds, platformFolder } from "../../shared/package-types.ts";
 import { configKey, type Settings } from "../documents/config.ts";
-import { feedsByFormat } from "../documents/feeds/settings.ts";
+import { feedsByFormat, indexOfChannel } from "../documents/feeds/settings.ts";
 import type { Host } from "../documents/hosting.ts";
 import { supportOf } from "../selection/support.ts";
 import {
@@ -248,6 +248,25 @@ const supportEndsInOrder: ConfigRule = ({ lines = {} }, report) => {
   }
 };
 
+/** A channel's files have its name, beside the index of channels and the indexes of package feeds. */
+const channelNames: ConfigRule = ({ channels = {}, feeds = {} }, report) => {
+  const [first = "", ...others] = Object.keys(channels);
+  if (Object.hasOwn(channels, "index"))
+    report("config-channel", ["channels", "index"], "a channel cannot have the name index", "Rename it.");
+  const kinds = [
+    ["suite", Object.keys(feeds.apt?.suites ?? { stable: {} })],
+    ["repository", Object.keys(feeds.yum?.repos ?? { stable: {} })],
+  ] as const;
+  for (const name of others)
+    for (const [kind, indexes] of kinds)
+      for (const index of indexes) {
+        const own = indexOfChannel(index, name, first);
+        if (!indexes.includes(own)) continue;
+        const message = `the channel ${name} would have the ${kind} ${own}, which catalog.yaml has already`;
+        report("config-channel", ["channels", name], message, "Rename one of them.");
+      }
+};
+
 const requiredDocumentsOn: ConfigRule = ({ require, documents }, report) => {
   if (!require?.documents || documents) return;
   report(
@@ -299,6 +318,7 @@ export const configRules: readonly ConfigRule[] = [
   requiredFeedsOn,
   requiredDocumentsOn,
   supportEndsInOrder,
+  channelNames,
   datedFilesAreSigned,
   accentReadable,
 ];

@@ -28,6 +28,7 @@ function normalizeConfig(written: WrittenConfig): Settings {
   const require: NonNullable<WrittenConfig["require"]> = written.require ?? strict;
   const types = packageTypes(written);
   const product = written.product ?? "Releases";
+  const channels = Object.keys(written.channels ?? {});
   return {
     product,
     brand: brandOf(written.brand ?? {}, product),
@@ -60,7 +61,7 @@ function normalizeConfig(written: WrittenConfig): Settings {
     sites: new Map(
       Object.entries(written.sites ?? {}).map(([name, site]) => [name, siteSettings(name, site, baseUrl)]),
     ),
-    feeds: feedSettings(written.feeds ?? {}, product),
+    feeds: feedSettings(written.feeds ?? {}, product, channels),
     signers: (written.signers ?? []).map(({ file, not_before: from, not_after: to }) => ({
       file,
       notBefore: from === undefined ? undefined : Date.parse(from),
@@ -68,6 +69,7 @@ function normalizeConfig(written: WrittenConfig): Settings {
     })),
     security: written.security,
     lines: written.lines ?? {},
+    channels,
     ledgerBase: written.ledger?.base ?? "origin/main",
     components: new Map(
       Object.entries(

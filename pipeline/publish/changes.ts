@@ -57,13 +57,13 @@ function rank(path: string): readonly [number, number] {
   if (path === "sitemap.xml") return [8, 0];
   const isPage = path.endsWith(".html");
   // All other pages link to release pages, so these come first, deepest first.
-  if (isPage && path.startsWith("releases/")) return [6, -path.split("/").length];
+  if (isPage && /^releases\/\d/.test(path)) return [6, -path.split("/").length];
   if (isPage) return [path === "index.html" ? 8 : 7, -path.split("/").length];
   if (/^api\/v1\/package\/\d+\//.test(path)) return [0, 0];
   if (/^api\/v1\/release\/\d/.test(path)) return [1, 0];
   if (path.startsWith("releases/")) return [2, 0];
   if (/^api\/v1\/package\/(index\.json)?$/.test(path)) return [5, 0];
-  if (/(^|\/)(latest|feed|index|versions)\b/.test(path)) return [4, 0];
+  if (/(^|\/)(latest|feed|index|versions|channel)\b/.test(path)) return [4, 0];
   return [3, 0];
 }
 

@@ -15,8 +15,10 @@ import { type LiveSite, liveSignatures } from "./live-site.ts";
 import type { LocalBuild } from "./local-build.ts";
 import type { Publishing, PublishOptions } from "./open-publishing.ts";
 import {
+  type EarlierBuild,
   refuseEndedSignatures,
   refuseForged,
+  refuseHalted,
   refuseHeld,
   refuseOlderLedger,
   refuseOlderSignatures,
@@ -66,7 +68,7 @@ export interface BuildSituation extends Publishing {
   /** The build in the output folder. Another one is not yet signed. */
   local?: LocalBuild;
   /** Records of an earlier build, and how to get a build without those that were withdrawn. */
-  earlier?: { list: readonly { id: number }[]; hint: string; isBuiltHere: boolean };
+  earlier?: EarlierBuild & { hint: string; isBuiltHere: boolean };
 }
 
 /** When the state of the site is known. */
@@ -157,6 +159,12 @@ export const guards: {
       reason: "an earlier build must not offer records that were withdrawn since",
       applies: ({ earlier }) => earlier !== undefined,
       check: ({ earlier, ledger }) => earlier && refuseRetracted(earlier.list, ledger, earlier.hint),
+    },
+    {
+      reason: "an earlier build must not offer a release in a channel that has halted it since",
+      applies: ({ earlier }) => earlier !== undefined,
+      check: ({ earlier, ledger, project }) =>
+        earlier && refuseHalted(earlier, ledger, project.config.channels, earlier.hint),
     },
   ],
   state: [

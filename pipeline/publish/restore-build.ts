@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { type Code, failure, type RelcatError } from "../../shared/errors.ts";
-import { type BuildDocument, buildSchema } from "../documents/site.ts";
+import { type BuildDocument, buildSchema, type ChannelsDocument, channelsSchema } from "../documents/site.ts";
+import { channelsPath } from "../documents/site-paths.ts";
 import type { HistoryEntry } from "../documents/site-state.ts";
 import type { KeptPublish, SiteStore } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
@@ -35,6 +36,7 @@ export interface RestoredBuild {
   id: string;
   document: BuildDocument;
   list: ListedRecord[];
+  channels: ChannelsDocument | undefined;
 }
 
 /**
@@ -54,7 +56,14 @@ export async function restoreBuild(request: RestoreRequest, folder: string): Pro
   if (missing[0] !== undefined) throw refused(request, missing[0], `is missing or changed${more(missing)}`);
   const list = listOf(folder, `${store.place}: ${listPath} of the kept build ${shortId(id)}`);
   refuseUnconfirmed(request, list, document);
-  return { id, document, list };
+  return { id, document, list, channels: channelsIn(folder) };
+}
+
+/** The index of a build's channels; undefined: it has none. */
+export function channelsIn(folder: string): ChannelsDocument | undefined {
+  // biome-ignore lint/plugin: a constant path
+  const bytes = readIfPresent(join(folder, channelsPath));
+  return bytes && parsedAs(channelsSchema, () => bytes, `${folder}/${channelsPath}`);
 }
 
 const more = ({ length }: readonly unknown[]) => (length > 1 ? `, and so are ${length - 1} more files` : "");
@@ -155,7 +164,7 @@ function unconfirmedRecords(list: readonly ListedRecord[], ledger: Ledger): List
 function knownRecords(ids: ReadonlySet<number>, ledger: Ledger): Map<number, Known> {
   const known = new Map<number, Known>();
   for (const event of ledger.events) {
-    if (event.event === "reserve" || !ids.has(event.id)) continue;
+    if (!("id" in event) || !ids.has(event.id)) continue;
     if (event.event === "add") {
       const { id, version, imported = false } = event;
       known.set(id, { version, isImported: imported, contents: new Set(), dates: new Set() });

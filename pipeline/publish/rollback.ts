@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { failure } from "../../shared/errors.ts";
 import type { Settings } from "../documents/config.ts";
 import { relativePath } from "../documents/relative-path.ts";
-import type { BuildDocument } from "../documents/site.ts";
+import type { BuildDocument, ChannelsDocument } from "../documents/site.ts";
 import { type HistoryEntry, type SiteState, timestampOf } from "../documents/site-state.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
 import type { ProjectSettings } from "../project/settings.ts";
@@ -25,6 +25,7 @@ import { openPublishing, type PublishOptions, stateOf } from "./open-publishing.
 import { type PublishDelivery, publishBuild } from "./publish-build.ts";
 import { shortId } from "./refusals.ts";
 import {
+  channelsIn,
   type ListedRecord,
   listSchema,
   type RestoreRequest,
@@ -70,12 +71,12 @@ export async function rollbackSite(
             () => restoreChosen({ project, site, store, ledger, isSigned }, chosen(state, options.to), work),
           )
         : builtEarlier(out);
-    const { document, list, commit } = earlier;
+    const { document, list, channels, commit } = earlier;
     const hint = rebuildWithoutWithdrawn(name, commit);
     await passGuards(guards.build, {
       ...{ ...publishing, action: "rollback", options, ledger, document },
       // Built locally with the current ledger, whose lines become public as in any publish.
-      earlier: { list, hint, isBuiltHere: out !== undefined },
+      earlier: { list, channels, hint, isBuiltHere: out !== undefined },
     });
     await options.onStep?.("sign");
     if (isSigned && !(options.dryRun && out)) {
@@ -107,6 +108,7 @@ const rebuildHint = (name: string, entry: Pick<HistoryEntry, "commit">): string 
 interface EarlierBuild {
   document: BuildDocument;
   list: readonly ListedRecord[];
+  channels: ChannelsDocument | undefined;
   commit: string | null;
   /** SHA-256 of a build.json covered by our signatures; undefined: it must be compared with the checkout. */
   proved?: string;
@@ -126,9 +128,9 @@ async function restoreChosen(
   const { name } = request.site;
   const root = isSigned ? requireRoot(project.folder) : undefined;
   const hint = `Go back to another build with --to, or build this one again from its commit: ${rebuildHint(name, entry)}`;
-  const { id, document, list } = await restoreBuild({ ...request, entry, root, hint }, work);
+  const { id, document, list, channels } = await restoreBuild({ ...request, entry, root, hint }, work);
   if (request.site.place.kind === "dir") await compressAgain(work, document, project.config.precompress);
-  return { document, list, commit: document.at ?? entry.commit, proved: id };
+  return { document, list, channels, commit: document.at ?? entry.commit, proved: id };
 }
 
 /** Compressed siblings are unsigned, so they are created again instead of restored. */
@@ -149,7 +151,7 @@ export const commitOf = ({ commit }: Pick<HistoryEntry, "commit">): string =>
 
 function builtEarlier(out: string): EarlierBuild {
   const { document, list } = earlierBuild(out);
-  return { document, list, commit: document.at ?? null };
+  return { document, list, channels: channelsIn(out), commit: document.at ?? null };
 }
 
 /** An invalid list counts as empty: signing and publishing compare all files and report it. */

@@ -1,7 +1,7 @@
 import type { ReleaseDocument } from "../documents/site.ts";
 import { type ListQuery, readListQuery } from "./query.ts";
 import { matcher, type RecordIndex } from "./record-index.ts";
-import { chooseLatest, type LatestChoice, select } from "./select.ts";
+import { chooseLatest, type LatestChoice, offeredOf, select } from "./select.ts";
 
 /** Architectures of a release's records, by id; a record without one is absent. */
 export type ReleaseArchitectures = ReadonlyMap<number, string>;
@@ -65,7 +65,8 @@ async function withArchitectures(
 
 /** Positions of matching records, highest version first. */
 function byVersion(index: RecordIndex, query: ListQuery): [string, number[]][] {
-  const positions = select(index, { ...query, latest: false, ordering: [] });
+  const all = select(index, { ...query, latest: false, ordering: [] });
+  const positions = offeredOf(index, query.filters, all);
   const groups = Map.groupBy(positions, (position) => String(index.value("version", position)));
   return [...groups].sort(([a], [b]) => (a < b ? 1 : -1));
 }

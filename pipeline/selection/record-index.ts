@@ -7,14 +7,21 @@ export type Row = Readonly<Record<string, unknown>>;
 export interface RecordIndex {
   readonly count: number;
   value(field: Field, position: number): unknown;
+  /** Versions among which `latest` is the highest one; undefined: all. */
+  readonly offered?: ReadonlySet<string> | undefined;
 }
 
-/** @param dataOf reads the nested part of a record lazily, because it is large and seldom needed */
+/**
+ * @param offered see RecordIndex
+ * @param dataOf reads the nested part of a record lazily, because it is large and seldom needed
+ */
 export const indexRecords = (
   rows: readonly Row[],
+  offered?: ReadonlySet<string> | undefined,
   dataOf = (position: number): unknown => rows[position]?.data,
 ): RecordIndex => ({
   count: rows.length,
+  offered,
   value: (field, position) => (field === "data" ? dataOf(position) : rows[position]?.[field]) ?? null,
 });
 

@@ -14,8 +14,20 @@ function choose(index: RecordIndex, { filters, line, latest }: ListQuery): reado
   const version = (position: number) => String(index.value("version", position));
   if (line !== undefined) chosen = chosen.filter((position) => lineOf(version(position)) === line);
   if (!latest) return chosen;
+  chosen = offeredOf(index, filters, chosen);
   const newest = chosen.reduce((best, position) => (version(position) > best ? version(position) : best), "");
   return chosen.filter((position) => version(position) === newest);
+}
+
+/** The positions that `latest` chooses from. A query that names one release or record gets it in any case. */
+export function offeredOf(
+  index: RecordIndex,
+  filters: ListQuery["filters"],
+  positions: readonly number[],
+): readonly number[] {
+  const { offered } = index;
+  if (!offered || filters.some(({ field }) => field === "version" || field === "id")) return positions;
+  return positions.filter((position) => offered.has(String(index.value("version", position))));
 }
 
 function filter(index: RecordIndex, filters: ListQuery["filters"]): readonly number[] {

@@ -15,8 +15,10 @@ import type { MadeFile } from "../journal/file-stats.ts";
 import type { IdentifiedRelease } from "../ledger/assign-ids.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { publishRelease, summarizeRelease } from "../ledger/publish-records.ts";
+import { offeredIn } from "../selection/channels.ts";
 import { indexRecords } from "../selection/record-index.ts";
 import { array, listFiles } from "./catalog-list.ts";
+import { channelFiles, hasPackages } from "./channel-files.ts";
 import { csafFiles } from "./csaf.ts";
 import { facetFiles, facetKeys } from "./facets.ts";
 import { feedCopies, feedGroups, feedParts, feedTags, leftOutOfFeeds } from "./feeds/feeds.ts";
@@ -82,28 +84,32 @@ interface NewestPackage extends ListedPackage {
 }
 
 /**
- * The file for installers: each package type at its own highest version.
- * @param newest by package type, id descending
- * @param highest the release with the highest version, if there is one
+ * The files for installers: each package type at its own highest version.
+ * @param releases that are offered, newest first
  */
-function latestFiles(
-  newest: ReadonlyMap<string, readonly NewestPackage[]>,
-  highest: RenderedRelease | undefined,
-): OutputFile[] {
+function latestFiles(releases: readonly RenderedRelease[]): OutputFile[] {
+  const newest = newestOfEachType(releases);
   const types = [...newest.keys()].sort();
-  const document: LatestDocument = {
-    schema_version: 1,
-    version: highest?.version ?? null,
-    ...(highest && forMachines(highest)),
-    packages: types.flatMap((type) => (newest.get(type) ?? []).map(latestPackage)),
-  };
+  const document = latestDocument(releases);
   const perType = types.map((type) =>
     joinedFile(`api/v1/package/latest/${type}.json`, () =>
       array((newest.get(type) ?? []).map(withArchitecture)),
     ),
   );
-  const text = highest ? [textFile("api/v1/latest.txt", `${highest.version}\n`)] : [];
+  const text = document.version === null ? [] : [textFile("api/v1/latest.txt", `${document.version}\n`)];
   return [...perType, jsonFile("api/v1/latest.json", document), ...text];
+}
+
+/** @param releases that are offered, newest first */
+function latestDocument(releases: readonly RenderedRelease[]): LatestDocument {
+  const highest = releases.find(hasPackages);
+  const newest = newestOfEachType(releases);
+  return {
+    schema_version: 1,
+    version: highest?.version ?? null,
+    ...(highest && forMachines(highest)),
+    packages: [...newest.keys()].sort().flatMap((type) => (newest.get(type) ?? []).map(latestPackage)),
+  };
 }
 
 /** The record, followed by its architecture if it is known, which is not one of its fields. */
@@ -212,7 +218,7 @@ export function* emitSite(
     const key = String(index);
     const { group, slices } = site.release(identified, key, isInFeeds(index, releases.length));
     yield* group.files;
-    rendered.push({ ...summarizeRelease(identified, ledger), key, slices });
+    rendered.push({ ...summarizeRelease(identified, ledger, config), key, slices });
   }
   for (const { files } of site.acrossReleases(rendered)) yield* files;
 }
@@ -268,12 +274,14 @@ function* groupsAcrossReleases(
 }
 
 function* indexFiles(releases: readonly RenderedRelease[], config: Config): Generator<OutputFile> {
-  yield* latestFiles(newestOfEachType(releases), releases[0]);
+  const offered = offeredIn(releases, config.channels[0]);
+  yield* latestFiles(offered);
   const entries = releases.slice(0, feedLength).flatMap(({ slices }) => slices.facts().feed ?? []);
   yield* feedFiles(entries, config);
   const rows = releases.map((release) => releaseIndexRow(release, config.baseUrl));
   yield jsonFile("api/v1/release/index.json", { schema_version: 1, releases: rows });
-  yield* versionLists(releases.toReversed(), config);
+  yield* versionLists(offered.toReversed(), config);
+  yield* channelFiles(releases, latestDocument, config);
   yield* supportFiles(releases.toReversed(), config);
   yield* listFiles(releases, config.baseUrl);
 }
@@ -287,7 +295,9 @@ function* filesForHosts(
   const packages = releases.flatMap(({ slices }) => slices.facts().packages);
   const records = releases.flatMap(({ slices }) => slices.records().map((json) => ({ json })));
   const rows = packages.map(({ row }) => row);
-  const index = indexRecords(rows);
+  const [channel] = config.channels;
+  const offered = offeredIn(releases, channel).map(({ version }) => version);
+  const index = indexRecords(rows, channel === undefined ? undefined : new Set(offered));
   const keys = facetKeys(rows);
   yield* facetFiles(keys, index, records);
   const retracted = releases.flatMap((release) => release.retracted);

@@ -33,7 +33,7 @@ export function slicesOf(
     records: () => packages.map(({ json }) => json),
     rows: () => packages.map((entry) => templates.render("row", { artifact: rowView(entry, path, config) })),
     notes: () => notesHtml(release, config, { base: path }),
-    offers: () => packages.map((entry) => offersOf(entry, config)),
+    offers: () => packages.map((entry) => offersOf(entry, release, config)),
     // The browsable list of a month is five folders deep, two below the newest one.
     browsable: () =>
       packages.map(({ record, published }) =>

@@ -1,14 +1,19 @@
 import { semverOf } from "../../shared/version.ts";
 import type { OutputFile, ReleaseSummary, SiteConfig } from "../documents/published.ts";
-import { type VersionsDocument, versionsPath } from "../documents/site.ts";
+import type { VersionsDocument } from "../documents/site.ts";
 import { jsonFile, textFile } from "./output.ts";
 
 /**
  * Lists for programs that look for updates. They are oldest first, because such programs take the last entry for
  * the newest, and have no provisional release, because its time would change.
  * @param releases ascending by version
+ * @param below folder of the lists
  */
-export function versionLists(releases: readonly ReleaseSummary[], { baseUrl }: SiteConfig): OutputFile[] {
+export function versionLists(
+  releases: readonly ReleaseSummary[],
+  { baseUrl }: SiteConfig,
+  below = "api/v1/",
+): OutputFile[] {
   const rows = releases.flatMap((release): VersionsDocument["releases"] => {
     const { version: tag, releasedAt, provisional, packages, retracted } = release;
     if (provisional || releasedAt === undefined || packages.length + retracted.length === 0) return [];
@@ -25,7 +30,7 @@ export function versionLists(releases: readonly ReleaseSummary[], { baseUrl }: S
   });
   const live = rows.filter(({ isDeprecated }) => !isDeprecated);
   return [
-    jsonFile(versionsPath, { releases: rows, homepage: `${baseUrl}/` } satisfies VersionsDocument),
-    textFile("api/v1/versions.txt", live.map(({ tag }) => `${tag}\n`).join("")),
+    jsonFile(`${below}versions.json`, { releases: rows, homepage: `${baseUrl}/` } satisfies VersionsDocument),
+    textFile(`${below}versions.txt`, live.map(({ tag }) => `${tag}\n`).join("")),
   ];
 }

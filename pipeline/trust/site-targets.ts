@@ -1,5 +1,6 @@
 import { versionAfter } from "../../shared/version.ts";
 import { type BuildDocument, type ReleaseDocument, versionsPath } from "../documents/site.ts";
+import { channelTarget } from "../documents/site-paths.ts";
 import { sha256 } from "./metadata.ts";
 import { isHosting } from "./site-files.ts";
 
@@ -57,6 +58,10 @@ export function targetsOf(
     { path: "catalog/latest.json", bytes: read("api/v1/latest.json") },
     // Earlier versions of relcat do not write it; their builds can be signed again.
     ...(build.files[versionsPath] ? [{ path: "catalog/versions.json", bytes: read(versionsPath) }] : []),
+    ...Object.keys(build.files).flatMap((file) => {
+      const path = channelTarget(file);
+      return path === undefined ? [] : [{ path, bytes: read(file) }];
+    }),
     { path: "catalog/files.json", bytes: filesOf(undefined) },
     ...releases.flatMap(({ version, bytes }) => [
       { path: `releases/${version}/release.json`, bytes },

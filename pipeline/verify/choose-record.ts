@@ -14,6 +14,8 @@ export interface Wanted {
   packageType: string;
   /** `field=value` conditions that select one of several records. */
   settings: readonly string[];
+  /** Undefined: the default one. */
+  channel?: string | undefined;
   /** Options that set the site, repeated in hints. */
   origin?: string;
 }
@@ -21,14 +23,16 @@ export interface Wanted {
 /**
  * Selects the record in a version, or in the newest version of a month or overall that has a match.
  * @param read reads the release document of a version
+ * @param offered versions among which the newest one is chosen; undefined: all
  * @throws RelcatError usage if several match; artifact-missing, version-unknown
  */
 export async function chooseRecord(
   list: readonly PackageRecord[],
   wanted: Wanted,
   read: (version: string) => Promise<ReleaseDocument>,
+  offered?: ReadonlySet<string>,
 ): Promise<PackageRecord | undefined> {
-  const index = indexRecords(list as unknown as Row[]);
+  const index = indexRecords(list as unknown as Row[], offered);
   const { choice, architectures } = await chooseLatestOfArchitecture(
     index,
     parametersOf(wanted),

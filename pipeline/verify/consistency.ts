@@ -1,5 +1,7 @@
 import type { PackageRecord } from "../documents/package-record.ts";
 import type { BuildDocument, LatestDocument, ReleaseDocument } from "../documents/site.ts";
+import { channelPath, channelTarget } from "../documents/site-paths.ts";
+import { versionsOfChannel } from "../selection/channels.ts";
 import { sha256 } from "../trust/metadata.ts";
 import { isAddition, isHosting } from "../trust/site-files.ts";
 import type { SignedDocuments } from "./documents.ts";
@@ -14,6 +16,7 @@ export function disagreements(documents: SignedDocuments): Finding[] {
     ...listAgainstReleases(documents),
     ...[...documents.releases].flatMap(([version, release]) => releaseFindings(version, release, documents)),
     ...latestFindings(documents),
+    ...channelFindings(documents),
   ];
 }
 
@@ -71,22 +74,49 @@ function releaseFindings(version: string, release: ReleaseDocument, documents: S
   return findings;
 }
 
+/** The default channel offers what `latest` names. */
+function latestFindings({ list, latest, releases, channels }: SignedDocuments): Finding[] {
+  const offered = channels && versionsOfChannel(channels.index);
+  return newestFindings("catalog/latest.json", latest, offeredRecords(list, offered), releases);
+}
+
+function channelFindings({ list, releases, channels }: SignedDocuments): Finding[] {
+  if (!channels) return [];
+  return [...channels.documents].flatMap(([name, document]) => {
+    const path = channelTarget(channelPath(name)) ?? "";
+    const offered = versionsOfChannel(channels.index, name) ?? new Set();
+    const listed = document.releases.filter(({ halted }) => halted === null).map(({ version }) => version);
+    const isSame = [...offered].join() === listed.join() && document.channel === name;
+    return [
+      ...(isSame ? [] : [{ path, what: "offers other releases than the index of channels" }]),
+      ...newestFindings(path, document, offeredRecords(list, offered), releases),
+    ];
+  });
+}
+
+const offeredRecords = (list: readonly PackageRecord[], offered: ReadonlySet<string> | undefined) =>
+  offered ? list.filter(({ version }) => offered.has(version)) : list;
+
 /** Each type has its own newest version, described as in the release document. */
-function latestFindings({ list, latest, releases }: SignedDocuments): Finding[] {
+function newestFindings(
+  path: string,
+  latest: LatestDocument,
+  list: readonly PackageRecord[],
+  releases: SignedDocuments["releases"],
+): Finding[] {
   const findings: Finding[] = [];
-  const say = (path: string, what: string) => findings.push({ path, what });
+  const say = (what: string) => findings.push({ path, what });
   const newest = newestByType(list);
   const packages = Array.isArray(latest.packages) ? latest.packages : [];
   const wanted = new Set([...newest.values()].flat().map(({ id }) => id));
   for (const entry of packages) {
     const record = newest.get(entry.package_type)?.find(({ id }) => id === entry.id);
-    if (!record)
-      say("catalog/latest.json", `names package ${entry.id}, which is not the newest ${entry.package_type}`);
+    if (!record) say(`names package ${entry.id}, which is not the newest ${entry.package_type}`);
     else if (!isSame(entry, record, releases.get(record.version)))
-      say("catalog/latest.json", `describes package ${entry.id} differently from its release`);
+      say(`describes package ${entry.id} differently from its release`);
     wanted.delete(entry.id);
   }
-  for (const id of wanted) say("catalog/latest.json", `lacks package ${id}, the newest of its type`);
+  for (const id of wanted) say(`lacks package ${id}, the newest of its type`);
   return findings;
 }
 

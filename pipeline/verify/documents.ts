@@ -3,12 +3,17 @@ import { failure } from "../../shared/errors.ts";
 import type { PackageRecord } from "../documents/package-record.ts";
 import { relativePathSchema } from "../documents/relative-path.ts";
 import {
+  type ChannelDocument,
+  type ChannelsDocument,
+  channelSchema,
+  channelsSchema,
   type LatestDocument,
   latestSchema,
   type ReleaseDocument,
   releaseDocumentSchema,
   versionsPath,
 } from "../documents/site.ts";
+import { channelPath, channelsPath, channelTarget } from "../documents/site-paths.ts";
 import { firstIssue } from "../trust/parsed-state.ts";
 import { pathsOf } from "../trust/roles.ts";
 import type { Finding, Listed } from "./finding.ts";
@@ -23,6 +28,8 @@ export interface SignedDocuments {
   owners: ReadonlyMap<string, string>;
   list: readonly PackageRecord[];
   latest: LatestDocument;
+  /** undefined: the site has none. */
+  channels: { index: ChannelsDocument; documents: ReadonlyMap<string, ChannelDocument> } | undefined;
   /** By version, ascending. */
   releases: ReadonlyMap<string, ReleaseDocument>;
   /** Number of records that violate details of the published schema, which imported ones may. */
@@ -31,10 +38,11 @@ export interface SignedDocuments {
 }
 
 /** Targets that are also served as site files, under these paths. */
-const copies = (versions: Iterable<string>): [string, string][] => [
+const copies = (versions: Iterable<string>, channels: readonly string[]): [string, string][] => [
   ["catalog/index.json", "api/v1/package/index.json"],
   ["catalog/latest.json", "api/v1/latest.json"],
   ["catalog/versions.json", versionsPath],
+  ...channels.map((file): [string, string] => [channelTarget(file) ?? file, file]),
   ...[...versions].map((version): [string, string] => [
     `releases/${version}/release.json`,
     `api/v1/release/${version}/index.json`,
@@ -75,13 +83,30 @@ export async function readDocuments(trusted: TrustedSite): Promise<SignedDocumen
   findings.push(...latest.wrong.map((what) => ({ path: "catalog/latest.json", what })));
   // Earlier versions of relcat did not sign it.
   if (await trusted.describe("catalog/versions.json")) await readTarget(trusted, "catalog/versions.json");
-  for (const [path, file] of copies(releases.keys())) {
+  const channels = await readChannels(trusted, findings);
+  const ofChannels = channels ? [channelsPath, ...[...channels.documents.keys()].map(channelPath)] : [];
+  for (const [path, file] of copies(releases.keys(), ofChannels)) {
     if ((await trusted.describe(path))?.hashes.sha256 !== listed[file]?.sha256)
       findings.push({ path, what: `differs from the listed ${file}` });
   }
   const build = catalog["build.json"]?.sha256;
   if (build === undefined) throw notAsDescribed(trusted, "catalog/files.json", "lacks build.json");
-  return { build, listed, owners, list, latest: latest.value, releases, irregular, findings };
+  return { build, listed, owners, list, latest: latest.value, channels, releases, irregular, findings };
+}
+
+async function readChannels(trusted: TrustedSite, findings: Finding[]): Promise<SignedDocuments["channels"]> {
+  const path = channelTarget(channelsPath) ?? "";
+  if (!(await trusted.describe(path))) return undefined;
+  const index = checkShape(await readTarget(trusted, path), channelsSchema);
+  findings.push(...index.wrong.map((what) => ({ path, what })));
+  const documents = new Map<string, ChannelDocument>();
+  for (const { name } of index.wrong.length === 0 ? index.value.channels : []) {
+    const own = channelTarget(channelPath(name)) ?? "";
+    const { value, wrong } = checkShape(await readTarget(trusted, own), channelSchema);
+    findings.push(...wrong.map((what) => ({ path: own, what })));
+    if (wrong.length === 0) documents.set(name, value);
+  }
+  return { index: index.value, documents };
 }
 
 export async function liveBuild(trusted: TrustedSite): Promise<string> {

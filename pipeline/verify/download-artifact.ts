@@ -3,7 +3,9 @@ import { failure } from "../../shared/errors.ts";
 import { name as nameSchema } from "../../shared/fields.ts";
 import { isVersion } from "../../shared/version.ts";
 import type { PackageRecord } from "../documents/package-record.ts";
-import type { ReleaseDocument } from "../documents/site.ts";
+import type { ChannelsDocument, ReleaseDocument } from "../documents/site.ts";
+import { channelsPath, channelTarget } from "../documents/site-paths.ts";
+import { versionsOfChannel } from "../selection/channels.ts";
 import { downloadTo } from "../system/network/download-file.ts";
 import { maxArtifactBytes, placeOf } from "./artifacts.ts";
 import { chooseRecord, type Wanted, whyNone } from "./choose-record.ts";
@@ -100,7 +102,7 @@ async function find(
   const read = async (version: string) =>
     (await readTarget(trusted, `releases/${version}/release.json`)) as ReleaseDocument;
   const list = (await readTarget(trusted, "catalog/index.json")) as PackageRecord[];
-  const record = await chooseRecord(list, wanted, read);
+  const record = await chooseRecord(list, wanted, read, await offeredVersions(trusted, wanted.channel));
   if (!record) {
     const versions = await versionsOf(trusted);
     const release = versions.includes(wanted.which) ? await read(wanted.which) : undefined;
@@ -113,6 +115,25 @@ async function find(
     "site-tampered",
     `${trusted.site.place}: releases/${record.version}/release.json describes package ${record.id} differently from the list`,
     "Do not use any of it, and inform its publisher.",
+  );
+}
+
+/** @throws RelcatError channel-unknown */
+async function offeredVersions(
+  trusted: TrustedSite,
+  name?: string,
+): Promise<ReadonlySet<string> | undefined> {
+  const path = channelTarget(channelsPath) ?? "";
+  const isThere = Boolean(await trusted.describe(path));
+  if (!isThere && name === undefined) return undefined;
+  const index = isThere ? ((await readTarget(trusted, path)) as ChannelsDocument) : undefined;
+  const versions = index && versionsOfChannel(index, name);
+  if (versions) return versions;
+  const names = index?.channels.map((each) => each.name).join(", ");
+  throw failure(
+    "channel-unknown",
+    `${trusted.site.place} has no channel ${JSON.stringify(name)}`,
+    names ? `Name one of its channels: ${names}.` : "Leave out --channel: the site has no channels.",
   );
 }
 

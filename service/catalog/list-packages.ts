@@ -55,7 +55,8 @@ const maxKeyLength = 200;
 
 async function tagOf(list: PackageList, query: ListQuery): Promise<string> {
   const key = canonicalQuery(query);
-  return `"${list.digest.slice(0, 16)}-${key.length <= maxKeyLength ? key : await fingerprint(key)}"`;
+  const digests = [list.digest, list.channels ?? []].flat().map((digest) => digest.slice(0, 16));
+  return `"${digests.join("-")}-${key.length <= maxKeyLength ? key : await fingerprint(key)}"`;
 }
 
 const streamOf = (pieces: Iterator<Uint8Array>): ReadableStream<Uint8Array> =>

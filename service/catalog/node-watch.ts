@@ -96,7 +96,12 @@ export async function openFolderSite(folder: string): Promise<FolderSite> {
   }
   const list = await memory.hold(places.list, undefined);
   if (!list) throw new SiteUnfinished(places.list);
-  const packages = readPackageList(list, files[places.list]?.sha256 ?? "");
+  const bytesOfChannels = await memory.hold(places.channels, undefined);
+  const channels = bytesOfChannels && {
+    bytes: bytesOfChannels,
+    sha256: files[places.channels]?.sha256 ?? "",
+  };
+  const packages = readPackageList(list, files[places.list]?.sha256 ?? "", channels);
   return {
     build,
     id,

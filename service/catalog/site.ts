@@ -1,4 +1,5 @@
 import type { BuildDocument } from "../../pipeline/documents/site.ts";
+import { channelsPath } from "../../pipeline/documents/site-paths.ts";
 import type { RecordIndex } from "../../pipeline/selection/record-index.ts";
 import type { Encoding } from "../http/negotiate.ts";
 import type { RecordTexts } from "./record-texts.ts";
@@ -29,6 +30,8 @@ export interface PackageList {
   texts: RecordTexts;
   /** Identifies the bytes of the list. */
   digest: string;
+  /** Identifies the bytes of the index of channels, on which `latest` depends; undefined: the site has none. */
+  channels?: string | undefined;
 }
 
 /** The JSON array of selected records. */
@@ -46,5 +49,6 @@ export const places = {
   record: (id: number | string) => `api/v1/package/${id}/index.json`,
   gone: (id: number | string) => `api/v1/package/${id}/gone.json`,
   release: (version: string) => `api/v1/release/${version}/index.json`,
+  channels: channelsPath,
   notFound: "404.html",
 } as const;

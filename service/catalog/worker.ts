@@ -3,7 +3,7 @@ import type { Row } from "../../pipeline/selection/record-index.ts";
 import { type ServerAnswer, wholeBody } from "../http/request.ts";
 import { catalogApp } from "./app.ts";
 import type { CatalogRequest } from "./exchange.ts";
-import { readPackageList } from "./package-list.ts";
+import { type ListedChannels, readPackageList } from "./package-list.ts";
 import { basePath, type CatalogSite, type PackageList, places } from "./site.ts";
 
 /** Files of a site, as an edge platform provides them. */
@@ -90,7 +90,16 @@ async function readWhole(site: CatalogSite): Promise<PackageList | undefined> {
   const known = site.files[places.list];
   if (!known || known.size > maxListBytes) return undefined;
   const bytes = await site.read(places.list);
-  return bytes && readPackageList(bytes, known.sha256);
+  return bytes && readPackageList(bytes, known.sha256, await readChannels(site));
+}
+
+/** @throws Error if the site has channels and their index cannot be read: `latest` would choose among all releases */
+async function readChannels(site: CatalogSite): Promise<ListedChannels | undefined> {
+  const known = site.files[places.channels];
+  if (!known) return undefined;
+  const bytes = await site.read(places.channels);
+  if (!bytes) throw new Error(`${places.channels} cannot be read`);
+  return { bytes, sha256: known.sha256 };
 }
 
 /** Instead of a large list, reads a smaller document: a release, a record, a package type. */
@@ -108,7 +117,7 @@ async function readPart(site: CatalogSite, query: URLSearchParams): Promise<Pack
   if (!known)
     return Object.keys(site.files).some((path) => path.startsWith("facets/type/")) ? emptyList : undefined;
   const bytes = await site.read(facet);
-  return bytes && readPackageList(bytes, known.sha256);
+  return bytes && readPackageList(bytes, known.sha256, await readChannels(site));
 }
 
 async function readRows(

@@ -41,7 +41,12 @@ export const feedPaths: readonly FeedPath[] = [
   { feed: "yum", path: /^yum\/[^/]+\/repodata\/repomd\.xml\.asc$/, role: "copy", contentType: signature },
   { feed: "yum", path: /^yum\/[^/]+\/repodata\/repomd\.xml$/, role: "copy", contentType: xml },
   { feed: "yum", path: /^[^/]+\.repo$/, role: "copy", contentType: text },
-  { feed: "helm", path: /^charts\/index\.yaml$/, role: "pointer", contentType: "application/yaml" },
+  {
+    feed: "helm",
+    path: /^charts\/(?:[a-z][a-z0-9-]*\/)?index\.yaml$/,
+    role: "pointer",
+    contentType: "application/yaml",
+  },
   { feed: "helm", path: /^v2\/.+\/blobs\/sha256:[0-9a-f]{64}$/, role: "immutable", contentType: bytes },
   {
     feed: "helm",

@@ -126,6 +126,8 @@ export interface AptSuite {
   /** OS version that a deb's bounds must include. */
   version: string | undefined;
   match: string | undefined;
+  /** The channel whose releases it takes; absent: the project has none. */
+  channel?: string;
 }
 
 export interface AptSettings {
@@ -139,7 +141,8 @@ export interface AptSettings {
 }
 
 export interface YumSettings {
-  repos: readonly { name: string; match: string | undefined }[];
+  /** `channel`: as for suites of apt. */
+  repos: readonly { name: string; match: string | undefined; channel?: string }[];
   filelists: boolean;
   changelogs: boolean;
 }
@@ -156,7 +159,8 @@ export interface RpmSigner {
 export interface FeedSettings {
   apt?: AptSettings;
   yum?: YumSettings;
-  helm?: { oci: boolean };
+  /** `indexes`: one for each channel, with its folder below `charts/`. */
+  helm?: { oci: boolean; indexes: readonly { channel?: string; folder: string }[] };
   incus?: { os: string };
   packslip?: PackslipSettings;
 }
@@ -165,32 +169,77 @@ export interface FeedSettings {
 export const aptValidDays = ({ apt }: FeedSettings, siteDays: number): number =>
   apt?.validDays ?? Math.max(14, siteDays);
 
-/** Fills in defaults. */
-export function feedSettings(written: z.infer<typeof feedsSchema>, product: string): FeedSettings {
+/**
+ * Name of the index that lists a channel's packages, such as a suite of apt.
+ * @param index name of the index of the default channel
+ */
+export function indexOfChannel(index: string, channel: string, defaultChannel: string): string {
+  if (channel === defaultChannel) return index;
+  return index === defaultChannel ? channel : `${index}-${channel}`;
+}
+
+/** Each index once for each channel. */
+const inChannels = <Index extends { name: string }>(
+  indexes: readonly Index[],
+  channels: readonly string[],
+): (Index & { channel?: string })[] =>
+  channels.length === 0
+    ? [...indexes]
+    : channels.flatMap((channel) =>
+        indexes.map((index) => {
+          const name = indexOfChannel(index.name, channel, channels[0] ?? "");
+          return { ...index, name, channel };
+        }),
+      );
+
+/** Fills in defaults. @param channels the default one first */
+export function feedSettings(
+  written: z.infer<typeof feedsSchema>,
+  product: string,
+  channels: readonly string[],
+): FeedSettings {
   const { apt, yum, helm, incus, packslip } = written;
   return {
-    ...(apt && { apt: aptSettings(apt, product) }),
+    ...(apt && { apt: aptSettings(apt, product, channels) }),
     ...(yum && {
       yum: {
-        repos: Object.entries(yum.repos ?? { stable: {} }).map(([name, { match }]) => ({ name, match })),
+        repos: inChannels(
+          Object.entries(yum.repos ?? { stable: {} }).map(([name, { match }]) => ({ name, match })),
+          channels,
+        ),
         filelists: yum.filelists ?? false,
         changelogs: yum.changelogs ?? false,
       },
     }),
-    ...(helm && { helm: { oci: helm.oci ?? false } }),
+    ...(helm && {
+      helm: {
+        oci: helm.oci ?? false,
+        indexes: inChannels([{ name: "" }], channels).map(({ channel }) => {
+          const isDefault = channel === channels[0];
+          return { ...(channel !== undefined && { channel }), folder: isDefault ? "" : `${channel}/` };
+        }),
+      },
+    }),
     ...(incus && { incus: { os: incus.os ?? product } }),
     ...(packslip && { packslip }),
   };
 }
 
-function aptSettings(written: z.infer<typeof aptSchema>, product: string): AptSettings {
+function aptSettings(
+  written: z.infer<typeof aptSchema>,
+  product: string,
+  channels: readonly string[],
+): AptSettings {
   const suites = Object.entries(written.suites ?? { stable: {} });
   const origin = written.origin ?? product;
   return {
-    suites: suites.map(([name, suite]) => {
-      const { version, match } = typeof suite === "string" ? { version: suite } : suite;
-      return { name, version, match };
-    }),
+    suites: inChannels(
+      suites.map(([name, suite]) => {
+        const { version, match } = typeof suite === "string" ? { version: suite } : suite;
+        return { name, version, match };
+      }),
+      channels,
+    ),
     origin,
     label: written.label ?? origin,
     architectures: written.architectures ?? ["amd64", "arm64"],

@@ -15,6 +15,7 @@ export const pageTemplates: Readonly<Record<string, { version: number; use: stri
   "changed-files.hbs": { version: 1, use: "a list of files that one of two releases has" },
   "changes.hbs": { version: 1, use: "the changes since the previous release" },
   "changes.js": { version: 1, use: "the script that compares two releases" },
+  "channel.hbs": { version: 1, use: "the releases of a channel" },
   "compare.hbs": { version: 1, use: "the page that compares two releases" },
   "feeds.hbs": { version: 2, use: "the page of feeds and package repositories" },
   "file.hbs": { version: 2, use: "a file with its details, on the page of its release" },

@@ -8,10 +8,12 @@ import type {
   OutputFile,
   OutputGroup,
   PublishedPackage,
+  PublishedRelease,
   SiteConfig,
 } from "../../documents/published.ts";
 import { digestOf } from "../../journal/digest.ts";
 import { repositoryName } from "../../records/repository-name.ts";
+import { isOffered } from "../../selection/channels.ts";
 import { isInSuite } from "../../selection/feed-indexes.ts";
 import { textFile } from "../output.ts";
 import { sourcesFile } from "./apt-sources.ts";
@@ -42,12 +44,12 @@ export interface AptRow {
 /** Repositories for apt. */
 export const aptFeed: Feed<AptRow> = {
   name: "apt",
-  part({ packages }, config) {
+  part(release, config) {
     const rows: AptRow[] = [];
     const omitted: OmittedPackage[] = [];
-    for (const entry of packages) {
+    for (const entry of release.packages) {
       if (!isDeb(entry)) continue;
-      const row = rowOf(entry, config);
+      const row = rowOf(entry, release, config);
       if (typeof row !== "string") rows.push(row);
       else omitted.push({ id: entry.record.id, file: entry.file, reason: row });
     }
@@ -79,7 +81,7 @@ const isDeb = ({ metadata, record }: PublishedPackage): boolean =>
   metadata ? metadata.type === "deb" : record.package_type === "deb";
 
 /** @returns a reason for a package that the feed cannot list */
-function rowOf(entry: PublishedPackage, config: FeedConfig): AptRow | string {
+function rowOf(entry: PublishedPackage, release: PublishedRelease, config: FeedConfig): AptRow | string {
   const { metadata, record, file } = entry;
   if (metadata?.type !== "deb") return unread;
   const location = feedLocation(entry, config.baseUrl);
@@ -91,7 +93,7 @@ function rowOf(entry: PublishedPackage, config: FeedConfig): AptRow | string {
   return {
     id: record.id,
     file,
-    suites: suites.map(({ name }) => name),
+    suites: suites.filter(({ channel }) => isOffered(release, channel)).map(({ name }) => name),
     architecture: metadata.arch,
     identity: repositoryName(metadata)?.name ?? "",
     stanza: listed.stanza,

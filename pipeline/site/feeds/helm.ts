@@ -4,6 +4,7 @@ import type { ChartMetadata } from "../../../shared/package-metadata.ts";
 import type { FeedConfig, OutputFile, OutputGroup, PublishedPackage } from "../../documents/published.ts";
 import type { BuildCopies } from "../../documents/site.ts";
 import { digestOf } from "../../journal/digest.ts";
+import { isOffered } from "../../selection/channels.ts";
 import { jsonFile, textFile } from "../output.ts";
 import { type Feed, type FeedLocation, feedLocation, type OmittedPackage, unread } from "./feed.ts";
 
@@ -119,24 +120,31 @@ export interface HelmRow {
   created: string;
   /** Null if it is not in the registry. */
   files: ChartFiles | null;
+  /** Folders of the indexes that list it. */
+  folders: readonly string[];
 }
 
 /** A repository of charts for Helm. */
 export const helmFeed: Feed<HelmRow> = {
   name: "helm",
-  part({ packages }, config) {
+  part(release, config) {
+    const indexes = config.feeds.helm?.indexes.filter(({ channel }) => isOffered(release, channel)) ?? [];
+    const folders = indexes.map(({ folder }) => folder);
     const rows: HelmRow[] = [];
     const omitted: OmittedPackage[] = [];
-    for (const entry of packages) {
+    for (const entry of release.packages) {
       if (!isChart(entry)) continue;
       const row = rowOf(entry);
       const omit = (reason: string) => omitted.push({ id: entry.record.id, file: entry.file, reason });
       if (typeof row === "string") omit(row);
-      else rows.push({ ...row, files: registryPart(entry, row.chart, config, omit) });
+      else rows.push({ ...row, folders, files: registryPart(entry, row.chart, config, omit) });
     }
     return { rows, omitted };
   },
-  listed: (rows) => [...newestOf(rows).values()].map(({ id }) => ({ index: "", id })),
+  listed: (rows, config) =>
+    foldersOf(config).flatMap((folder) =>
+      [...newestIn(folder, rows).values()].map(({ id }) => ({ index: folder.replace("/", ""), id })),
+    ),
   omitted(rows) {
     const newest = newestOf(rows);
     return rows.flatMap(({ id, file, chart }) => {
@@ -150,9 +158,15 @@ export const helmFeed: Feed<HelmRow> = {
   copies: (rows, config) => registryCopies(registryCharts(rows, config)),
   *groups(rows, config) {
     if (config.feeds.helm?.oci) yield registryGroup(registryCharts(rows, config));
-    yield indexGroup([...newestOf(rows).values()]);
+    for (const folder of foldersOf(config)) yield indexGroup(folder, [...newestIn(folder, rows).values()]);
   },
 };
+
+const foldersOf = ({ feeds }: FeedConfig): string[] =>
+  (feeds.helm?.indexes ?? []).map(({ folder }) => folder);
+
+const newestIn = (folder: string, rows: readonly HelmRow[]): ReadonlyMap<string, HelmRow> =>
+  newestOf(rows.filter(({ folders }) => folders.includes(folder)));
 
 const isChart = ({ metadata, record }: PublishedPackage): boolean =>
   metadata ? metadata.type === "helm" : record.package_type === "helm";
@@ -170,7 +184,12 @@ export function chartAddress(
 }
 
 /** Charts may be at any address, unlike packages of other feeds. */
-function rowOf({ metadata, record, file, url }: PublishedPackage): Omit<HelmRow, "files"> | string {
+function rowOf({
+  metadata,
+  record,
+  file,
+  url,
+}: PublishedPackage): Omit<HelmRow, "files" | "folders"> | string {
   if (metadata?.type !== "helm") return unread;
   if (!/^[0-9a-f]{64}$/.test(record.checksum)) return "it has no checksum";
   const chart = indexedChart(metadata);
@@ -194,7 +213,7 @@ function registryPart(
 
 const registryCharts = (rows: readonly HelmRow[], { feeds }: FeedConfig): RegistryChart[] =>
   feeds.helm?.oci
-    ? [...newestOf(rows).values()].flatMap(({ chart, created, files }) =>
+    ? [...newestIn("", rows).values()].flatMap(({ chart, created, files }) =>
         files ? [{ chart, created, files }] : [],
       )
     : [];
@@ -221,7 +240,7 @@ function newestOf(rows: readonly HelmRow[]): ReadonlyMap<string, HelmRow> {
 }
 
 /** JSON is YAML, and Helm reads it faster. Helm sorts the versions of a chart itself. */
-function indexGroup(listed: readonly HelmRow[]): OutputGroup {
+function indexGroup(folder: string, listed: readonly HelmRow[]): OutputGroup {
   const names = [...new Set(listed.map(({ chart }) => chart.name))].sort();
   const entries = names.map((name) => [
     name,
@@ -230,7 +249,8 @@ function indexGroup(listed: readonly HelmRow[]): OutputGroup {
       .map(({ chart, url, sha256, created }) => ({ ...chart, urls: [url], digest: sha256, created })),
   ]);
   const index = { apiVersion: "v1", entries: Object.fromEntries(entries) };
-  return { name: "helm", key: digestOf(index), files: [jsonFile("charts/index.yaml", index)] };
+  const files = [jsonFile(`charts/${folder}index.yaml`, index)];
+  return { name: `helm ${folder}`.trim(), key: digestOf(index), files };
 }
 
 const text = z.string();

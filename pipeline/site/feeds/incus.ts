@@ -10,6 +10,7 @@ import type {
 } from "../../documents/published.ts";
 import { digestOf } from "../../journal/digest.ts";
 import { incusTarball } from "../../records/incus-tarball.ts";
+import { isOffered } from "../../selection/channels.ts";
 import { jsonFile } from "../output.ts";
 import { type Feed, type FeedLocation, type FeedPart, feedLocation, unknownMachine, unread } from "./feed.ts";
 
@@ -72,8 +73,11 @@ function incusPart(release: PublishedRelease, config: FeedConfig): FeedPart<Incu
     const image = imageOf(entry, config);
     if (typeof image === "string") part.omitted.push({ id: record.id, file, reason: image });
     else {
-      row.images.push(image);
-      row.changed.push(record.modified_date);
+      if (isOffered(release, config.channels[0])) row.images.push(image);
+      row.changed.push(
+        record.modified_date,
+        ...(release.channels ?? []).flatMap(({ changed }) => changed ?? []),
+      );
     }
   }
   if (row.images.length > 0 || row.changed.length > 0) part.rows.push(row);

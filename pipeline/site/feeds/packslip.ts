@@ -29,7 +29,7 @@ interface PackslipRow {
   isSecurity: boolean;
   /** The files that are not withdrawn; all files if all of them are. */
   files: ListedFile[];
-  /** Null unless all files are withdrawn. */
+  /** Null unless all files are withdrawn, or the release is halted in the default channel. */
   reason: string | null;
 }
 
@@ -68,12 +68,14 @@ const statementGroup = (version: string | undefined, statement: object): OutputG
   files: [jsonFile(packslipPath(version, "unsigned"), statement)],
 });
 
-function packslipPart(release: PublishedRelease, { feeds }: FeedConfig): FeedPart<PackslipRow> {
+function packslipPart(release: PublishedRelease, { feeds, channels }: FeedConfig): FeedPart<PackslipRow> {
   const { version, provisional, releasedAt, notes, packages, retracted, withdrawn = [] } = release;
+  const channel = release.channels?.find(({ name }) => name === channels[0]);
   const types = feeds.packslip?.artifacts ?? {};
   const { files: live, omitted } = listedOf(packages, types);
   const files = live.length > 0 ? live : listedOf(withdrawn, types).files;
-  if (files.length === 0) return { rows: [], omitted };
+  // A release that the default channel never offered is not listed yet; one that it halted is listed as withdrawn.
+  if (files.length === 0 || (release.channels && !channel)) return { rows: [], omitted };
   const reasons = retracted
     .filter(({ id }) => files.some((file) => file.id === id))
     .map(({ reason }) => reason);
@@ -82,7 +84,7 @@ function packslipPart(release: PublishedRelease, { feeds }: FeedConfig): FeedPar
     publishedAt: provisional || !releasedAt ? null : `${releasedAt.slice(0, 19)}Z`,
     isSecurity: notes.some(({ security }) => security),
     files,
-    reason: live.length > 0 ? null : [...new Set(reasons)].join("; "),
+    reason: live.length > 0 ? (channel?.halt?.reason ?? null) : [...new Set(reasons)].join("; "),
   };
   return { rows: [row], omitted };
 }

@@ -1,5 +1,6 @@
 import { type RpmEntry, type RpmMetadata, sourcePackage } from "../../../shared/package-metadata.ts";
 import type { PublishedPackage, PublishedRelease, SiteConfig } from "../../documents/published.ts";
+import { isOffered } from "../../selection/channels.ts";
 import { nevra, yumReposOf } from "../../selection/yum-repos.ts";
 import { type FeedLocation, type FeedPart, feedLocation, noRepository, unread } from "./feed.ts";
 import { updatedPackage, type YumAdvisory, yumAdvisories } from "./yum-advisory.ts";
@@ -8,7 +9,8 @@ import { element, parent } from "./yum-xml.ts";
 /** A release's part of all yum repositories. */
 export interface YumRow {
   packages: YumPackage[];
-  withdrawn: YumChange[];
+  /** Withdrawals, and changes of channels. */
+  changes: YumChange[];
   advisories: YumAdvisory[];
 }
 
@@ -37,22 +39,23 @@ export function yumPart(release: PublishedRelease, config: SiteConfig): FeedPart
   const part: FeedPart<YumRow> = { rows: [], omitted: [] };
   const row: YumRow = {
     packages: [],
-    withdrawn: withdrawals(release, config),
+    changes: changesOf(release, config),
     advisories: yumAdvisories(release, config),
   };
   for (const entry of release.packages) {
-    const listed = listedPackage(entry, row.advisories.length > 0, config);
+    const listed = listedPackage(entry, release, row.advisories.length > 0, config);
     if (typeof listed === "string")
       part.omitted.push({ id: entry.record.id, file: entry.file, reason: listed });
     else if (listed) row.packages.push(listed);
   }
-  if (row.packages.length > 0 || row.withdrawn.length > 0) part.rows.push(row);
+  if (row.packages.length > 0 || row.changes.length > 0) part.rows.push(row);
   return part;
 }
 
 /** @returns a reason for an rpm that cannot be listed; undefined for other packages */
 function listedPackage(
   entry: PublishedPackage,
+  release: PublishedRelease,
   isSecurityUpdate: boolean,
   { baseUrl, feeds: { yum } }: SiteConfig,
 ): YumPackage | string | undefined {
@@ -70,7 +73,7 @@ function listedPackage(
   return {
     id: record.id,
     file,
-    repos,
+    repos: repos.filter(({ channel }) => isOffered(release, channel)).map(({ name }) => name),
     nevra: nevra(metadata),
     time: secondsOf(record.modified_date),
     keyId: keyIdOf(entry),
@@ -86,10 +89,24 @@ function keyIdOf({ record }: PublishedPackage): string | null {
   return typeof id === "string" ? id : null;
 }
 
-const withdrawals = ({ retracted }: PublishedRelease, { feeds: { yum } }: SiteConfig): YumChange[] =>
-  retracted
+/** Changes after which a repository may have fewer packages: clients ignore an index with an earlier time. */
+function changesOf(
+  { retracted, packages, channels = [] }: PublishedRelease,
+  { feeds: { yum } }: SiteConfig,
+): YumChange[] {
+  if (!yum) return [];
+  const withdrawn = retracted
     .filter(({ package_type: type }) => type === "rpm")
-    .map(({ file, at }) => ({ repos: yum ? yumReposOf(file, yum) : [], time: secondsOf(at) }));
+    .map(({ file, at }) => ({ repos: yumReposOf(file, yum).map(({ name }) => name), time: secondsOf(at) }));
+  const moved = packages
+    .filter(({ metadata }) => metadata?.type === "rpm")
+    .flatMap(({ file }) => yumReposOf(file, yum))
+    .flatMap(({ name, channel }) => {
+      const changed = channels.find((each) => each.name === channel)?.changed;
+      return changed ? [{ repos: [name], time: secondsOf(changed) }] : [];
+    });
+  return [...withdrawn, ...moved];
+}
 
 const secondsOf = (timestamp: string): number => Math.floor(Date.parse(timestamp) / 1000);
 

@@ -128,7 +128,7 @@ function packagesIn(
 
 const newestChange = (repo: string, rows: readonly YumRow[]): number =>
   rows
-    .flatMap(({ packages, withdrawn }) => [...packages, ...withdrawn])
+    .flatMap(({ packages, changes }) => [...packages, ...changes])
     .filter(({ repos }) => repos.includes(repo))
     .reduce((newest, { time }) => Math.max(newest, time), 0);
 

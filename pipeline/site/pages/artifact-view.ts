@@ -208,7 +208,7 @@ export function artifactView(
     url,
     commands: verifyCommands(file, record.checksum, clientSystem(record, config)),
     signature: signatureView(file, record),
-    install: installView(entry, config),
+    install: installView(entry, release, config),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { PublishedPackage, SiteConfig } from "../../documents/published.ts";
+import type { PublishedPackage, PublishedRelease, SiteConfig } from "../../documents/published.ts";
 import { shellWord } from "../../project/shell-word.ts";
 import { instanceName } from "./instance-name.ts";
 import type { ArtifactView } from "./models/file-models.ts";
@@ -9,8 +9,12 @@ import { offersOf, repositoriesOf } from "./repositories.ts";
  * The lines of imports are in templates/install.hbs.
  * @returns null if there are none
  */
-export function installView(entry: PublishedPackage, config: SiteConfig): ArtifactView["install"] {
-  const offers = offersOf(entry, config);
+export function installView(
+  entry: PublishedPackage,
+  release: Pick<PublishedRelease, "channels">,
+  config: SiteConfig,
+): ArtifactView["install"] {
+  const offers = offersOf(entry, release, config);
   const repositories = repositoriesOf(config).flatMap(({ name, setup }) =>
     offers.flatMap(({ repository, exact }) =>
       repository === name && exact !== undefined ? [{ name, lines: [...setup, exact].join("\n") }] : [],

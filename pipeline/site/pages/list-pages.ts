@@ -1,10 +1,12 @@
 import { searchPaths } from "../../documents/pages/search-paths.ts";
 import type { OutputFile, OutputGroup, SiteConfig } from "../../documents/published.ts";
 import { digestOf } from "../../journal/digest.ts";
+import { offeredIn } from "../../selection/channels.ts";
 import { checksumDigits } from "../search-index.ts";
 import { supportText } from "../support-dates.ts";
 import { browsablePages } from "./browsable-pages.ts";
 import { changesPage, comparePage } from "./changes-pages.ts";
+import { channelPage, channelPages } from "./channel-pages.ts";
 import { downloadGroups } from "./download-groups.ts";
 import { feedsPage } from "./feeds-page.ts";
 import { browsablePage, downloadsPage, type ListPart, listParts, type ReleaseSlice } from "./list-parts.ts";
@@ -37,6 +39,7 @@ export function* pageGroups(
     yield { name: `month ${part.folder}`, key, files: [monthPage(part, others, config, templates)] };
   }
   const all = digestOf(basis, ...pieces.map(({ key }) => key));
+  const offered = offeredIn(pieces, config.channels[0]).filter(({ packages }) => packages.length > 0);
   yield { name: "platforms", key: all, files: platformPages(pieces, config, templates) };
   for (const { part, others, file } of browsablePages(listParts(pieces, browsablePage), config, templates)) {
     const key = digestOf(basis, part && slicesOf(part), others.map(slicesOf));
@@ -49,14 +52,15 @@ export function* pageGroups(
   }
   const newest = newestGroups(pieces, config);
   const files = [
-    latestRedirect(pieces, config, templates),
+    ...channelPages(pieces, config, templates),
+    latestRedirect(offered, config, templates),
     releasesPage(pieces, config, templates),
     comparePage(config, templates),
     siteMap(pieces, parts, config),
     notFound(config, templates),
     searchPage(pieces, config, templates),
     feedsPage(newest.offers, config, templates),
-    home(pieces, newest, parts, config, templates),
+    home(offered, newest, parts, config, templates),
   ];
   yield { name: "entrances", key: all, files };
 }
@@ -98,6 +102,7 @@ function home(
         }
       : null,
     groups,
+    channels: config.channels.map((name) => ({ href: channelPage(name), text: name })),
     months: parts.map(({ folder, label }) => ({ href: `page/${folder}`, text: label })),
     all: "releases/",
     compare: "changes/",

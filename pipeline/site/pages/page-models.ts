@@ -27,6 +27,8 @@ export const pageModels = {
         repositories: z.array(repository),
       }),
     ),
+    /** Pages of channels; empty: the project has none. */
+    channels: z.array(link),
     months: z.array(link),
     all: href,
     /** Page that compares any two releases. */
@@ -130,6 +132,29 @@ export const pageModels = {
         ),
       }),
     ),
+  }),
+  channel: z.strictObject({
+    layout,
+    name: text,
+    isDefault: flag,
+    json: href,
+    /** The newest release that is offered. */
+    newest: z.strictObject({ version, date, href }).nullable(),
+    repositories: z.array(repository),
+    releases: z.array(
+      z.strictObject({
+        version,
+        date,
+        href,
+        /** Day of the promotion; empty: from before the first one. */
+        promoted: text,
+        /** Reason; empty: it is offered. */
+        halted: text,
+      }),
+    ),
+    /** Number of older releases that are not listed. */
+    more: count,
+    all: href,
   }),
   feeds: z.strictObject({
     layout,

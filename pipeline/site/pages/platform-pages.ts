@@ -1,5 +1,6 @@
 import { platformFolder } from "../../../shared/package-types.ts";
 import type { OutputFile, RepositoryOffer, SiteConfig } from "../../documents/published.ts";
+import { isOffered } from "../../selection/channels.ts";
 import { supportText } from "../support-dates.ts";
 import { platformName } from "./artifact-view.ts";
 import { byArchitecture, downloadGroups } from "./download-groups.ts";
@@ -28,7 +29,7 @@ export function* platformPages(
   templates: Templates,
 ): Generator<OutputFile> {
   const platforms = platformsOf(pieces, config);
-  const repositories = repositoriesOf(config);
+  const repositories = defaultRepositories(config);
   for (const { name, types } of platforms) yield platformPage(name, types, repositories, config, templates);
   const path = "platforms/index.html";
   yield page(path, "platforms", templates, () => ({
@@ -42,6 +43,9 @@ export function* platformPages(
   }));
 }
 
+const defaultRepositories = (config: SiteConfig): Repository[] =>
+  repositoriesOf(config).filter(({ channel }) => channel === config.channels[0]);
+
 /** Names of the platforms that have a page, in their order. */
 export const platformNames = (pieces: readonly PagePieces[], config: SiteConfig): string[] =>
   platformsOf(pieces, config).map(({ name }) => name);
@@ -53,7 +57,7 @@ interface Platform {
 
 /** Sorted by name, including platforms without current artifacts. */
 const platformsOf = (pieces: readonly PagePieces[], config: SiteConfig): Platform[] =>
-  [...newestByPlatform(pieces)]
+  [...newestByPlatform(pieces, config)]
     .map(([id, types]) => ({ name: platformName(id, config), types: [...types.values()].sort(byType) }))
     .sort(byName);
 
@@ -62,8 +66,8 @@ export function newestGroups(
   pieces: readonly PagePieces[],
   config: SiteConfig,
 ): { groups: PageModel<"home">["groups"]; provisional: string[]; offers: RepositoryOffer[] } {
-  const repositories = repositoriesOf(config);
-  const newest = [...newestByPlatform(pieces)].flatMap(([platform, types]) =>
+  const repositories = defaultRepositories(config);
+  const newest = [...newestByPlatform(pieces, config)].flatMap(([platform, types]) =>
     [...types.values()].map((each) => ({ ...each, platform, packageType: each.type })),
   );
   const groups = downloadGroups(newest, config).map(({ group, files }) => ({
@@ -77,10 +81,15 @@ export function newestGroups(
   return { groups, provisional: versionsOf([{ types: newest }]), offers: newest.flatMap(offersOf) };
 }
 
-function newestByPlatform(pieces: readonly PagePieces[]): Map<number, Map<string, Newest>> {
+/** Every platform, with the newest artifacts that the default channel offers. */
+function newestByPlatform(
+  pieces: readonly PagePieces[],
+  { channels }: SiteConfig,
+): Map<number, Map<string, Newest>> {
   const platforms = new Map<number, Map<string, Newest>>();
   for (const release of pieces) {
     for (const id of release.platforms) if (!platforms.has(id)) platforms.set(id, new Map());
+    if (!isOffered(release, channels[0])) continue;
     for (const { platform, packageType: type } of release.packages) {
       const types = platforms.get(platform);
       if (types?.has(type)) continue;

@@ -9,6 +9,7 @@ import { textFile } from "../output.ts";
 import { notesHtml } from "../release-notes.ts";
 import { supportText } from "../support-dates.ts";
 import { artifactsUnit, artifactView, platformName, withdrawnView } from "./artifact-view.ts";
+import { channelPage } from "./channel-pages.ts";
 import { downloadGroups } from "./download-groups.ts";
 import { pageLayout, rootOf } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
@@ -86,6 +87,10 @@ function releaseModel(
     count,
     unit: artifactsUnit(count),
     support: supportText(version, config),
+    channels: (release.channels ?? []).map(({ name, halt }) => {
+      return { name, href: `${root}${channelPage(name)}`, halted: halt?.reason ?? "" };
+    }),
+    isInNoChannel: release.channels?.length === 0,
     withdrawal: withdrawalText(packages.length, release.retracted.length),
     isGone: packages.length === 0,
     withdrawn: release.retracted.map((record) => withdrawnView(record, release)),

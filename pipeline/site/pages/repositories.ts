@@ -1,6 +1,12 @@
 import { feedSlug, keysPath } from "../../documents/feeds/signing.ts";
-import type { PublishedPackage, RepositoryOffer, SiteConfig } from "../../documents/published.ts";
+import type {
+  PublishedPackage,
+  PublishedRelease,
+  RepositoryOffer,
+  SiteConfig,
+} from "../../documents/published.ts";
 import { shellWord } from "../../project/shell-word.ts";
+import { isOffered } from "../../selection/channels.ts";
 import { isInSuite, isUbuntu } from "../../selection/feed-indexes.ts";
 import { yumReposOf } from "../../selection/yum-repos.ts";
 import { keyFile, needsKeyFile, sourcesName } from "../feeds/apt-sources.ts";
@@ -19,6 +25,8 @@ export interface Repository {
   use: string;
   /** Lines that add it to a machine. */
   setup: readonly string[];
+  /** The channel whose releases it has; absent: the project has none. */
+  channel?: string | undefined;
 }
 
 const oci = "Helm, OCI registry";
@@ -30,6 +38,7 @@ export function repositoriesOf(config: SiteConfig): Repository[] {
   const fetched = (path: string, folder: string) => `sudo curl -fsSL ${baseUrl}/${path} -o ${folder}/${path}`;
   const suites = (feeds.apt?.suites ?? []).map((suite) => ({
     name: `apt, ${suite.name}`,
+    channel: suite.channel,
     use: systemOf(suite.version),
     setup: [
       ...(key && needsKeyFile(suite)
@@ -38,22 +47,34 @@ export function repositoriesOf(config: SiteConfig): Repository[] {
       fetched(sourcesName(suite.name, product), "/etc/apt/sources.list.d"),
     ],
   }));
-  const repos = (feeds.yum?.repos ?? []).map(({ name }) => ({ name, file: repoFilePath(name, product) }));
-  const dnf = repos.map(({ name, file }) => {
-    return { name: `dnf, ${name}`, use: "Fedora and Red Hat", setup: [fetched(file, "/etc/yum.repos.d")] };
+  const repos = (feeds.yum?.repos ?? []).map((repo) => ({ ...repo, file: repoFilePath(repo.name, product) }));
+  const dnf = repos.map(({ name, channel, file }) => {
+    const setup = [fetched(file, "/etc/yum.repos.d")];
+    return { name: `dnf, ${name}`, channel, use: "Fedora and Red Hat", setup };
   });
-  const zypper = repos.map(({ name, file }) => {
-    return { name: `zypper, ${name}`, use: "SUSE", setup: [`sudo zypper addrepo ${baseUrl}/${file}`] };
+  const zypper = repos.map(({ name, channel, file }) => {
+    return {
+      name: `zypper, ${name}`,
+      channel,
+      use: "SUSE",
+      setup: [`sudo zypper addrepo ${baseUrl}/${file}`],
+    };
   });
-  const charts = `helm repo add ${feedSlug(product)} ${baseUrl}/charts`;
+  const charts = (feeds.helm?.indexes ?? []).map(({ channel, folder }) => {
+    const setup = [
+      `helm repo add ${helmName(product, folder)} ${baseUrl}/charts/${folder}`.replace(/\/$/, ""),
+    ];
+    return { name: helmRepository(folder), channel, use: "Kubernetes", setup };
+  });
+  const [channel] = config.channels;
   const images = `incus remote add ${feedSlug(product)} ${baseUrl} --protocol simplestreams`;
   return [
     ...[...suites, ...dnf, ...zypper],
-    ...(feeds.helm ? [{ name: "Helm", use: "Kubernetes", setup: [charts] }] : []),
-    ...(feeds.helm?.oci ? [{ name: oci, use: "Kubernetes", setup: [] }] : []),
+    ...charts,
+    ...(feeds.helm?.oci ? [{ name: oci, channel, use: "Kubernetes", setup: [] }] : []),
     // Incus and LXD refuse servers without TLS.
     ...(feeds.incus && baseUrl.startsWith("https:")
-      ? [{ name: "Incus", use: "Incus and LXD", setup: [images] }]
+      ? [{ name: "Incus", channel, use: "Incus and LXD", setup: [images] }]
       : []),
   ];
 }
@@ -63,15 +84,32 @@ function systemOf(version: string | undefined): string {
   return `${isUbuntu(version) ? "Ubuntu" : "Debian"} ${version}`;
 }
 
+const helmRepository = (folder: string): string => (folder === "" ? "Helm" : `Helm, ${folder.slice(0, -1)}`);
+
+/** Name under which users add an index of charts. */
+const helmName = (product: string, folder: string): string =>
+  feedSlug(folder === "" ? product : `${product}-${folder}`);
+
+/** The channels of an artifact's release. */
+type Channels = Pick<PublishedRelease, "channels">;
+
 /** The repositories that list an artifact, with the commands that install it. */
-export const offersOf = (entry: PublishedPackage, config: SiteConfig): RepositoryOffer[] => [
-  ...aptOffers(entry, config),
-  ...yumOffers(entry, config),
-  ...helmOffers(entry, config),
-  ...incusOffers(entry, config),
+export const offersOf = (
+  entry: PublishedPackage,
+  release: Channels,
+  config: SiteConfig,
+): RepositoryOffer[] => [
+  ...aptOffers(entry, release, config),
+  ...yumOffers(entry, release, config),
+  ...helmOffers(entry, release, config),
+  ...(isOffered(release, config.channels[0]) ? incusOffers(entry, config) : []),
 ];
 
-function aptOffers(entry: PublishedPackage, { baseUrl, feeds }: SiteConfig): RepositoryOffer[] {
+function aptOffers(
+  entry: PublishedPackage,
+  release: Channels,
+  { baseUrl, feeds }: SiteConfig,
+): RepositoryOffer[] {
   const { metadata, record, file } = entry;
   if (!feeds.apt || metadata?.type !== "deb" || !isBelow(entry, baseUrl)) return [];
   const field = (name: string) =>
@@ -79,7 +117,9 @@ function aptOffers(entry: PublishedPackage, { baseUrl, feeds }: SiteConfig): Rep
   const [name, version] = [field("Package"), field("Version")];
   if (!name || !version) return [];
   const command = "sudo apt-get update && sudo apt-get install";
-  const suites = feeds.apt.suites.filter((suite) => isInSuite(suite, { ...record, file }));
+  const suites = feeds.apt.suites.filter(
+    (suite) => isInSuite(suite, { ...record, file }) && isOffered(release, suite.channel),
+  );
   return suites.map((suite) => ({
     repository: `apt, ${suite.name}`,
     exact: `${command} ${shellWord(`${name}=${version}`)}`,
@@ -87,28 +127,39 @@ function aptOffers(entry: PublishedPackage, { baseUrl, feeds }: SiteConfig): Rep
   }));
 }
 
-function yumOffers(entry: PublishedPackage, { baseUrl, feeds }: SiteConfig): RepositoryOffer[] {
+function yumOffers(
+  entry: PublishedPackage,
+  channels: Channels,
+  { baseUrl, feeds }: SiteConfig,
+): RepositoryOffer[] {
   const { metadata, file } = entry;
   if (!feeds.yum || metadata?.type !== "rpm" || !isBelow(entry, baseUrl)) return [];
   const { name, epoch, version, release, native_arch: arch } = metadata;
   const exact = shellWord(`${name}-${epoch > 0 ? `${epoch}:` : ""}${version}-${release}.${arch}`);
   const newest = shellWord(name);
-  return yumReposOf(file, feeds.yum).flatMap((repo) => [
+  const repos = yumReposOf(file, feeds.yum).filter(({ channel }) => isOffered(channels, channel));
+  return repos.flatMap(({ name: repo }) => [
     { repository: `dnf, ${repo}`, exact: `sudo dnf install ${exact}`, newest: `sudo dnf install ${newest}` },
     { repository: `zypper, ${repo}`, newest: `sudo zypper install ${newest}` },
   ]);
 }
 
-function helmOffers(entry: PublishedPackage, config: SiteConfig): RepositoryOffer[] {
+function helmOffers(entry: PublishedPackage, release: Channels, config: SiteConfig): RepositoryOffer[] {
   const found = chartAddress(entry, config);
   if (!found) return [];
+  const indexes = (config.feeds.helm?.indexes ?? []).filter(({ channel }) => isOffered(release, channel));
   const { chart, registry } = found;
   const version = `--version ${shellWord(chart.version)}`;
-  const install = `helm install ${feedSlug(chart.name)} ${feedSlug(config.product)}/${chart.name} ${version}`;
   const pull = `helm pull ${registry} ${version}`;
   return [
-    { repository: "Helm", exact: install, newest: install },
-    ...(registry ? [{ repository: oci, exact: pull, newest: pull }] : []),
+    ...indexes.map(({ folder }) => {
+      const from = `${helmName(config.product, folder)}/${chart.name}`;
+      const install = `helm install ${feedSlug(chart.name)} ${from} ${version}`;
+      return { repository: helmRepository(folder), exact: install, newest: install };
+    }),
+    ...(registry && isOffered(release, config.channels[0])
+      ? [{ repository: oci, exact: pull, newest: pull }]
+      : []),
   ];
 }
 

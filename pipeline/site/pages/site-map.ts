@@ -2,6 +2,7 @@ import { platformFolder } from "../../../shared/package-types.ts";
 import type { OutputFile, SiteConfig } from "../../documents/published.ts";
 import { escapeHtml } from "../escape.ts";
 import { joinedFile } from "../output.ts";
+import { channelPage } from "./channel-pages.ts";
 import type { ListPart } from "./list-parts.ts";
 import type { PagePieces } from "./page-pieces.ts";
 import { platformNames } from "./platform-pages.ts";
@@ -35,7 +36,9 @@ function addressesOf(pieces: readonly PagePieces[], parts: readonly ListPart[], 
     { path: "", date: newest },
     { path: "releases/", date: newest },
     { path: "platforms/", date: newest },
-    ...[...folders, "changes/", "feeds/", "api/reference/"].map((path) => ({ path, date: undefined })),
+    ...[...folders, ...config.channels.map(channelPage), "changes/", "feeds/", "api/reference/"].map(
+      (path) => ({ path, date: undefined }),
+    ),
     ...pieces.flatMap((piece) => [
       { path: `releases/${piece.version}/`, date: timeOf(piece) },
       { path: `changes/${piece.version}/`, date: timeOf(piece) },

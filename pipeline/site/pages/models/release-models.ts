@@ -12,6 +12,10 @@ export const release = z.strictObject({
   corrected: date.nullable(),
   /** Until when it is supported; empty: nothing is stated. */
   support: text,
+  /** Its channels; `halted`: the reason, or empty. */
+  channels: z.array(z.strictObject({ name: text, href, halted: text })),
+  /** True if the project has channels, and none of them has it. */
+  isInNoChannel: flag,
   provisional: flag,
   summaryHtml: html,
   notesHtml: html,

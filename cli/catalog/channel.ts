@@ -1,0 +1,98 @@
+import {
+  type ChannelRequest,
+  changeChannel,
+  exitStatus,
+  openSettings,
+  type ProjectSettings,
+  readLedgerNow,
+} from "../../pipeline/index.ts";
+import { isVersion } from "../../shared/version.ts";
+import { confirmOrRefuse } from "../terminal/confirm.ts";
+import { answer, commandContext, type Host, say, sayNext, sayNextAfterDryRun } from "../terminal/host.ts";
+import { reasonOf } from "../terminal/reason.ts";
+import { UsageError } from "../terminal/usage.ts";
+import { listed } from "../terminal/words.ts";
+import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
+
+export interface ChannelOptions extends LedgerGuardOptions {
+  reason?: string;
+  now?: string;
+  dryRun?: true;
+  yes?: true;
+}
+
+const done = { promote: "Promoted", halt: "Halted", resume: "Resumed" };
+const prepositions = { promote: "into", halt: "in", resume: "in" };
+
+/**
+ * `relcat channel promote`, `halt` and `resume`: shows the change, asks for confirmation, and writes it.
+ * @param words a version and a channel, in any order
+ * @param publish publishes the change; undefined: it is only written
+ */
+export async function changeChannels(
+  event: ChannelRequest["event"],
+  words: readonly [string, string],
+  { reason, now, dryRun, yes, ...options }: ChannelOptions,
+  host: Host,
+  publish?: (version: string) => Promise<number>,
+): Promise<number> {
+  const request = requestOf(event, words, reason);
+  const project = await openSettings(host.releases);
+  const guard = new LedgerGuard({ ...options, revision: project.config.ledgerBase }, host);
+  const ledger = readLedgerNow(host.releases);
+  await guard.prove(ledger);
+  const context = commandContext(host, now);
+  const { kept, newest } = await changeChannel(project, request, { ...context, dryRun: true });
+  for (const line of plannedLines(request, kept, newest, project)) say(host, line);
+  if (!dryRun) await confirmOrRefuse(`${event[0]?.toUpperCase()}${event.slice(1)} it?`, yes, host);
+  const { events } = await changeChannel(project, request, { ...context, dryRun });
+  await guard.report(ledger);
+  const { version, channel } = request;
+  const text = `${done[event]} ${version} ${prepositions[event]} ${channel}.`;
+  if (publish && !dryRun) {
+    say(host, text);
+    return publish(version);
+  }
+  answer<"channel-change">(host, { events, newest, dry_run: dryRun ?? false }, () =>
+    dryRun ? "Nothing was written." : text,
+  );
+  if (dryRun) sayNextAfterDryRun(host);
+  else sayNext(host, `commit ${host.releases}/ledger.jsonl, then relcat build --released`);
+  return exitStatus.done;
+}
+
+function requestOf(
+  event: ChannelRequest["event"],
+  words: readonly [string, string],
+  reason: string | undefined,
+): ChannelRequest {
+  const [version, channel] = isVersion(words[0]) ? words : [words[1], words[0]];
+  if (!isVersion(version))
+    throw new UsageError(
+      `neither ${JSON.stringify(words[0])} nor ${JSON.stringify(words[1])} is a version`,
+      "Give a version such as 26.08.002, and a channel of catalog.yaml.",
+    );
+  if (event !== "halt") return { event, version, channel };
+  const why = "Give the reason in one line: the page of the release shows it to everyone.";
+  return { event, version, channel, reason: reasonOf(reason ?? "", why) };
+}
+
+function plannedLines(
+  { event, version, channel }: ChannelRequest,
+  kept: readonly string[],
+  newest: { before: string | null; after: string | null },
+  { config }: ProjectSettings,
+): string[] {
+  const [before, after] = [newest.before ?? "nothing", newest.after ?? "nothing"];
+  return [
+    `To be ${done[event].toLowerCase()} ${prepositions[event]} ${channel}: ${version}`,
+    before === after
+      ? `Newest of ${channel}: still ${after}.`
+      : `Newest of ${channel}: ${before} → ${after}.`,
+    ...(kept.length > 0
+      ? [
+          `This is the first change of a channel, so it also promotes ${listed([...kept].reverse(), 3)} into ${config.channels[0]}, which has had each release until now.`,
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,69 @@
+import {
+  type ChannelState,
+  channelStates,
+  exitStatus,
+  type Ledger,
+  openSettings,
+  readLedgerNow,
+  refuseUnknownChannel,
+  versionsInNoChannel,
+} from "../../pipeline/index.ts";
+import { table } from "../terminal/cells.ts";
+import { answer, type Host } from "../terminal/host.ts";
+import { count, listed } from "../terminal/words.ts";
+
+/** `relcat channel list`: each channel with its newest release. */
+export async function listChannels(host: Host): Promise<number> {
+  const { ledger, names } = await read(host);
+  const channels = channelStates(ledger, names);
+  const document = { channels, in_no_channel: versionsInNoChannel(ledger, names) };
+  answer<"channel-list">(host, document, () =>
+    [
+      names.length === 0
+        ? "catalog.yaml names no channels: each release is offered."
+        : table(channels.map(row)),
+      ...(document.in_no_channel.length > 0 ? [`In no channel: ${listed(document.in_no_channel, 5)}`] : []),
+    ].join("\n"),
+  );
+  return exitStatus.done;
+}
+
+/** `relcat channel show`: the releases of a channel, newest first. */
+export async function showChannel(name: string, host: Host): Promise<number> {
+  const { ledger, names } = await read(host);
+  refuseUnknownChannel(name, names);
+  const [state] = channelStates(ledger, names).filter((each) => each.name === name);
+  if (!state) return exitStatus.done;
+  answer<"channel-show">(host, state, () =>
+    state.releases.length === 0
+      ? `${name} has no releases.`
+      : table(
+          state.releases.map(({ version, promoted, halted }) => [
+            version,
+            promoted?.slice(0, 10) ?? "",
+            halted ? `halted on ${halted.at.slice(0, 10)}: ${halted.reason}` : "offered",
+          ]),
+        ),
+  );
+  return exitStatus.done;
+}
+
+async function read(host: Host): Promise<{ ledger: Ledger; names: readonly string[] }> {
+  const { config } = await openSettings(host.releases);
+  return { ledger: readLedgerNow(host.releases), names: config.channels };
+}
+
+const row = ({ name, default: isDefault, newest, releases }: ChannelState): string[] => {
+  const halted = releases.filter((release) => release.halted).length;
+  return [
+    isDefault ? `${name} (default)` : name,
+    newest ?? "nothing",
+    [count(releases.length - halted, "release"), ...(halted > 0 ? [`${halted} halted`] : [])].join(", "),
+  ];
+};
+
+/** A channel in a line of `relcat status`. */
+export const channelLine = (state: ChannelState): string => {
+  const [name, newest, releases] = row(state);
+  return `channel ${name}: ${newest}, ${releases}`;
+};

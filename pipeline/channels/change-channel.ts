@@ -1,0 +1,132 @@
+import { failure, type Problem, throwErrors } from "../../shared/errors.ts";
+import { line } from "../../shared/fields.ts";
+import type { ChannelEvent } from "../documents/ledger.ts";
+import { append, type LedgerChange } from "../ledger/change.ts";
+import { type Ledger, readLedger } from "../ledger/ledger.ts";
+import { findLedgerBase, settledText } from "../ledger/ledger-base.ts";
+import { deliverLedger, readLedgerNow } from "../ledger/ledger-file.ts";
+import { display } from "../project/display.ts";
+import { eventTime } from "../project/event-time.ts";
+import type { ProjectSettings } from "../project/settings.ts";
+import type { CommandContext } from "../system/command-context.ts";
+import { withWriteLock } from "../system/lock.ts";
+import { channelStates } from "./channel-states.ts";
+
+export type ChannelRequest = Pick<ChannelEvent, "channel" | "version"> &
+  ({ event: "promote" | "resume" } | { event: "halt"; reason: string });
+
+export interface ChannelChange extends LedgerChange {
+  /** Releases that the first change of a project writes into the default channel, in which they are until then. */
+  kept: readonly string[];
+  /** Newest release of the channel; null: it offers none. */
+  newest: { before: string | null; after: string | null };
+}
+
+/**
+ * Appends the line that changes a channel. @throws RelcatError channel-unknown, version-unknown, channel-state,
+ * text-format for the reason
+ */
+export async function changeChannel(
+  { folder, config }: ProjectSettings,
+  request: ChannelRequest,
+  context: CommandContext,
+): Promise<ChannelChange> {
+  return withWriteLock(folder, context, async () => {
+    const ledger = readLedgerNow(folder);
+    const settled = await settledVersions(folder, ledger, config.ledgerBase);
+    const at = eventTime(context.clock, context.explicitTime, ledger.newest);
+    const change = decideChannelChange(ledger, config.channels, request, settled, at);
+    deliverLedger(folder, change, context.dryRun);
+    return change;
+  });
+}
+
+/** Versions that the base revision has: they may be published. Only the first change of a channel needs them. */
+async function settledVersions(folder: string, { file, channels }: Ledger, base: string) {
+  if (channels.byName.size > 0) return new Set<string>();
+  const found = await findLedgerBase(folder, base);
+  const text = found ? await settledText(found) : "";
+  return readLedger({ file, text }).ledger.versions;
+}
+
+/**
+ * @param names channels of catalog.yaml, the default one first
+ * @param settled versions that may be published: they stay in the default channel
+ */
+function decideChannelChange(
+  ledger: Ledger,
+  names: readonly string[],
+  request: ChannelRequest,
+  settled: ReadonlySet<string>,
+  at: string,
+): ChannelChange {
+  const { event, channel, version } = request;
+  refuseUnknownChannel(channel, names);
+  const kept = keptVersions(ledger, names, request, settled);
+  const [first = ""] = names;
+  const before = kept.map((each) => ({ event: "promote" as const, channel: first, version: each, at }));
+  const channels = ledger.channels.copy();
+  for (const each of before) channels.apply(each);
+  const entries = ledger.ofVersion(version);
+  const fault = channels.faultOf(request, entries);
+  throwErrors([
+    ...(fault ? [impossible(request, fault, entries.length > 0)] : []),
+    ...reasonProblems(request),
+  ]);
+  // The order of its members determines the bytes.
+  const reason = request.event === "halt" && { reason: request.reason };
+  const own = { event, channel, version, ...reason, at } as ChannelEvent;
+  channels.apply(own);
+  const newest = (state: Ledger) =>
+    channelStates(state, names).find(({ name }) => name === channel)?.newest ?? null;
+  return {
+    ...append(ledger, [...before, own]),
+    kept,
+    newest: { before: newest(ledger), after: newest({ ...ledger, channels }) },
+  };
+}
+
+/** @throws RelcatError channel-unknown */
+export function refuseUnknownChannel(channel: string, names: readonly string[]): void {
+  if (names.includes(channel)) return;
+  throw failure(
+    "channel-unknown",
+    names.length === 0
+      ? "catalog.yaml names no channels"
+      : `catalog.yaml names no channel ${display(channel)}, expected ${names.join(", ")}`,
+    names.length === 0
+      ? "Add the default channel and the others to it: channels: { stable: {}, beta: {} }"
+      : `Add it to channels: in catalog.yaml, or name one of those.`,
+  );
+}
+
+function keptVersions(
+  ledger: Ledger,
+  [first]: readonly string[],
+  { event, channel, version }: ChannelRequest,
+  settled: ReadonlySet<string>,
+): string[] {
+  if (ledger.channels.byName.size > 0) return [];
+  const isLive = (each: string) => ledger.ofVersion(each).some(({ retraction }) => !retraction);
+  // The request itself promotes it, or it goes to another channel before anyone could install it.
+  const isElsewhere = event === "promote" && (channel === first || !settled.has(version));
+  return [...ledger.versions].filter((each) => isLive(each) && !(isElsewhere && each === version)).sort();
+}
+
+const verbs = { promote: "promoted into", halt: "halted in", resume: "resumed in" };
+
+function impossible({ event, channel, version }: ChannelRequest, fault: string, isCut: boolean): Problem {
+  const message = `${version} cannot be ${verbs[event]} ${channel}: it ${fault}`;
+  const hint = !isCut
+    ? `Cut it first: relcat cut ${version}`
+    : fault.endsWith("halted") && event === "promote"
+      ? `To offer it again: relcat channel resume ${channel} ${version}`
+      : `relcat channel show ${channel} lists its releases.`;
+  return { code: isCut ? "channel-state" : "version-unknown", severity: "error", message, hint };
+}
+
+function reasonProblems(request: ChannelRequest): Problem[] {
+  if (request.event !== "halt" || line.safeParse(request.reason).success) return [];
+  const message = `the reason is ${display(request.reason)}, expected one line of text`;
+  return [{ code: "text-format", severity: "error", message, hint: "Describe the problem in one sentence." }];
+}

@@ -1,0 +1,47 @@
+import type { Ledger } from "../ledger/ledger.ts";
+import { channelsOf } from "../ledger/ledger-channels.ts";
+
+/** A release in a channel. */
+export interface ChannelRelease {
+  version: string;
+  /** Time of the promotion; null before the first one of the ledger. */
+  promoted: string | null;
+  /** null: it is offered. */
+  halted: { reason: string; at: string } | null;
+}
+
+/** The releases of a channel that are cut and not withdrawn, newest first. */
+export interface ChannelState {
+  name: string;
+  default: boolean;
+  /** Highest version that is offered; null: none is. */
+  newest: string | null;
+  releases: ChannelRelease[];
+}
+
+/** @param names channels of catalog.yaml, the default one first */
+export function channelStates(ledger: Ledger, names: readonly string[]): ChannelState[] {
+  const versions = liveVersions(ledger);
+  return names.map((name) => {
+    const releases = versions.flatMap((version) =>
+      (channelsOf(version, ledger.channels, names) ?? [])
+        .filter((channel) => channel.name === name)
+        .map(({ promoted, halt }) => ({ version, promoted, halted: halt })),
+    );
+    const newest = releases.find(({ halted }) => halted === null)?.version ?? null;
+    return { name, default: name === names[0], newest, releases };
+  });
+}
+
+/** Cut releases that no channel has, newest first. @param names channels of catalog.yaml */
+export const versionsInNoChannel = (ledger: Ledger, names: readonly string[]): string[] =>
+  liveVersions(ledger).filter((version) => channelsOf(version, ledger.channels, names)?.length === 0);
+
+/** Versions with a public record that is not withdrawn, newest first. */
+const liveVersions = (ledger: Ledger): string[] =>
+  [...ledger.versions]
+    .filter((version) =>
+      ledger.ofVersion(version).some(({ retraction, private: hidden }) => !retraction && !hidden),
+    )
+    .sort()
+    .reverse();

@@ -1,0 +1,61 @@
+import type { OutputFile, RenderedRelease, SiteConfig } from "../documents/published.ts";
+import type { ChannelDocument, ChannelsDocument, LatestDocument } from "../documents/site.ts";
+import { channelPath, channelsPath } from "../documents/site-paths.ts";
+import { offeredIn } from "../selection/channels.ts";
+import { jsonFile } from "./output.ts";
+import { forMachines } from "./release-document.ts";
+import { versionLists } from "./version-lists.ts";
+
+/**
+ * `api/v1/channel/`: the index of channels, and for each of them its document and lists, if the project has channels.
+ * @param releases newest first
+ * @param latestOf the document for installers, of releases that are newest first
+ */
+export function* channelFiles(
+  releases: readonly RenderedRelease[],
+  latestOf: (releases: readonly RenderedRelease[]) => LatestDocument,
+  config: SiteConfig,
+): Generator<OutputFile> {
+  const { channels, baseUrl } = config;
+  const [first] = channels;
+  if (first === undefined) return;
+  const index: ChannelsDocument = {
+    schema_version: 1,
+    default: first,
+    channels: channels.map((name) => ({
+      name,
+      url: `${baseUrl}/${channelPath(name)}`,
+      versions: offeredIn(releases, name)
+        .filter(hasPackages)
+        .map(({ version }) => version),
+    })),
+  };
+  yield jsonFile(channelsPath, index);
+  for (const name of channels) {
+    const offered = offeredIn(releases, name);
+    const document: ChannelDocument = {
+      ...latestOf(offered),
+      channel: name,
+      releases: releases.filter(hasPackages).flatMap((release) => rowOf(release, name, baseUrl)),
+    };
+    yield jsonFile(channelPath(name), document);
+    yield* versionLists(offered.toReversed(), config, `api/v1/channel/${name}/`);
+  }
+}
+
+/** A withdrawn release is in no channel. */
+export const hasPackages = ({ packages }: Pick<RenderedRelease, "packages">): boolean => packages.length > 0;
+
+function rowOf(release: RenderedRelease, name: string, baseUrl: string): ChannelDocument["releases"] {
+  const { version, date, channels = [] } = release;
+  return channels
+    .filter((channel) => channel.name === name)
+    .map(({ promoted, halt }) => ({
+      version,
+      date,
+      ...forMachines(release),
+      promoted_at: promoted,
+      halted: halt,
+      url: `${baseUrl}/api/v1/release/${version}/`,
+    }));
+}

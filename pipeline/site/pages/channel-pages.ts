@@ -1,0 +1,57 @@
+import type { OutputFile, SiteConfig } from "../../documents/published.ts";
+import { channelPath } from "../../documents/site-paths.ts";
+import { offeredIn } from "../../selection/channels.ts";
+import { page, pageLayout } from "./page-layout.ts";
+import type { PageModel } from "./page-models.ts";
+import type { PagePieces } from "./page-pieces.ts";
+import { repositoriesOf, repositoryViews } from "./repositories.ts";
+import type { Templates } from "./templates.ts";
+
+export const channelPage = (name: string): string => `releases/channels/${name}/`;
+
+/** Rows of a channel's page; its JSON document has all of them. */
+const maxReleases = 200;
+
+/** `releases/channels/{name}/`: what the channel offers, what it halted, and how to subscribe to it. @param pieces newest first */
+export const channelPages = (
+  pieces: readonly PagePieces[],
+  config: SiteConfig,
+  templates: Templates,
+): OutputFile[] =>
+  config.channels.map((name) => {
+    const path = `${channelPage(name)}index.html`;
+    const title = `Channel ${name}`;
+    return page(path, "channel", templates, () => ({
+      layout: pageLayout(path, { title }, config, templates),
+      ...modelOf(name, pieces, config),
+    }));
+  });
+
+function modelOf(
+  name: string,
+  pieces: readonly PagePieces[],
+  config: SiteConfig,
+): Omit<PageModel<"channel">, "layout"> {
+  const live = pieces.filter(({ packages }) => packages.length > 0);
+  const [newest] = offeredIn(live, name);
+  const releases = live.flatMap(({ version, date, channels = [] }) =>
+    channels
+      .filter((channel) => channel.name === name)
+      .map(({ promoted, halt }) => ({
+        ...{ version, date, href: `../../${version}/` },
+        promoted: promoted?.slice(0, 10) ?? "",
+        halted: halt?.reason ?? "",
+      })),
+  );
+  const repositories = repositoriesOf(config).filter(({ channel }) => channel === name);
+  return {
+    name,
+    isDefault: name === config.channels[0],
+    json: `../../../${channelPath(name)}`,
+    newest: newest ? { version: newest.version, date: newest.date, href: `../../${newest.version}/` } : null,
+    repositories: repositoryViews(repositories, newest ? newest.slices.offers().flat() : []),
+    releases: releases.slice(0, maxReleases),
+    more: Math.max(releases.length - maxReleases, 0),
+    all: "../../",
+  };
+}
