@@ -16,7 +16,7 @@ export const floors: readonly Readonly<Record<string, readonly string[]>>[] = [
   { "pipeline/project": ["pages"] },
   { "pipeline/records": [] },
   { "pipeline/ledger": [] },
-  { "pipeline/journal": [] },
+  { "pipeline/channels": [], "pipeline/journal": [] },
   { "pipeline/policy": [], "pipeline/site": ["feeds", "hosting", "pages", "pages/models", "stores"] },
   { "pipeline/build.ts": [] },
   { "pipeline/deliver.ts": [] },

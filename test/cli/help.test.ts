@@ -63,7 +63,10 @@ test("each command that asks a question has --yes", () => {
   const asking = [...leavesOf(commandTable())].filter(isAsking);
   // test/cli/yes.test.ts has these, and the commands of devices.
   const names = asking.map(([, path]) => path.join(" "));
-  expect(names).toEqual(["release", "retract", "rollback", "cut", "reinstate"]);
+  expect(names).toEqual([
+    ...["release", "retract", "rollback", "cut"],
+    ...["channel promote", "channel halt", "channel resume", "reinstate"],
+  ]);
   for (const [command] of asking) expect(command.options.map(({ long }) => long)).toContain("--yes");
 });
 

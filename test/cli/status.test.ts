@@ -61,6 +61,8 @@ test("--json prints the state as a document", async () => {
     openpgp: [],
     not_in_feeds: [],
     support_ends: [],
+    channels: [],
+    in_no_channel: [],
     next: { command: "relcat cut 26.08.001", why: "it makes ids and dates permanent" },
   });
 });

@@ -47,6 +47,16 @@ async function withdrawn(): Promise<Project> {
   return made;
 }
 
+async function withChannels(): Promise<Project> {
+  const made = await cutCatalog();
+  made.write("releases/catalog.yaml", {
+    product: "Example",
+    require: {},
+    channels: { stable: {}, beta: {} },
+  });
+  return made;
+}
+
 /** The rows below share a controller. It has six pending devices and a rejected one; standard input is an export of the six as accepted. */
 let controller: Promise<{ run: Run }> | undefined;
 const devices = (): Promise<{ run: Run }> => (controller ??= controllerOfSeven());
@@ -68,6 +78,8 @@ test.each([
   ["release of a version", open, "release prod 26.09.001"],
   ["rollback", publishedTwice, "rollback --reason Blank."],
   ["retract", cutCatalog, "retract 1 --reason Broken."],
+  ["channel promote", withChannels, "channel promote 26.09.001 beta"],
+  ["channel halt", withChannels, "channel halt stable 26.09.001 --reason Broken."],
   ["reinstate", withdrawn, "reinstate 1"],
   ["devices delete", devices, "devices delete lost"],
   ["devices accept", devices, "devices accept --all-pending"],

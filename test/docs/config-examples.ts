@@ -119,6 +119,8 @@ trust: simple # packslip needs signatures
   languages: [en, de]
 trust: simple # sign renews the end of the file
 `,
+  channels: `channels: { stable: {}, beta: {} }
+`,
   lines: `lines:
   default: { security_until: 24 months, until: 3 years } # counted from the month of the release
   "26.08": { security_until: 2030-08-31, until: tba }

@@ -69,6 +69,38 @@ test("retract-within-minutes: the package leaves the list, and its page has the 
   expect((await run(at, "git show origin/main:releases/ledger.jsonl | sha256sum")).stdout).toContain(mark);
 });
 
+test("halt-a-release: one command takes the release out of every list of its channel, and rollback does not bring it back", {
+  tags: ["long"],
+}, async () => {
+  const at = await liveWorld();
+  await run(
+    at,
+    `echo 'channels: { stable: {}, beta: {} }' >>releases/catalog.yaml; git commit -qam Channels; git push -q
+relcat build --released --site prod && relcat sign --site prod && relcat publish prod`,
+  );
+  const latest = () => at.live(host, "api/v1/latest.txt");
+  expect(latest()).toBe("26.09.001\n");
+  const { stdout } = await follow(at, commands("halt-a-release.md"));
+  expect(stdout).toContain("Verified ");
+  expect(latest()).toBe("26.08.001\n");
+  // The runbook's own requests come last.
+  const { version, releases: rows } = JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
+  expect([version, rows[0].version, rows[0].halted.reason]).toEqual([
+    ...["26.08.001", "26.09.001", "Loses settings on update."],
+  ]);
+  expect(at.live(host, "releases/26.09.001/index.html")).toContain("<bdi>Loses settings on update.</bdi>");
+  expect(offered(at)).toEqual([1, 2, 3, 4]);
+  const mark = (await stateOf(at)).ledger_high.sha256;
+  expect((await run(at, "git show origin/main:releases/ledger.jsonl | sha256sum")).stdout).toContain(mark);
+  const behind = await at.sh("relcat rollback prod --reason x --yes", signing(at));
+  expect([behind.exitCode, behind.stderr]).toEqual([
+    1,
+    expect.stringContaining(
+      "error[build-halted] that build offers what was halted since: 26.09.001 in stable",
+    ),
+  ]);
+});
+
 test("hotfix-on-an-old-line: 26.08 has its fix, and latest is still 26.09", { tags: ["long"] }, async () => {
   const at = await liveWorld();
   await follow(at, commands("hotfix-on-an-old-line.md"));

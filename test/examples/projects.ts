@@ -4,6 +4,8 @@ import type { Example } from "./example.ts";
 
 const artifacts = join(repository, "test/fixtures/artifacts");
 
+const named = "echo 'channels: { stable: {}, beta: {} }' >>releases/catalog.yaml";
+
 /** Work in the clone of releases-world.ts, without a site. */
 export const projectExamples: Readonly<Record<string, Example>> = {
   "": {
@@ -67,6 +69,25 @@ mkdir releases/26.10.001 && echo '{"version": "26.10.001", "date": "2026-10-15"}
 git push -q origin theirs:main && git switch -q main`,
     prints: /CONFLICT[\s\S]*3 lines of ours follow/,
     after: "git commit -qm Merge && relcat check",
+  },
+  "channel list": { before: named, prints: /^stable \(default\) +26\.08\.001 +1 release$/m },
+  "channel show": { before: named, prints: /^26\.08\.001 +offered$/m },
+  "channel promote": {
+    before: `${named} && relcat cut 26.09.001 && relcat channel promote 26.09.001 beta --yes`,
+    answer: "y",
+    prints: /Newest of stable: 26\.08\.001 → 26\.09\.001\.[\s\S]*Promoted/,
+    after: 'grep -q ""promote","channel":"stable","version":"26.09.001"" releases/ledger.jsonl',
+  },
+  "channel halt": {
+    before: `${named} && relcat cut 26.09.001`,
+    answer: "y",
+    prints: /Newest of stable: 26\.09\.001 → 26\.08\.001\.[\s\S]*Halted/,
+    after: 'grep -q "Loses settings on update." releases/ledger.jsonl',
+  },
+  "channel resume": {
+    before: `${named} && relcat cut 26.09.001 && relcat channel halt stable 26.09.001 --reason 'It stalls.' --yes`,
+    answer: "y",
+    prints: /Resumed 26\.09\.001 in stable/,
   },
   retract: {
     answer: "y",

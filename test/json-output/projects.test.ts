@@ -64,6 +64,15 @@ describe("releases", () => {
     await shows(made.folder, "retract", "retract", "1", ...reason, "--dry-run");
     expect((await shows(made.folder, "retract", "retract", "1", ...reason)).events).toHaveLength(1);
     expect((await shows(made.folder, "affected", "affected", "<26.12.001")).files.length).toBeGreaterThan(0);
+    made.write("releases/catalog.yaml", {
+      product: "Example",
+      require: {},
+      channels: { stable: {}, beta: {} },
+    });
+    const halted = ["channel", "halt", "stable", "26.08.001", "--reason", "It stalls.", "--yes"];
+    expect((await shows(made.folder, "channel-change", ...halted)).newest.after).toBe("26.09.001");
+    expect((await shows(made.folder, "channel-list", "channel", "list")).channels).toHaveLength(2);
+    expect((await shows(made.folder, "channel-show", "channel", "show", "beta")).newest).toBeNull();
     const { details } = await shows(made.folder, "list", "list", "--all");
     expect(details.map(({ state }: { state: string }) => state)).toContain("withdrawn");
     await shows(made.folder, "list", "list", "package_type=deb");

@@ -58,6 +58,7 @@ const plan = {
   configuration: [
     { field: "wire.vendor", from: 1, to: null, file: "catalog.yaml", line: 3, column: 1, records: 2 },
   ],
+  channels: [{ channel: "stable", version: "26.08.001", change: "halted", reason: "Loses settings." }],
   missing: [{ version: "26.08.001", artifact: "qcow" }],
   documents: { added: ["a"], changed: [], removed: ["b"] },
   private: { added: 0, changed: 1, removed: 0, lines: { add: 1, revise: 0 } },
@@ -127,6 +128,30 @@ export const examples: Record<SchemaName, unknown[]> = {
     },
   ],
   "release-notes": filesOf(golden, /notes\.json$/).map(emitted),
+  channels: [
+    {
+      schema_version: 1,
+      default: "stable",
+      channels: [
+        { name: "stable", url: "https://example.com/api/v1/channel/stable.json", versions: ["26.08.002"] },
+        { name: "beta", url: "https://example.com/api/v1/channel/beta.json", versions: [] },
+      ],
+    },
+  ],
+  channel: [
+    { schema_version: 1, version: null, packages: [], channel: "beta", releases: [] },
+    {
+      ...emitted("api/v1/latest.json"),
+      channel: "stable",
+      releases: [
+        {
+          ...{ version: "26.08.002", date: "2026-08-20", promoted_at: "2026-08-20T08:00:00.000000Z" },
+          halted: { reason: "Loses settings.", at: "2026-08-21T08:00:00.000000Z" },
+          url: "https://example.com/api/v1/release/26.08.002/",
+        },
+      ],
+    },
+  ],
   latest: [emitted("api/v1/latest.json"), { schema_version: 1, version: null, packages: [] }],
   feeds: [
     {

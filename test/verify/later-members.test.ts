@@ -58,6 +58,8 @@ test("the schemas of a site's documents allow unknown members at every depth, th
     "release-index",
     "release-notes",
     "latest",
+    "channels",
+    "channel",
     "versions",
     "lines",
     "gone",

@@ -156,7 +156,7 @@ test("without a merge under way, the file is placed after the lines of the revis
   const made = await bothCut();
   const { stderr } = await made.succeed("ledger", "rebase");
   expect(stderr).toBe(
-    "Next: commit releases/ledger.jsonl, then git merge mainto get the releases of its lines; earlier plans no longer apply: run relcat plan",
+    "Next: commit releases/ledger.jsonl, then git merge main to get the releases of its lines; earlier plans no longer apply: run relcat plan",
   );
   expect(records(made)).toEqual(joined);
   await commitAll(made, "Rebase the ledger");
@@ -188,6 +188,7 @@ test("--json prints a document, and private records are counted", async () => {
     })),
     private: 1,
     left_out: [],
+    left_out_changes: [],
     cut_twice: [],
   });
 });

@@ -243,7 +243,7 @@ export const configCases: Case[] = [
     },
     problems: [
       'catalog.yaml:2:3 error[unknown-key] the key "colour" is not known' +
-        "\n  Known keys: product, brand, base_url, artifact_url, authority, wire, require, platforms, platform_order, package_types, ingest, ignore, documents, nix, expected, hosts, trust, builder, sites, feeds, signers, policy, version_map, precompress, security, lines, ledger, notes, refs.",
+        "\n  Known keys: product, brand, base_url, artifact_url, authority, wire, require, platforms, platform_order, package_types, ingest, ignore, documents, nix, expected, hosts, trust, builder, sites, feeds, signers, policy, version_map, precompress, security, channels, lines, ledger, notes, refs.",
       "26.08.001/manifests/client.json:4:5 error[attestation-required] attestation is missing, expected on every client from 26.08 on" +
         "\n  Let the build write it, or take client out of require.attestation in catalog.yaml.",
     ],

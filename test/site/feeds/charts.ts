@@ -26,7 +26,7 @@ export function chartOf(id: number, options: ChartOptions = {}): PublishedPackag
 
 /** The feed of one release's charts. */
 export function chartRepository(packages: readonly PublishedPackage[], config: Partial<SiteConfig> = {}) {
-  const site = configOf({ feeds: { helm: { oci: false } }, ...config });
+  const site = configOf({ feeds: { helm: { oci: false, indexes: [{ folder: "" }] } }, ...config });
   const { rows, omitted } = helmFeed.part(releaseOf("26.08.002", { packages: [...packages] }), site);
   const groups = [...helmFeed.groups(rows, site, false)];
   const files = new Map(

@@ -5,7 +5,10 @@ import { helmFeed } from "../../../pipeline/site/feeds/helm.ts";
 import { configOf, releaseOf } from "../pages/factory.ts";
 import { type ChartOptions, chartOf, chartRepository } from "./charts.ts";
 
-const settings = { feeds: { helm: { oci: true } }, baseUrl: "https://downloads.example.com" };
+const settings = {
+  feeds: { helm: { oci: true, indexes: [{ folder: "" }] } },
+  baseUrl: "https://downloads.example.com",
+};
 const below = (file: string) => `https://downloads.example.com/files/26.08.002/${file}`;
 
 const descriptor = (mediaType: string) =>

@@ -58,6 +58,7 @@ export const configOf = (changes: Partial<SiteConfig> = {}): SiteConfig => ({
     ["feature", "Features"],
   ]),
   wire: { vendor: "vendor", cryptolib_post: "cryptolib_post" },
+  channels: [],
   refs: new Map(),
   security: undefined,
   lines: {},
