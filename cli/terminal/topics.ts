@@ -13,6 +13,7 @@ export const variables: readonly (readonly [name: string, purpose: string])[] = 
   ["RELCAT_SITE", "site of build, sign, upload, release, publish, history and rollback"],
   ["RELCAT_ONLINE_KEY", "private key, as PEM, that signs a site; written by trust init"],
   ["RELCAT_OPENPGP_KEY", "private key, armored, that signs apt and yum repositories"],
+  ["RELCAT_PACKSLIP_KEY", "private key, as PEM, that signs the feed packslip"],
   ["RELCAT_PUBLISHER", "name of this publisher in the history of a site"],
   ["RELCAT_PUBLISH_TOKEN", "token that clients of serve --releases send"],
   ["RELCAT_MANIFESTS", "set for the program of serve --after-post: paths of the posted manifests"],

@@ -13,8 +13,8 @@ const words = async (folder: string, state: "begun" | "next", ...line: string[])
 };
 
 test.each([
-  ["begun", ["ch"], ["check"]],
-  ["begun", ["-C", "build", "ch"], ["check"]],
+  ["begun", ["che"], ["check"]],
+  ["begun", ["-C", "build", "che"], ["check"]],
   ["next", ["notes"], ["show", "lint", "add", "help"]],
   ["begun", ["notes", "add", "--comp"], ["--component"]],
   ["next", ["notes", "show", "--format"], ["markdown", "html", "json", "text"]],

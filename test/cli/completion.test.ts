@@ -33,8 +33,8 @@ describe("in bash", () => {
   }
 
   test.each([
-    [["relcat", "ch"], ["check"]],
-    [["relcat", "-C", "build", "ch"], ["check"]],
+    [["relcat", "che"], ["check"]],
+    [["relcat", "-C", "build", "che"], ["check"]],
     [["relcat", "--json", "uncu"], ["uncut"]],
     [
       ["relcat", "notes", ""],

@@ -24,6 +24,14 @@ const tables = globSync("{cli,controller}/{,*/}commands*.ts", { cwd: repository 
   rows: read(file).split(/(?=\brow\()/),
 }));
 
+/** A row imports a module, or calls a constant of its file that does. */
+function importsOf(row: string, table: string): string[] {
+  const named = [...table.matchAll(/^const (\w+) = \(\) => import\("(\.[^"]+)"\);$/gm)];
+  const called = named.filter(([, name]) => new RegExp(`\\b${name}\\(\\)`).test(row));
+  const own = [...row.matchAll(/import\("(\.[^"]+)"\)/g)];
+  return [...own.map(([, target = ""]) => target), ...called.map(([, , target = ""]) => target)];
+}
+
 /** The module that a command's row imports, by the words of the command. */
 function moduleOf(path: readonly string[]): string[] {
   return tables.flatMap(({ file, rows }) => {
@@ -32,9 +40,7 @@ function moduleOf(path: readonly string[]): string[] {
         new RegExp(`^row\\(\\s*\\w+,\\s*(?:"${path.at(-1)}"|[a-z]+,)`).test(row) &&
         file.includes(folderOf(path)),
     );
-    return own.flatMap((row) =>
-      [...row.matchAll(/import\("(\.[^"]+)"\)/g)].map(([, target = ""]) => join(file, "..", target)),
-    );
+    return own.flatMap((row) => importsOf(row, read(file)).map((target) => join(file, "..", target)));
   });
 }
 

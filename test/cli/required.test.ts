@@ -14,6 +14,7 @@ const place = "--database <place>";
 const required: readonly (readonly [args: readonly string[], ...options: string[]])[] = [
   [["notes", "add", "Faster."], "--component <key>", "--kind <key>"],
   [["retract", "1"], "--reason <text>"],
+  [["channel", "halt", "stable", "26.08.001"], "--reason <text>"],
   [["trust", "sign"], "--keys <folder>"],
   [["download", "latest", "deb"], "--from <place>"],
   [["rollback", "prod"], "--reason <text>"],

@@ -13,6 +13,18 @@ export const configCases: Case[] = [
     ],
   },
   {
+    behaviour: "a channel whose files would have another's name is reported",
+    files: config({
+      ...{ channels: { stable: {}, index: {}, beta: {} } },
+      feeds: { apt: { suites: { stable: {}, beta: {} } }, yum: {} },
+    }),
+    problems: [
+      "catalog.yaml:4:5 error[config-channel] a channel cannot have the name index\n  Rename it.",
+      "catalog.yaml:5:5 error[config-channel] the channel beta would have the suite beta, which catalog.yaml has already" +
+        "\n  Rename one of them.",
+    ],
+  },
+  {
     behaviour: "two platforms that would share a folder are reported",
     files: config({ platforms: { "11": "VMware" } }),
     problems: [
