@@ -91,7 +91,7 @@ function plannedLines(
       : `Newest of ${channel}: ${before} → ${after}.`,
     ...(kept.length > 0
       ? [
-          `This is the first change of a channel, so it also promotes ${listed([...kept].reverse(), 3)} into ${config.channels[0]}, which has had each release until now.`,
+          `This is the first change of a channel, so it also promotes ${listed([...kept].reverse(), 3)} into ${config.channels[0]}, which has had each release until now. Its newest one is then ${kept.at(-1)}.`,
         ]
       : []),
   ];

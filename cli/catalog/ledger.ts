@@ -42,7 +42,10 @@ export async function rebase({ onto, dryRun, now }: RebaseOptions, host: Host): 
       `Left out: our revision of id ${id}, which ${done.onto.name} withdrew or published in the meantime.`,
     );
   for (const { event, version, channel } of done.rebase.dropped)
-    say(host, `Left out: our ${event} of ${version} in ${channel}, which changes nothing after those lines.`);
+    say(
+      host,
+      `Left out: our ${event} of ${version} in ${channel}, which ${done.onto.name} has already, or no longer allows.`,
+    );
   if (dryRun) sayNextAfterDryRun(host);
   else sayNext(host, nextAfter(done, base, `${host.releases}/ledger.jsonl`));
   return exitStatus.done;

@@ -39,8 +39,9 @@ export function addIngest(program: CommandUnknownOpts, run: Run): void {
     .option(...dryRun)
     .action((inputs, { fill, ...options }) =>
       run(async (host) => {
-        const { fillReleases, ingestOutputs } = await import("./ingest.ts");
-        return fill ? fillReleases(inputs, { ...options, fill }, host) : ingestOutputs(inputs, options, host);
+        if (fill !== undefined)
+          return (await import("./fill.ts")).fillReleases(inputs, { ...options, fill }, host);
+        return (await import("./ingest.ts")).ingestOutputs(inputs, options, host);
       }),
     );
 }

@@ -1,6 +1,5 @@
 // Imported directly, because index.ts also loads templates and pages, which doubles the memory of build jobs.
 
-import { type Filled, fillManifests } from "../../pipeline/index.ts";
 import { ingest, suggestForInputs } from "../../pipeline/intake/ingest/store-manifest.ts";
 import { exitStatus } from "../../shared/errors.ts";
 import { table } from "../terminal/cells.ts";
@@ -119,63 +118,4 @@ function describe({ file, result, ingested: { manifest } }: Delivered, verb: typ
     sha256,
   ]);
   return `${verb[result]} ${file} with ${count(rows.length, "artifact")}\n${table(rows)}`;
-}
-
-interface FillOptions extends IngestOptions {
-  fill: string[];
-  from?: string;
-}
-
-/** `relcat ingest --fill`: adds package metadata to manifests that lack it. */
-export async function fillReleases(
-  inputs: readonly string[],
-  { fill: versions, artifacts, from: site, dryRun, jobs, ...others }: FillOptions,
-  host: Host,
-): Promise<number> {
-  const [other] = Object.keys(others);
-  if (inputs.length > 0 || other !== undefined)
-    throw new UsageError(
-      `--fill adds to the manifests of releases, and ${other === undefined ? inputs[0] : `--${other}`} is for new ones`,
-      "For example: relcat ingest --fill 26.08.001 --artifacts out",
-    );
-  const source = sourceOf(artifacts, site);
-  const reading = showReading(host, () => performance.now());
-  const process = { ...commandContext(host), dryRun, jobs, onProgress: reading.onProgress };
-  const done = await fillManifests(host.releases, { versions, source }, process).finally(reading.end);
-  const { filled, absent, place, warnings } = done;
-  host.messages.write(renderProblems(warnings, host));
-  const document = {
-    filled,
-    absent,
-    warnings: problemRows(warnings, host),
-    dry_run: dryRun ?? false,
-  };
-  answer<"ingest-fill">(host, document, () => describeFilled(filled, versions, dryRun));
-  if (absent.length > 0)
-    say(host, `Not in ${place}: ${absent.map(({ version, file }) => `${version}/${file}`).join(", ")}.`);
-  if (dryRun) sayNextAfterDryRun(host);
-  else sayNext(host, filled.length > 0 ? "relcat check" : "relcat status");
-  return exitStatus.done;
-}
-
-function sourceOf(artifacts: string | undefined, site: string | undefined) {
-  if (artifacts !== undefined && site === undefined) return { artifacts };
-  if (site !== undefined && artifacts === undefined) return { site };
-  throw new UsageError(
-    artifacts === undefined
-      ? "--fill needs the artifacts"
-      : "--artifacts and --from both say where the artifacts are",
-    "Give one of them: --artifacts FOLDER, or --from with the site that serves them.",
-  );
-}
-
-function describeFilled(
-  filled: Filled["filled"],
-  versions: readonly string[],
-  dryRun: true | undefined,
-): string {
-  if (filled.length === 0) return `Nothing to add to ${versions.join(", ")}.`;
-  const rows = filled.map(({ manifest, file, members }) => [`  ${manifest}`, file, members.join(", ")]);
-  const verb = dryRun ? "Would add to" : "Added to";
-  return `${verb} ${count(filled.length, "artifact")}:\n${table(rows)}`;
 }

@@ -29,7 +29,6 @@ const allowUncommitted = [
   asReason,
 ] as const;
 
-/** Commands for signing, publishing and withdrawing a site, in the order of their help. */
 export function addChannels(program: CommandUnknownOpts, run: Run): void {
   const halted = 'relcat channel halt stable 26.09.001 --reason "Loses settings on update."';
   const channel = row(program, "channel", "Show and change which channels offer a release.", halted);
@@ -65,7 +64,7 @@ export function addChannels(program: CommandUnknownOpts, run: Run): void {
       run(async (host) => {
         const { changeChannels } = await import("../catalog/channel.ts");
         const { release } = await import("./release.ts");
-        const then = (halted: string) => release(publish ?? "", [halted], { push: true, yes: true }, host);
+        const then = (halted: string) => release(publish ?? "", [halted], { push: true }, host);
         return changeChannels("halt", [name, version], options, host, publish ? then : undefined);
       }),
     );
@@ -86,6 +85,7 @@ export function addChannels(program: CommandUnknownOpts, run: Run): void {
 const channelArgument = ["<channel>", "name of a channel in catalog.yaml"] as const;
 const ledgerTime = ["--now <time>", "time of the ledger lines; default: the clock"] as const;
 
+/** Commands for signing, publishing and withdrawing a site, in the order of their help. */
 export function addPublishing(program: CommandUnknownOpts, run: Run): void {
   program.commandsGroup("Publish:");
   addRelease(program, run);

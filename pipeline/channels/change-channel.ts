@@ -3,7 +3,7 @@ import { line } from "../../shared/fields.ts";
 import type { ChannelEvent } from "../documents/ledger.ts";
 import { append, type LedgerChange } from "../ledger/change.ts";
 import { type Ledger, readLedger } from "../ledger/ledger.ts";
-import { findLedgerBase, settledText } from "../ledger/ledger-base.ts";
+import { findLedgerBase, settledText, whyNotCompared } from "../ledger/ledger-base.ts";
 import { deliverLedger, readLedgerNow } from "../ledger/ledger-file.ts";
 import { display } from "../project/display.ts";
 import { eventTime } from "../project/event-time.ts";
@@ -45,6 +45,12 @@ export async function changeChannel(
 async function settledVersions(folder: string, { file, channels }: Ledger, base: string) {
   if (channels.byName.size > 0) return new Set<string>();
   const found = await findLedgerBase(folder, base);
+  if (found && ["no-base", "unrelated", "shallow"].includes(found.found.kind) && !found.found.base)
+    throw failure(
+      "git-revision",
+      whyNotCompared(found) ?? "",
+      "The first change of a channel must know which releases may be published already.",
+    );
   const text = found ? await settledText(found) : "";
   return readLedger({ file, text }).ledger.versions;
 }

@@ -2,10 +2,11 @@ import { failure } from "../../shared/errors.ts";
 import { type AuthoredFiles, filesOf } from "../project/authored-files.ts";
 import { readTree } from "../system/git/git-tree.ts";
 import { type Ledger, ledgerLine, readLedger } from "./ledger.ts";
+import { isChannelEvent } from "./ledger-channels.ts";
 
 /**
- * Authored files of an earlier commit with all later withdrawals, for a site that was rolled back to it.
- * Ledger lines of later releases are omitted.
+ * Authored files of an earlier commit with all later withdrawals and changes of channels, for a site that was rolled
+ * back to it. Ledger lines of later releases are omitted.
  * @throws RelcatError git-missing, git-revision; ledger-rewritten
  */
 export async function earlierCommit(
@@ -26,6 +27,7 @@ export async function earlierCommit(
   const known = readLedger({ file: "ledger.jsonl", text: then }).ledger;
   const later = today.events.slice(known.events.length);
   const lines = later.flatMap((event) => {
+    if (isChannelEvent(event)) return known.versions.has(event.version) ? [ledgerLine(event)] : [];
     if (event.event !== "retract" && event.event !== "reinstate") return [];
     if (!known.byId.has(event.id)) return [];
     if (event.event === "reinstate" || event.replaced_by === null || known.byId.has(event.replaced_by))

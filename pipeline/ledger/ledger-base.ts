@@ -55,7 +55,7 @@ export const shallowWarning = ({ name }: LedgerBase): Problem => ({
  * @returns at most one problem, ledger-rewritten; none if git cannot tell
  */
 export async function lostLines(
-  ledger: Pick<Ledger, "file" | "text" | "pieces" | "byIdentity">,
+  ledger: Pick<Ledger, "file" | "text" | "pieces" | "byIdentity" | "channels">,
   { folder, name, found }: LedgerBase,
 ): Promise<Problem[]> {
   for (const earlier of found.earlier) {
@@ -84,8 +84,15 @@ function startsWith({ pieces }: Pick<Ledger, "pieces">, { id, size }: LedgerBlob
  * True if the ledger has all records of another text. After a fast-forward of a branch that had merged the
  * base, the branch is its own first parent, and its records follow the base's lines under new ids.
  */
-function hasRecordsOf({ byIdentity }: Pick<Ledger, "byIdentity">, text: string): boolean {
+function hasRecordsOf(
+  { byIdentity, channels }: Pick<Ledger, "byIdentity" | "channels">,
+  text: string,
+): boolean {
   const { ledger } = readLedger({ file: "", text });
+  const hasHalts = [...ledger.channels.byName].every(([name, members]) =>
+    [...members].every(([version, { halt }]) => !halt || channels.byName.get(name)?.get(version)?.halt),
+  );
+  if (!hasHalts) return false;
   return [...ledger.byId.values()].every(({ add, retraction }) => {
     const entry = byIdentity.get(identity(add.version, add.file));
     return entry?.add.checksum === add.checksum && (!retraction || Boolean(entry.retraction));

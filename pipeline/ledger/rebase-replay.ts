@@ -36,6 +36,8 @@ export class Replay {
   private readonly ids = new Map<number, number>();
   private readonly states = new Map<number, RecordState>();
   private readonly channels: LedgerChannels;
+  /** Our lines that only say which releases of the base stay in the default channel. */
+  private kept: ReadonlySet<LedgerEvent> = new Set();
   private nextId: number;
   /** The last assigned date, and the date it replaced. */
   private newest: string | undefined;
@@ -57,6 +59,7 @@ export class Replay {
   }
 
   run(due: readonly LedgerEvent[]): void {
+    this.kept = keptLines(due, this.own, this.base);
     for (const event of lastWords(due, this.own.events, (id) => this.ids.has(id))) this.apply(event);
   }
 
@@ -104,10 +107,17 @@ export class Replay {
   private channel(event: ChannelEvent): void {
     const { version } = event;
     const ours = this.own.ofVersion(version).flatMap(({ add }) => this.ids.get(add.id) ?? []);
-    if (ours.length === 0) return void this.lost(event, this.own.ofVersion(version)[0]?.add.id ?? 0);
+    if (ours.length === 0) {
+      const message = `our ${event.event} in ${event.channel} names ${version}, which ${this.onto} does not have`;
+      const hint = `${this.onto} took that cut back. Take its ledger, run relcat cut ${version}, then relcat channel ${event.event} again.`;
+      return void this.problems.push(this.problem("rebase-conflict", event, message, hint));
+    }
     if (this.channels.byName.size === 0 && this.refuseBeginning(event)) return;
     const states = ours.flatMap((id) => this.states.get(id) ?? []);
-    if (this.channels.faultOf(event, states)) return void this.dropped.push(event);
+    if (this.kept.has(event)) return;
+    // Our resume answers our halt, and not one of the base.
+    const answersDropped = event.event === "resume" && this.dropped.some(isHaltOf(event));
+    if (answersDropped || this.channels.faultOf(event, states)) return void this.dropped.push(event);
     const dated = { ...event, at: this.date(event.at) };
     this.channels.apply(dated);
     this.events.push(dated);
@@ -184,7 +194,7 @@ export class Replay {
     return this.problem("rebase-conflict", event, message, hint);
   }
 
-  private lost(event: Change | ChannelEvent, id: number): undefined {
+  private lost(event: Change, id: number): undefined {
     const add = this.own.byId.get(id)?.add;
     const what = add ? `${display(add.file)} of ${add.version}` : "a record";
     const { onto } = this;
@@ -199,4 +209,19 @@ export class Replay {
     const at = { file: this.own.file, line, column: 1, excerpt };
     return { code, severity: "error", message, hint, at };
   }
+}
+
+const isHaltOf =
+  ({ channel, version }: ChannelEvent) =>
+  (event: ChannelEvent): boolean =>
+    event.event === "halt" && event.channel === channel && event.version === version;
+
+/** If both sides made the first change of a channel, the base has said which of its releases are in the default one. */
+function keptLines(due: readonly LedgerEvent[], own: Ledger, base: Ledger): Set<LedgerEvent> {
+  const changes = due.filter(isChannelEvent);
+  const isFirst = changes.length === own.events.filter(isChannelEvent).length;
+  if (!isFirst || base.channels.byName.size === 0) return new Set();
+  // The change itself is the last line with that time.
+  const together = changes.filter(({ at }) => at === changes[0]?.at).slice(0, -1);
+  return new Set(together.filter(({ version }) => base.versions.has(version)));
 }

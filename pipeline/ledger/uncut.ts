@@ -51,30 +51,36 @@ export function decideUncut(
   const first = Math.min(...entries.map((entry) => entry.line)) - 1;
   const lines = ledger.text.split("\n");
   const known = new Set(settled.split("\n"));
-  if (lines.slice(first, -1).some((line) => known.has(line))) {
+  const later = ledger.events
+    .slice(first)
+    .map((event, index) => ({ event, line: lines[first + index] ?? "" }));
+  const ids = new Set(entries.map((entry) => entry.add.id));
+  const isOwn = (event: LedgerEvent) => ("id" in event ? ids.has(event.id) : versionOf(event) === version);
+  const own = later.filter(({ event }) => isOwn(event));
+  if (own.some(({ line }) => known.has(line))) {
     throw failure(
       "version-settled",
       `${version} is settled: ${revision} has its lines`,
       `Withdraw single packages instead (relcat retract ${version} --type … --reason …), or publish a new version.`,
     );
   }
-  const ids = new Set(entries.map((entry) => entry.add.id));
-  const events = ledger.events.slice(first);
-  const isOwn = (event: LedgerEvent) => ("id" in event ? ids.has(event.id) : versionOf(event) === version);
-  const other = events.find((event) => !isOwn(event));
+  // Changes of channels have no ids, so those of other releases stay.
+  const others = later.filter(({ event }) => !isOwn(event));
+  const other = others.find(({ event }) => !isChannelEvent(event))?.event;
   if (other) {
     const what =
       other.event === "add"
         ? other.version
-        : `the ${other.event} of ${versionOf(other) ?? `id ${"id" in other ? other.id : "next_id" in other && other.next_id}`}`;
+        : `the ${other.event} of id ${"id" in other ? other.id : "next_id" in other && other.next_id}`;
     throw failure(
       "version-not-last",
       `${version} is not the last in the ledger: ${what} came after it`,
       "Ids are given in order and never reused; take the later lines back first.",
     );
   }
-  const after = lines.slice(0, first).map((line) => `${line}\n`);
-  return { events, before: ledger.text, after: after.join("") };
+  const kept = [...lines.slice(0, first), ...others.map(({ line }) => line)];
+  const after = kept.map((line) => `${line}\n`).join("");
+  return { events: own.map(({ event }) => event), before: ledger.text, after };
 }
 
 /** The release that a change of a channel names. */

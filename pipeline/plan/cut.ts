@@ -152,7 +152,9 @@ function commitMessage(before: string, ledger: Ledger, versions: readonly string
   const changes = Object.groupBy(ledger.events.slice(common), (event) => headingOf(event, ledger));
   const things = [
     ...(undone.length > 0 ? [`Undo the cut of ${[...new Set(undone)].join(", ")}`] : []),
-    ...Object.entries(changes).map(([heading, events = []]) => describe(heading, events, ledger)),
+    ...Object.entries(changes)
+      .sort(([a], [b]) => Number(b.startsWith("Halt")) - Number(a.startsWith("Halt")))
+      .map(([heading, events = []]) => describe(heading, events, ledger)),
   ];
   const [first = `Update ${versions.join(", ") || "releases"}`, ...others] = things;
   const more = others.length === 0 ? "" : ` and ${others.length} more`;
@@ -170,9 +172,9 @@ function commitMessage(before: string, ledger: Ledger, versions: readonly string
 function headingOf(event: LedgerEvent, { byId }: Ledger): string {
   if (event.event === "reserve") return `Reserve the ids below ${event.next_id}`;
   if (event.event === "add") return `Cut ${event.version}`;
-  if (event.event === "promote") return `Promote ${event.version} into ${event.channel}`;
+  if (event.event === "promote") return `Promote VERSIONS into ${event.channel}`;
   if (event.event === "resume") return `Resume ${event.version} in ${event.channel}`;
-  if (event.event === "halt") return `Halt ${event.version} in ${event.channel}: ${event.reason}`;
+  if (event.event === "halt") return `Halt in ${event.channel} (${event.version}): ${event.reason}`;
   const version = byId.get(event.id)?.add.version ?? "";
   if (event.event === "revise") return `Revise NAME (${version})`;
   if (event.event === "reinstate") return `Reinstate NAME (${version})`;
@@ -184,6 +186,12 @@ function describe(heading: string, events: readonly LedgerEvent[], { byId }: Led
   const records = new Set(events.map((event) => ("id" in event ? event.id : undefined))).size;
   const entry = first && "id" in first ? byId.get(first.id) : undefined;
   const only = entry?.private ? "a private record" : entry?.add.name;
+  const versions = events.flatMap((event) => (event.event === "promote" ? [event.version] : []));
+  if (versions.length > 0)
+    return heading.replace(
+      "VERSIONS",
+      versions.length === 1 ? (versions[0] ?? "") : `${versions.length} releases`,
+    );
   return heading.replace("NAME", () => (records > 1 ? `${records} records` : (only ?? "")));
 }
 

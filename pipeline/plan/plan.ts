@@ -142,11 +142,13 @@ export function hasChanges(plan: Plan): boolean {
 function compareChannels(before: Snapshot, after: Snapshot): NonNullable<Plan["channels"]> {
   if (!before.channels || !after.channels) return [];
   const old = new Map(before.channels.map((channel) => [channel.name, channel]));
-  return after.channels.flatMap(({ name: channel, releases }) => {
+  // Before a project names channels, each release is in the default one.
+  const isNew = before.channels.length === 0;
+  return after.channels.flatMap(({ name: channel, default: isDefault, releases }) => {
     const earlier = new Map(old.get(channel)?.releases.map((release) => [release.version, release]));
     const now = new Set(releases.map(({ version }) => version));
     const moved = releases.flatMap(({ version, halted }): NonNullable<Plan["channels"]> => {
-      const was = earlier.get(version);
+      const was = earlier.get(version) ?? (isNew && isDefault ? { halted: null } : undefined);
       if (halted) return was?.halted ? [] : [{ channel, version, change: "halted", reason: halted.reason }];
       return was && !was.halted ? [] : [{ channel, version, change: "offered", reason: null }];
     });

@@ -257,14 +257,19 @@ const channelNames: ConfigRule = ({ channels = {}, feeds = {} }, report) => {
     ["suite", Object.keys(feeds.apt?.suites ?? { stable: {} })],
     ["repository", Object.keys(feeds.yum?.repos ?? { stable: {} })],
   ] as const;
-  for (const name of others)
-    for (const [kind, indexes] of kinds)
+  for (const [kind, indexes] of kinds) {
+    const taken = new Set(indexes);
+    for (const name of others)
       for (const index of indexes) {
         const own = indexOfChannel(index, name, first);
-        if (!indexes.includes(own)) continue;
-        const message = `the channel ${name} would have the ${kind} ${own}, which catalog.yaml has already`;
+        if (!taken.has(own)) {
+          taken.add(own);
+          continue;
+        }
+        const message = `the channel ${name} would have the ${kind} ${own}, which another one has already`;
         report("config-channel", ["channels", name], message, "Rename one of them.");
       }
+  }
 };
 
 const requiredDocumentsOn: ConfigRule = ({ require, documents }, report) => {

@@ -99,8 +99,9 @@ async function readChannels(trusted: TrustedSite, findings: Finding[]): Promise<
   if (!(await trusted.describe(path))) return undefined;
   const index = checkShape(await readTarget(trusted, path), channelsSchema);
   findings.push(...index.wrong.map((what) => ({ path, what })));
+  if (index.wrong.length > 0) return undefined;
   const documents = new Map<string, ChannelDocument>();
-  for (const { name } of index.wrong.length === 0 ? index.value.channels : []) {
+  for (const { name } of index.value.channels) {
     const own = channelTarget(channelPath(name)) ?? "";
     const { value, wrong } = checkShape(await readTarget(trusted, own), channelSchema);
     findings.push(...wrong.map((what) => ({ path: own, what })));

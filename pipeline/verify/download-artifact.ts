@@ -3,7 +3,7 @@ import { failure } from "../../shared/errors.ts";
 import { name as nameSchema } from "../../shared/fields.ts";
 import { isVersion } from "../../shared/version.ts";
 import type { PackageRecord } from "../documents/package-record.ts";
-import type { ChannelsDocument, ReleaseDocument } from "../documents/site.ts";
+import { channelsSchema, type ReleaseDocument } from "../documents/site.ts";
 import { channelsPath, channelTarget } from "../documents/site-paths.ts";
 import { versionsOfChannel } from "../selection/channels.ts";
 import { downloadTo } from "../system/network/download-file.ts";
@@ -126,7 +126,13 @@ async function offeredVersions(
   const path = channelTarget(channelsPath) ?? "";
   const isThere = Boolean(await trusted.describe(path));
   if (!isThere && name === undefined) return undefined;
-  const index = isThere ? ((await readTarget(trusted, path)) as ChannelsDocument) : undefined;
+  const index = isThere ? channelsSchema.safeParse(await readTarget(trusted, path)).data : undefined;
+  if (isThere && !index)
+    throw failure(
+      "site-tampered",
+      `${trusted.site.place}: ${path} breaks its schema`,
+      "Do not use any of it, and inform its publisher.",
+    );
   const versions = index && versionsOfChannel(index, name);
   if (versions) return versions;
   const names = index?.channels.map((each) => each.name).join(", ");

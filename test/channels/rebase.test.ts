@@ -17,6 +17,11 @@ const after = "2026-09-04T10:00:00Z";
 const channel = (made: Project, now: string, ...words: string[]) =>
   made.succeed("channel", ...words, "--yes", "--no-base", "--now", now);
 
+const channelCatalog = {
+  ...{ product: "Example", require: {}, ledger: { base: "main" } },
+  channels: { stable: {}, beta: {} },
+};
+
 /** Each line of a channel, as `event channel version`. */
 const changes = (made: Project): string[] =>
   soundLedger(made).events.flatMap((event) =>
@@ -79,8 +84,8 @@ test("a change that the other branch made or made obsolete is left out, and name
   const { stderr, exitCode } = await made.run("ledger", "rebase", "--now", after);
   expect(exitCode).toBe(0);
   expect(stderr.split("\n").slice(0, 2)).toEqual([
-    "Left out: our halt of 26.09.001 in beta, which changes nothing after those lines.",
-    "Left out: our resume of 26.08.001 in stable, which changes nothing after those lines.",
+    "Left out: our halt of 26.09.001 in beta, which main has already, or no longer allows.",
+    "Left out: our resume of 26.08.001 in stable, which main has already, or no longer allows.",
   ]);
   expect(changes(made).slice(3)).toEqual([
     "halt beta 26.09.001",
@@ -91,13 +96,7 @@ test("a change that the other branch made or made obsolete is left out, and name
 
 test("the first change of a channel is not merged with a release that it did not know", async () => {
   const made = await settledProject();
-  const catalog = {
-    product: "Example",
-    require: {},
-    ledger: { base: "main" },
-    channels: { stable: {}, beta: {} },
-  };
-  made.write("releases/catalog.yaml", catalog);
+  made.write("releases/catalog.yaml", channelCatalog);
   await commitAll(made, "Name channels");
   await cutBranch(made, "ours", "26.09.002", "4", early);
   await channel(made, early, "promote", "26.09.002", "beta");
@@ -112,6 +111,28 @@ test("the first change of a channel is not merged with a release that it did not
   expect(ledgerText(made)).toBe(before);
 });
 
+test("our resume answers our halt only, and the base says which releases stay in the default channel", async () => {
+  const made = await settledProject();
+  made.write("releases/catalog.yaml", channelCatalog);
+  await cutRelease(made, "26.09.001", "3", early);
+  await made.git("switch", "--quiet", "--create", "ours");
+  await channel(made, late, "halt", "stable", "26.08.001", "--reason", "False alarm.");
+  await channel(made, after, "resume", "stable", "26.08.001");
+  await commitAll(made, "Ours");
+  await onMain(made, async () => {
+    // Nothing says that it is published, so it is in beta only.
+    const words = ["promote", "26.09.001", "beta"];
+    made.write("releases/catalog.yaml", { ...channelCatalog, ledger: { base: "none" } });
+    await channel(made, early, ...words);
+    await channel(made, early, "halt", "stable", "26.08.001", "--reason", "Theirs.");
+    made.write("releases/catalog.yaml", channelCatalog);
+  });
+  await made.succeed("ledger", "rebase", "--now", after);
+  expect(changes(made)).toEqual([
+    ...["promote stable 26.08.001", "promote beta 26.09.001", "halt stable 26.08.001"],
+  ]);
+});
+
 test("a release that the other branch took back cannot be promoted", async () => {
   const made = await channelProject();
   const theirs = ledgerText(made).split("\n").slice(0, 4).join("\n");
@@ -122,6 +143,6 @@ test("a release that the other branch took back cannot be promoted", async () =>
   const other = '{"event":"reserve","next_id":9,"at":"2026-09-03T10:00:00.000000Z"}\n';
   const sides = { onto: side("main", `${theirs}\n${other}`), ours: side("ours", ours), shared };
   expect(() => decideRebase(sides, ours, () => after)).toThrow(
-    `our promote names the id 3, "tool-26.09.001.msi" of 26.09.001, which main does not have`,
+    "our promote in stable names 26.09.001, which main does not have",
   );
 });

@@ -99,6 +99,13 @@ relcat build --released --site prod && relcat sign --site prod && relcat publish
       "error[build-halted] that build offers what was halted since: 26.09.001 in stable",
     ),
   ]);
+  // The way that its hint names takes the halt to the earlier commit.
+  const commit = (await run(at, "git log --format=%h --grep=^Channels")).stdout.trim();
+  await run(
+    at,
+    `relcat build --released --site prod --at ${commit} --out earlier && relcat rollback prod --out earlier --reason x --yes`,
+  );
+  expect([latest(), (await stateOf(at)).hold.reason]).toEqual(["26.08.001\n", "x"]);
 });
 
 test("hotfix-on-an-old-line: 26.08 has its fix, and latest is still 26.09", { tags: ["long"] }, async () => {

@@ -145,7 +145,8 @@ export const helmFeed: Feed<HelmRow> = {
     foldersOf(config).flatMap((folder) =>
       [...newestIn(folder, rows).values()].map(({ id }) => ({ index: folder.replace("/", ""), id })),
     ),
-  omitted(rows) {
+  omitted(all) {
+    const rows = all.filter(({ folders }) => folders.includes(""));
     const newest = newestOf(rows);
     return rows.flatMap(({ id, file, chart }) => {
       const listed = newest.get(identityOf(chart))?.id;

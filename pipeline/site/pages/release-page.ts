@@ -70,6 +70,7 @@ function releaseModel(
   const { version, date, provisional, packages } = release;
   const root = rootOf(path);
   const count = packages.length;
+  const isGone = count === 0;
   const head = {
     title: version,
     description: `${config.product} ${version} of ${date}: ${count} ${artifactsUnit(count)} to download, with checksums and release notes.`,
@@ -87,12 +88,12 @@ function releaseModel(
     count,
     unit: artifactsUnit(count),
     support: supportText(version, config),
-    channels: (release.channels ?? []).map(({ name, halt }) => {
+    channels: (isGone ? [] : (release.channels ?? [])).map(({ name, halt }) => {
       return { name, href: `${root}${channelPage(name)}`, halted: halt?.reason ?? "" };
     }),
-    isInNoChannel: release.channels?.length === 0,
+    isInNoChannel: release.channels?.length === 0 && !isGone,
     withdrawal: withdrawalText(packages.length, release.retracted.length),
-    isGone: packages.length === 0,
+    isGone,
     withdrawn: release.retracted.map((record) => withdrawnView(record, release)),
     groups: groupsOf(release, config),
     together: "",

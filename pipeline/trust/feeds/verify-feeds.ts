@@ -45,7 +45,7 @@ export async function feedFaults(site: FeedsToVerify): Promise<FeedFault[]> {
   const found = [...faults];
   for (const suite of named(site, /^dists\/([^/]+)\/(?:InRelease|Release|Release\.undated)$/))
     found.push(...(await suiteFaults(suite, { ...site, certificates })));
-  for (const repo of named(site, /^yum\/([^/]{1,32})\/repodata\/repomd\.xml$/))
+  for (const repo of named(site, /^yum\/([^/]{1,49})\/repodata\/repomd\.xml$/))
     found.push(...(await repoFaults(repo, { ...site, certificates })));
   return found;
 }

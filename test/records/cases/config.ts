@@ -20,7 +20,7 @@ export const configCases: Case[] = [
     }),
     problems: [
       "catalog.yaml:4:5 error[config-channel] a channel cannot have the name index\n  Rename it.",
-      "catalog.yaml:5:5 error[config-channel] the channel beta would have the suite beta, which catalog.yaml has already" +
+      "catalog.yaml:5:5 error[config-channel] the channel beta would have the suite beta, which another one has already" +
         "\n  Rename one of them.",
     ],
   },

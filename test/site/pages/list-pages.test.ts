@@ -321,9 +321,9 @@ test("the same pieces give the same bytes each time", () => {
   expect(files.map(textOf)).toEqual(files.map(textOf));
 });
 
-test("home without files that can be downloaded says so", () => {
+test("home without a release that is offered says so", () => {
   const withdrawn = releaseOf("26.08.001", { packages: [], retracted: [retractedOf(10)] });
   const html = pageOf(siteOf([withdrawn]), "index.html");
-  expect(wordsOf(sectionOf(html, "main"))).toContain("No file can be downloaded at the moment.");
+  expect(wordsOf(sectionOf(html, "main"))).toContain("No release is offered at the moment.");
   expect(elementsOf(html, "h2").map(wordsOf)).toEqual(["By month"]);
 });
