@@ -232,14 +232,12 @@ export const channelSchema = opened(
       object({
         version,
         date,
-        ...forMachines,
         promoted_at: timestamp.nullable().meta({
           description: "Time of the promotion; null for releases from before the first one.",
         }),
         halted: object({ reason: line, at: timestamp })
           .nullable()
           .meta({ description: "Why the channel does not offer it; null: it does." }),
-        url,
       }),
     ).meta({ description: "Releases of the channel, newest first." }),
   }).meta({ title: "Channel" }),

@@ -3,7 +3,6 @@ import type { ChannelDocument, ChannelsDocument, LatestDocument } from "../docum
 import { channelPath, channelsPath } from "../documents/site-paths.ts";
 import { offeredIn } from "../selection/channels.ts";
 import { jsonFile } from "./output.ts";
-import { forMachines } from "./release-document.ts";
 import { versionLists } from "./version-lists.ts";
 
 /**
@@ -36,26 +35,22 @@ export function* channelFiles(
     const document: ChannelDocument = {
       ...latestOf(offered),
       channel: name,
-      releases: releases.filter(hasPackages).flatMap((release) => rowOf(release, name, baseUrl)),
+      releases: releases.filter(hasPackages).flatMap((release) => rowOf(release, name)),
     };
     yield jsonFile(channelPath(name), document);
-    yield* versionLists(offered.toReversed(), config, `api/v1/channel/${name}/`);
+    const folder = `api/v1/channel/${name}/`;
+    for (const file of versionLists(offered.toReversed(), config, folder))
+      yield name === first ? { ...file, sameAs: file.path.replace(folder, "api/v1/") } : file;
   }
 }
 
 /** A withdrawn release is in no channel. */
 export const hasPackages = ({ packages }: Pick<RenderedRelease, "packages">): boolean => packages.length > 0;
 
-function rowOf(release: RenderedRelease, name: string, baseUrl: string): ChannelDocument["releases"] {
-  const { version, date, channels = [] } = release;
-  return channels
-    .filter((channel) => channel.name === name)
-    .map(({ promoted, halt }) => ({
-      version,
-      date,
-      ...forMachines(release),
-      promoted_at: promoted,
-      halted: halt,
-      url: `${baseUrl}/api/v1/release/${version}/`,
-    }));
-}
+const rowOf = (
+  { version, date, channels = [] }: RenderedRelease,
+  channel: string,
+): ChannelDocument["releases"] =>
+  channels
+    .filter(({ name }) => name === channel)
+    .map(({ promoted, halt }) => ({ version, date, promoted_at: promoted, halted: halt }));

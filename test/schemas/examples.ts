@@ -147,7 +147,6 @@ export const examples: Record<SchemaName, unknown[]> = {
         {
           ...{ version: "26.08.002", date: "2026-08-20", promoted_at: "2026-08-20T08:00:00.000000Z" },
           halted: { reason: "Loses settings.", at: "2026-08-21T08:00:00.000000Z" },
-          url: "https://example.com/api/v1/release/26.08.002/",
         },
       ],
     },
