@@ -79,7 +79,7 @@ test.skipIf(!hasFish)("fish completes commands and options", async () => {
     );
     return stdout.split("\n").map((each) => each.split("\t")[0]);
   };
-  expect(await offered("relcat ch")).toEqual(["check"]);
+  expect(await offered("relcat che")).toEqual(["check"]);
   expect(await offered("relcat -C x unc")).toEqual(["uncut"]);
   expect(await offered("relcat notes ")).toEqual(["show", "lint", "add", "help"]);
   expect(await offered("relcat notes show --format ")).toEqual(["markdown", "html", "json", "text"]);
