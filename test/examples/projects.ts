@@ -76,7 +76,7 @@ git push -q origin theirs:main && git switch -q main`,
     before: `${named} && relcat cut 26.09.001 && relcat channel promote 26.09.001 beta --yes`,
     answer: "y",
     prints: /Newest of stable: 26\.08\.001 → 26\.09\.001\.[\s\S]*Promoted/,
-    after: 'grep -q ""promote","channel":"stable","version":"26.09.001"" releases/ledger.jsonl',
+    after: `grep -q '"promote","channel":"stable","version":"26.09.001"' releases/ledger.jsonl`,
   },
   "channel halt": {
     before: `${named} && relcat cut 26.09.001`,
