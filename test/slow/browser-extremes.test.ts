@@ -68,7 +68,7 @@ test("a catalog in which all is withdrawn offers nothing for download, and says 
   const site = await built(files, ["cut", "--all", ...now], withdrawal);
   await onPages(site, site.pages, async (page, path) => {
     expect(await page.locator(".button, a[href*='/files/']").count(), path).toBe(0);
-    if (path === "") expect(await page.locator("main").innerText()).toContain("No file can be downloaded");
+    if (path === "") expect(await page.locator("main").innerText()).toContain("No release is offered");
     if (path !== "releases/26.08.001/") return;
     expect(await page.locator("main").innerText()).toContain("This whole release was withdrawn");
     expect(await page.getByText("Signed with a stolen key.").first().isVisible()).toBe(true);
