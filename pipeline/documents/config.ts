@@ -245,8 +245,7 @@ export const configSchema = object({
       description: "Contents of .well-known/security.txt (RFC 9116), in signed sites; default: none.",
     }),
   channels: tableBy(channelName, object({})).optional().meta({
-    description:
-      "Channels of releases, such as stable and beta; the first one is the default. Without it, each release is offered.",
+    description: "Channels of releases, the default one first. Without it, each release is offered.",
   }),
   lines: z
     .record(

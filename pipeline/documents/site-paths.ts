@@ -31,12 +31,12 @@ export const isInOwnFolder = (path: string): boolean =>
 /** The same folders as a pattern for nginx, Caddy and JavaScript, matched after the first slash. */
 export const documentFolders = `(?:${[...ownFolders].join("|")})/`;
 
-const channelFolder = "api/v1/channel/";
-export const channelsPath = `${channelFolder}index.json`;
-export const channelPath = (name: string): string => `${channelFolder}${name}.json`;
+/** Document of a channel. */
+export const channelPath = (name: string): string => `api/v1/channel/${name}.json`;
 
-/** The name as a TUF target of a channel's document, or of their index; undefined for other files. */
-export const channelTarget = (path: string): string | undefined => {
-  const [, file] = /^api\/v1\/channel\/([^/]+\.json)$/.exec(path) ?? [];
-  return file && `catalog/channel-${file}`;
-};
+/** The same document as a TUF target. */
+export const channelTarget = (name: string): string => `catalog/channel-${name}.json`;
+
+/** The index of channels has this name, which no channel has. */
+export const channelIndex = "index";
+export const channelsPath = channelPath(channelIndex);

@@ -3,7 +3,7 @@ import * as optional from "@secvisogram/csaf-validator-lib/optionalTests.js";
 import * as schema from "@secvisogram/csaf-validator-lib/schemaTests.js";
 import validate from "@secvisogram/csaf-validator-lib/validateStrict.js";
 
-/** Nobody has to state a CVSS vector, and relcat does not know who may read a document: it has no TLP label. */
+/** A CVSS vector is optional. relcat does not know who may read a document, so it has no TLP label. */
 const unmet = new Set(["optionalTest_6_2_3", "optionalTest_6_2_10"]);
 
 const tests = Object.entries({ csaf_2_0_strict: schema.csaf_2_0_strict, ...mandatory, ...optional }).flatMap(

@@ -82,7 +82,7 @@ const incusSchema = object({
 /** A file of a package type, as clients of packslip select it. */
 const packslipArtifact = object({
   bin: list(line).optional().meta({
-    description: "Paths of its executables in the archive; {version} stands for the version, padded.",
+    description: "Paths of its executables in the archive; {version} is replaced by the version, padded.",
   }),
   libc: z
     .enum(["gnu", "musl"], expects("option-value", "gnu or musl"))
