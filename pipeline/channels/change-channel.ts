@@ -1,10 +1,10 @@
 import { failure, type Problem, throwErrors } from "../../shared/errors.ts";
-import { line } from "../../shared/fields.ts";
 import type { ChannelEvent } from "../documents/ledger.ts";
 import { append, type LedgerChange } from "../ledger/change.ts";
 import { type Ledger, readLedger } from "../ledger/ledger.ts";
 import { findLedgerBase, settledText, whyNotCompared } from "../ledger/ledger-base.ts";
 import { deliverLedger, readLedgerNow } from "../ledger/ledger-file.ts";
+import { reasonProblems } from "../ledger/retract.ts";
 import { display } from "../project/display.ts";
 import { eventTime } from "../project/event-time.ts";
 import type { ProjectSettings } from "../project/settings.ts";
@@ -77,7 +77,7 @@ function decideChannelChange(
   const fault = channels.faultOf(request, entries);
   throwErrors([
     ...(fault ? [impossible(request, fault, entries.length > 0)] : []),
-    ...reasonProblems(request),
+    ...(request.event === "halt" ? reasonProblems(request.reason) : []),
   ]);
   // The order of its members determines the bytes.
   const reason = request.event === "halt" && { reason: request.reason };
@@ -95,15 +95,17 @@ function decideChannelChange(
 /** @throws RelcatError channel-unknown */
 export function refuseUnknownChannel(channel: string, names: readonly string[]): void {
   if (names.includes(channel)) return;
-  throw failure(
-    "channel-unknown",
+  const [message, hint] =
     names.length === 0
-      ? "catalog.yaml names no channels"
-      : `catalog.yaml names no channel ${display(channel)}, expected ${names.join(", ")}`,
-    names.length === 0
-      ? "Add the default channel and the others to it: channels: { stable: {}, beta: {} }"
-      : `Add it to channels: in catalog.yaml, or name one of those.`,
-  );
+      ? [
+          "catalog.yaml names no channels",
+          "Add the default channel and the others to it: channels: { stable: {}, beta: {} }",
+        ]
+      : [
+          `catalog.yaml names no channel ${display(channel)}, expected ${names.join(", ")}`,
+          "Add it to channels: in catalog.yaml, or name one of those.",
+        ];
+  throw failure("channel-unknown", message, hint);
 }
 
 function keptVersions(
@@ -129,10 +131,4 @@ function impossible({ event, channel, version }: ChannelRequest, fault: string, 
       ? `To offer it again: relcat channel resume ${channel} ${version}`
       : `relcat channel show ${channel} lists its releases.`;
   return { code: isCut ? "channel-state" : "version-unknown", severity: "error", message, hint };
-}
-
-function reasonProblems(request: ChannelRequest): Problem[] {
-  if (request.event !== "halt" || line.safeParse(request.reason).success) return [];
-  const message = `the reason is ${display(request.reason)}, expected one line of text`;
-  return [{ code: "text-format", severity: "error", message, hint: "Describe the problem in one sentence." }];
 }

@@ -1,5 +1,6 @@
 import type { Ledger } from "../ledger/ledger.ts";
 import { channelsOf } from "../ledger/ledger-channels.ts";
+import { memberOf } from "../selection/channels.ts";
 
 /** A release in a channel. */
 export interface ChannelRelease {
@@ -23,11 +24,10 @@ export interface ChannelState {
 export function channelStates(ledger: Ledger, names: readonly string[]): ChannelState[] {
   const versions = liveVersions(ledger);
   return names.map((name) => {
-    const releases = versions.flatMap((version) =>
-      (channelsOf(version, ledger.channels, names) ?? [])
-        .filter((channel) => channel.name === name)
-        .map(({ promoted, halt }) => ({ version, promoted, halted: halt })),
-    );
+    const releases = versions.flatMap((version) => {
+      const member = memberOf({ channels: channelsOf(version, ledger.channels, names) }, name);
+      return member ? [{ version, promoted: member.promoted, halted: member.halt }] : [];
+    });
     const newest = releases.find(({ halted }) => halted === null)?.version ?? null;
     return { name, default: name === names[0], newest, releases };
   });

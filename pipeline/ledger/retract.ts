@@ -74,7 +74,7 @@ export function decideRetract(
   return append(ledger, events);
 }
 
-function reasonProblems(reason: string): Problem[] {
+export function reasonProblems(reason: string): Problem[] {
   if (line.safeParse(reason).success) return [];
   const message = `the reason is ${display(reason)}, expected one line of text`;
   return [{ code: "text-format", severity: "error", message, hint: "Describe the problem in one sentence." }];

@@ -15,15 +15,12 @@ import { type LiveSite, liveSignatures } from "./live-site.ts";
 import type { LocalBuild } from "./local-build.ts";
 import type { Publishing, PublishOptions } from "./open-publishing.ts";
 import {
-  type EarlierBuild,
   refuseEndedSignatures,
   refuseForged,
-  refuseHalted,
   refuseHeld,
   refuseOlderLedger,
   refuseOlderSignatures,
   refuseOvertaken,
-  refuseRetracted,
   refuseTaken,
   refuseUnfitBuild,
   refuseUnsigned,
@@ -32,6 +29,7 @@ import {
   unsigned,
 } from "./refusals.ts";
 import { type CheckedArtifacts, newArtifacts, requireArtifacts } from "./require-artifacts.ts";
+import { refuseHalted, refuseRetracted, type StoredOffers } from "./restore-build.ts";
 import { hasDied } from "./stores/publishers.ts";
 import { leaseLost, type PublishContext } from "./turn.ts";
 
@@ -68,7 +66,7 @@ export interface BuildSituation extends Publishing {
   /** The build in the output folder. Another one is not yet signed. */
   local?: LocalBuild;
   /** Records of an earlier build, and how to get a build without those that were withdrawn. */
-  earlier?: EarlierBuild & { hint: string; isBuiltHere: boolean };
+  earlier?: StoredOffers & { hint: string; isBuiltHere: boolean };
 }
 
 /** When the state of the site is known. */

@@ -1,11 +1,6 @@
 import { failure, type Problem, type RelcatError, throwErrors } from "../../shared/errors.ts";
 import { lease } from "../documents/publish-turn.ts";
-import {
-  type BuildDocument,
-  type ChannelsDocument,
-  type NotesDocument,
-  notesDocumentSchema,
-} from "../documents/site.ts";
+import { type BuildDocument, type NotesDocument, notesDocumentSchema } from "../documents/site.ts";
 import type { SiteIndex, SiteState } from "../documents/site-state.ts";
 import type { SiteStore } from "../documents/site-store.ts";
 import { isOwnMachine, type SiteSettings } from "../documents/sites.ts";
@@ -137,52 +132,6 @@ export function refuseTaken(
     `${state.publisher} is publishing ${shortId(state.build)} there, until ${state.lease_until} at the latest`,
     "Nothing was changed. Run the command again after that.",
   );
-}
-
-/**
- * A stored build must not offer records that were withdrawn since.
- * @param hint hint: how to get the build without them
- * @throws RelcatError build-retracted
- */
-export function refuseRetracted(list: readonly { id: number }[], ledger: Ledger, hint: string): void {
-  const gone = list.filter(({ id }) => ledger.byId.get(id)?.retraction);
-  if (gone.length === 0) return;
-  const ids = gone.map(({ id }) => id).join(", ");
-  throw failure(
-    "build-retracted",
-    `that build offers what was withdrawn since: ${gone.length === 1 ? "package" : "packages"} ${ids}`,
-    hint,
-  );
-}
-
-/** A stored build, as far as it offers records. */
-export interface EarlierBuild {
-  list: readonly { id: number; version: string }[];
-  /** undefined: it has no channels, so that the default one offers each release. */
-  channels: ChannelsDocument | undefined;
-}
-
-/**
- * @param names channels of catalog.yaml, the default one first
- * @param hint how to get the build without them
- * @throws RelcatError build-halted
- */
-export function refuseHalted(
-  { list, channels }: EarlierBuild,
-  ledger: Ledger,
-  names: readonly string[],
-  hint: string,
-): void {
-  const offered = channels?.channels ?? [
-    { name: names[0] ?? "", versions: list.map(({ version }) => version) },
-  ];
-  const halted = offered.flatMap(({ name, versions }) =>
-    [...new Set(versions)]
-      .filter((version) => ledger.channels.byName.get(name)?.get(version)?.halt)
-      .map((version) => `${version} in ${name}`),
-  );
-  if (halted.length === 0) return;
-  throw failure("build-halted", `that build offers what was halted since: ${halted.join(", ")}`, hint);
 }
 
 /** @throws RelcatError build-unsigned */

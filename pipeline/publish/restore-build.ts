@@ -30,13 +30,19 @@ export interface RestoreRequest {
   hint: string;
 }
 
+/** A stored build, as far as it offers records. */
+export interface StoredOffers {
+  list: readonly { id: number; version: string }[];
+  /** undefined: it has no channels, so that the default one offers each release. */
+  channels: ChannelsDocument | undefined;
+}
+
 /** A complete build restored into a local folder. */
-export interface RestoredBuild {
+export interface RestoredBuild extends StoredOffers {
   /** SHA-256 of build.json. */
   id: string;
   document: BuildDocument;
   list: ListedRecord[];
-  channels: ChannelsDocument | undefined;
 }
 
 /**
@@ -174,4 +180,43 @@ function knownRecords(ids: ReadonlySet<number>, ledger: Ledger): Map<number, Kno
     if (event.event === "add" || event.event === "revise") entry?.contents.add(event.content);
   }
   return known;
+}
+
+/**
+ * A stored build must not offer records that were withdrawn since.
+ * @param hint hint: how to get the build without them
+ * @throws RelcatError build-retracted
+ */
+export function refuseRetracted(list: readonly { id: number }[], ledger: Ledger, hint: string): void {
+  const gone = list.filter(({ id }) => ledger.byId.get(id)?.retraction);
+  if (gone.length === 0) return;
+  const ids = gone.map(({ id }) => id).join(", ");
+  throw failure(
+    "build-retracted",
+    `that build offers what was withdrawn since: ${gone.length === 1 ? "package" : "packages"} ${ids}`,
+    hint,
+  );
+}
+
+/**
+ * @param names channels of catalog.yaml, the default one first
+ * @param hint how to get the build without them
+ * @throws RelcatError build-halted
+ */
+export function refuseHalted(
+  { list, channels }: StoredOffers,
+  ledger: Ledger,
+  names: readonly string[],
+  hint: string,
+): void {
+  const offered = channels?.channels ?? [
+    { name: names[0] ?? "", versions: list.map(({ version }) => version) },
+  ];
+  const halted = offered.flatMap(({ name, versions }) =>
+    [...new Set(versions)]
+      .filter((version) => ledger.channels.byName.get(name)?.get(version)?.halt)
+      .map((version) => `${version} in ${name}`),
+  );
+  if (halted.length === 0) return;
+  throw failure("build-halted", `that build offers what was halted since: ${halted.join(", ")}`, hint);
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { failure } from "../../shared/errors.ts";
 import type { Settings } from "../documents/config.ts";
 import { relativePath } from "../documents/relative-path.ts";
-import type { BuildDocument, ChannelsDocument } from "../documents/site.ts";
+import type { BuildDocument } from "../documents/site.ts";
 import { type HistoryEntry, type SiteState, timestampOf } from "../documents/site-state.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
 import type { ProjectSettings } from "../project/settings.ts";
@@ -30,6 +30,7 @@ import {
   listSchema,
   type RestoreRequest,
   restoreBuild,
+  type StoredOffers,
   unknownBuild,
 } from "./restore-build.ts";
 import { metadataOf } from "./site-metadata.ts";
@@ -105,10 +106,8 @@ const rebuildHint = (name: string, entry: Pick<HistoryEntry, "commit">): string 
   `relcat build --released --site ${name} --at ${commitOf(entry)} --out earlier, then relcat rollback ${name} --out earlier --reason TEXT`;
 
 /** The build to republish. */
-interface EarlierBuild {
+interface EarlierBuild extends StoredOffers {
   document: BuildDocument;
-  list: readonly ListedRecord[];
-  channels: ChannelsDocument | undefined;
   commit: string | null;
   /** SHA-256 of a build.json covered by our signatures; undefined: it must be compared with the checkout. */
   proved?: string;

@@ -15,8 +15,17 @@ export const offeredIn = <Release extends InChannels>(
 ): readonly Release[] => releases.filter((release) => isOffered(release, channel));
 
 /** @param channel undefined: the project has no channels, so that each release is offered */
-export const isOffered = ({ channels = [] }: InChannels, channel: string | undefined): boolean =>
-  channel === undefined || channels.some(({ name, halt }) => name === channel && halt === null);
+export const isOffered = (release: InChannels, channel: string | undefined): boolean =>
+  channel === undefined || memberOf(release, channel)?.halt === null;
+
+/** The release in a channel, offered or halted; undefined: the channel does not have it. */
+export const memberOf = (
+  { channels = [] }: InChannels,
+  channel: string | undefined,
+): ReleaseChannel | undefined => channels.find(({ name }) => name === channel);
+
+/** A withdrawn release is in no channel. */
+export const hasPackages = ({ packages }: { packages: readonly unknown[] }): boolean => packages.length > 0;
 
 /** The versions that a channel offers. @param name undefined: the default channel */
 export const versionsOfChannel = (

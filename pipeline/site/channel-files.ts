@@ -1,7 +1,7 @@
 import type { OutputFile, RenderedRelease, SiteConfig } from "../documents/published.ts";
 import type { ChannelDocument, ChannelsDocument, LatestDocument } from "../documents/site.ts";
 import { channelPath, channelsPath } from "../documents/site-paths.ts";
-import { offeredIn } from "../selection/channels.ts";
+import { hasPackages, memberOf, offeredIn } from "../selection/channels.ts";
 import { jsonFile } from "./output.ts";
 import { versionLists } from "./version-lists.ts";
 
@@ -18,15 +18,14 @@ export function* channelFiles(
   const { channels, baseUrl } = config;
   const [first] = channels;
   if (first === undefined) return;
+  const live = releases.filter(hasPackages);
   const index: ChannelsDocument = {
     schema_version: 1,
     default: first,
     channels: channels.map((name) => ({
       name,
       url: `${baseUrl}/${channelPath(name)}`,
-      versions: offeredIn(releases, name)
-        .filter(hasPackages)
-        .map(({ version }) => version),
+      versions: offeredIn(live, name).map(({ version }) => version),
     })),
   };
   yield jsonFile(channelsPath, index);
@@ -35,7 +34,11 @@ export function* channelFiles(
     const document: ChannelDocument = {
       ...latestOf(offered),
       channel: name,
-      releases: releases.filter(hasPackages).flatMap((release) => rowOf(release, name)),
+      releases: live.flatMap((release) => {
+        const { version, date } = release;
+        const member = memberOf(release, name);
+        return member ? { version, date, promoted_at: member.promoted, halted: member.halt } : [];
+      }),
     };
     yield jsonFile(channelPath(name), document);
     const folder = `api/v1/channel/${name}/`;
@@ -43,14 +46,3 @@ export function* channelFiles(
       yield name === first ? { ...file, sameAs: file.path.replace(folder, "api/v1/") } : file;
   }
 }
-
-/** A withdrawn release is in no channel. */
-export const hasPackages = ({ packages }: Pick<RenderedRelease, "packages">): boolean => packages.length > 0;
-
-const rowOf = (
-  { version, date, channels = [] }: RenderedRelease,
-  channel: string,
-): ChannelDocument["releases"] =>
-  channels
-    .filter(({ name }) => name === channel)
-    .map(({ promoted, halt }) => ({ version, date, promoted_at: promoted, halted: halt }));

@@ -15,10 +15,10 @@ import type { MadeFile } from "../journal/file-stats.ts";
 import type { IdentifiedRelease } from "../ledger/assign-ids.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { publishRelease, summarizeRelease } from "../ledger/publish-records.ts";
-import { offeredIn } from "../selection/channels.ts";
+import { hasPackages, offeredIn } from "../selection/channels.ts";
 import { indexRecords } from "../selection/record-index.ts";
 import { array, listFiles } from "./catalog-list.ts";
-import { channelFiles, hasPackages } from "./channel-files.ts";
+import { channelFiles } from "./channel-files.ts";
 import { csafFiles } from "./csaf.ts";
 import { facetFiles, facetKeys } from "./facets.ts";
 import { feedCopies, feedGroups, feedParts, feedTags, leftOutOfFeeds } from "./feeds/feeds.ts";
@@ -90,7 +90,7 @@ interface NewestPackage extends ListedPackage {
 function latestFiles(releases: readonly RenderedRelease[]): OutputFile[] {
   const newest = newestOfEachType(releases);
   const types = [...newest.keys()].sort();
-  const document = latestDocument(releases);
+  const document = latestDocument(releases, newest);
   const perType = types.map((type) =>
     joinedFile(`api/v1/package/latest/${type}.json`, () =>
       array((newest.get(type) ?? []).map(withArchitecture)),
@@ -101,9 +101,11 @@ function latestFiles(releases: readonly RenderedRelease[]): OutputFile[] {
 }
 
 /** @param releases that are offered, newest first */
-function latestDocument(releases: readonly RenderedRelease[]): LatestDocument {
+function latestDocument(
+  releases: readonly RenderedRelease[],
+  newest = newestOfEachType(releases),
+): LatestDocument {
   const highest = releases.find(hasPackages);
-  const newest = newestOfEachType(releases);
   return {
     schema_version: 1,
     version: highest?.version ?? null,
@@ -281,7 +283,7 @@ function* indexFiles(releases: readonly RenderedRelease[], config: Config): Gene
   const rows = releases.map((release) => releaseIndexRow(release, config.baseUrl));
   yield jsonFile("api/v1/release/index.json", { schema_version: 1, releases: rows });
   yield* versionLists(offered.toReversed(), config);
-  yield* channelFiles(releases, latestDocument, config);
+  yield* channelFiles(releases, (some) => latestDocument(some), config);
   yield* supportFiles(releases.toReversed(), config);
   yield* listFiles(releases, config.baseUrl);
 }

@@ -59,8 +59,8 @@ export function targetsOf(
     // Earlier versions of relcat do not write it; their builds can be signed again.
     ...(build.files[versionsPath] ? [{ path: "catalog/versions.json", bytes: read(versionsPath) }] : []),
     ...Object.keys(build.files).flatMap((file) => {
-      const path = channelTarget(file);
-      return path === undefined ? [] : [{ path, bytes: read(file) }];
+      const [, name] = /^api\/v1\/channel\/([^/]+)\.json$/.exec(file) ?? [];
+      return name === undefined ? [] : [{ path: channelTarget(name), bytes: read(file) }];
     }),
     { path: "catalog/files.json", bytes: filesOf(undefined) },
     ...releases.flatMap(({ version, bytes }) => [

@@ -1,6 +1,6 @@
 import type { PackageRecord } from "../documents/package-record.ts";
 import type { BuildDocument, LatestDocument, ReleaseDocument } from "../documents/site.ts";
-import { channelPath, channelTarget } from "../documents/site-paths.ts";
+import { channelTarget } from "../documents/site-paths.ts";
 import { versionsOfChannel } from "../selection/channels.ts";
 import { sha256 } from "../trust/metadata.ts";
 import { isAddition, isHosting } from "../trust/site-files.ts";
@@ -83,7 +83,7 @@ function latestFindings({ list, latest, releases, channels }: SignedDocuments): 
 function channelFindings({ list, releases, channels }: SignedDocuments): Finding[] {
   if (!channels) return [];
   return [...channels.documents].flatMap(([name, document]) => {
-    const path = channelTarget(channelPath(name)) ?? "";
+    const path = channelTarget(name);
     const offered = versionsOfChannel(channels.index, name) ?? new Set();
     const listed = document.releases.filter(({ halted }) => halted === null).map(({ version }) => version);
     const isSame = [...offered].join() === listed.join() && document.channel === name;

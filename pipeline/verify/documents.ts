@@ -13,7 +13,7 @@ import {
   releaseDocumentSchema,
   versionsPath,
 } from "../documents/site.ts";
-import { channelPath, channelsPath, channelTarget } from "../documents/site-paths.ts";
+import { channelIndex, channelPath, channelTarget } from "../documents/site-paths.ts";
 import { firstIssue } from "../trust/parsed-state.ts";
 import { pathsOf } from "../trust/roles.ts";
 import type { Finding, Listed } from "./finding.ts";
@@ -42,7 +42,7 @@ const copies = (versions: Iterable<string>, channels: readonly string[]): [strin
   ["catalog/index.json", "api/v1/package/index.json"],
   ["catalog/latest.json", "api/v1/latest.json"],
   ["catalog/versions.json", versionsPath],
-  ...channels.map((file): [string, string] => [channelTarget(file) ?? file, file]),
+  ...channels.map((name): [string, string] => [channelTarget(name), channelPath(name)]),
   ...[...versions].map((version): [string, string] => [
     `releases/${version}/release.json`,
     `api/v1/release/${version}/index.json`,
@@ -84,7 +84,7 @@ export async function readDocuments(trusted: TrustedSite): Promise<SignedDocumen
   // Earlier versions of relcat did not sign it.
   if (await trusted.describe("catalog/versions.json")) await readTarget(trusted, "catalog/versions.json");
   const channels = await readChannels(trusted, findings);
-  const ofChannels = channels ? [channelsPath, ...[...channels.documents.keys()].map(channelPath)] : [];
+  const ofChannels = channels ? [channelIndex, ...channels.documents.keys()] : [];
   for (const [path, file] of copies(releases.keys(), ofChannels)) {
     if ((await trusted.describe(path))?.hashes.sha256 !== listed[file]?.sha256)
       findings.push({ path, what: `differs from the listed ${file}` });
@@ -95,14 +95,14 @@ export async function readDocuments(trusted: TrustedSite): Promise<SignedDocumen
 }
 
 async function readChannels(trusted: TrustedSite, findings: Finding[]): Promise<SignedDocuments["channels"]> {
-  const path = channelTarget(channelsPath) ?? "";
+  const path = channelTarget(channelIndex);
   if (!(await trusted.describe(path))) return undefined;
   const index = checkShape(await readTarget(trusted, path), channelsSchema);
   findings.push(...index.wrong.map((what) => ({ path, what })));
   if (index.wrong.length > 0) return undefined;
   const documents = new Map<string, ChannelDocument>();
   for (const { name } of index.value.channels) {
-    const own = channelTarget(channelPath(name)) ?? "";
+    const own = channelTarget(name);
     const { value, wrong } = checkShape(await readTarget(trusted, own), channelSchema);
     findings.push(...wrong.map((what) => ({ path: own, what })));
     if (wrong.length === 0) documents.set(name, value);

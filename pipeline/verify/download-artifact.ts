@@ -4,7 +4,7 @@ import { name as nameSchema } from "../../shared/fields.ts";
 import { isVersion } from "../../shared/version.ts";
 import type { PackageRecord } from "../documents/package-record.ts";
 import { channelsSchema, type ReleaseDocument } from "../documents/site.ts";
-import { channelsPath, channelTarget } from "../documents/site-paths.ts";
+import { channelIndex, channelTarget } from "../documents/site-paths.ts";
 import { versionsOfChannel } from "../selection/channels.ts";
 import { downloadTo } from "../system/network/download-file.ts";
 import { maxArtifactBytes, placeOf } from "./artifacts.ts";
@@ -123,7 +123,7 @@ async function offeredVersions(
   trusted: TrustedSite,
   name?: string,
 ): Promise<ReadonlySet<string> | undefined> {
-  const path = channelTarget(channelsPath) ?? "";
+  const path = channelTarget(channelIndex);
   const isThere = Boolean(await trusted.describe(path));
   if (!isThere && name === undefined) return undefined;
   const index = isThere ? channelsSchema.safeParse(await readTarget(trusted, path)).data : undefined;

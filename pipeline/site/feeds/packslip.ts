@@ -10,6 +10,7 @@ import type {
   PublishedRelease,
 } from "../../documents/published.ts";
 import { digestOf } from "../../journal/digest.ts";
+import { memberOf } from "../../selection/channels.ts";
 import { jsonFile } from "../output.ts";
 import {
   type Feed,
@@ -70,7 +71,7 @@ const statementGroup = (version: string | undefined, statement: object): OutputG
 
 function packslipPart(release: PublishedRelease, { feeds, channels }: FeedConfig): FeedPart<PackslipRow> {
   const { version, provisional, releasedAt, notes, packages, retracted, withdrawn = [] } = release;
-  const channel = release.channels?.find(({ name }) => name === channels[0]);
+  const channel = memberOf(release, channels[0]);
   const types = feeds.packslip?.artifacts ?? {};
   const { files: live, omitted } = listedOf(packages, types);
   const files = live.length > 0 ? live : listedOf(withdrawn, types).files;

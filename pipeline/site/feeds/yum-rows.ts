@@ -1,6 +1,6 @@
 import { type RpmEntry, type RpmMetadata, sourcePackage } from "../../../shared/package-metadata.ts";
 import type { PublishedPackage, PublishedRelease, SiteConfig } from "../../documents/published.ts";
-import { isOffered } from "../../selection/channels.ts";
+import { isOffered, memberOf } from "../../selection/channels.ts";
 import { nevra, yumReposOf } from "../../selection/yum-repos.ts";
 import { type FeedLocation, type FeedPart, feedLocation, noRepository, unread } from "./feed.ts";
 import { updatedPackage, type YumAdvisory, yumAdvisories } from "./yum-advisory.ts";
@@ -90,19 +90,16 @@ function keyIdOf({ record }: PublishedPackage): string | null {
 }
 
 /** Changes after which a repository may have fewer packages: clients ignore an index with an earlier time. */
-function changesOf(
-  { retracted, packages, channels = [] }: PublishedRelease,
-  { feeds: { yum } }: SiteConfig,
-): YumChange[] {
+function changesOf(release: PublishedRelease, { feeds: { yum } }: SiteConfig): YumChange[] {
   if (!yum) return [];
-  const withdrawn = retracted
+  const withdrawn = release.retracted
     .filter(({ package_type: type }) => type === "rpm")
     .map(({ file, at }) => ({ repos: yumReposOf(file, yum).map(({ name }) => name), time: secondsOf(at) }));
-  const moved = packages
+  const moved = release.packages
     .filter(({ metadata }) => metadata?.type === "rpm")
     .flatMap(({ file }) => yumReposOf(file, yum))
     .flatMap(({ name, channel }) => {
-      const changed = channels.find((each) => each.name === channel)?.changed;
+      const changed = memberOf(release, channel)?.changed;
       return changed ? [{ repos: [name], time: secondsOf(changed) }] : [];
     });
   return [...withdrawn, ...moved];

@@ -1,6 +1,6 @@
 import type { OutputFile, SiteConfig } from "../../documents/published.ts";
 import { channelPath } from "../../documents/site-paths.ts";
-import { offeredIn } from "../../selection/channels.ts";
+import { hasPackages, memberOf, offeredIn } from "../../selection/channels.ts";
 import { page, pageLayout } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
 import type { PagePieces } from "./page-pieces.ts";
@@ -32,17 +32,15 @@ function modelOf(
   pieces: readonly PagePieces[],
   config: SiteConfig,
 ): Omit<PageModel<"channel">, "layout"> {
-  const live = pieces.filter(({ packages }) => packages.length > 0);
+  const live = pieces.filter(hasPackages);
   const [newest] = offeredIn(live, name);
-  const releases = live.flatMap(({ version, date, channels = [] }) =>
-    channels
-      .filter((channel) => channel.name === name)
-      .map(({ promoted, halt }) => ({
-        ...{ version, date, href: `../../${version}/` },
-        promoted: promoted?.slice(0, 10) ?? "",
-        halted: halt?.reason ?? "",
-      })),
-  );
+  const releases = live.flatMap((release) => {
+    const { version, date } = release;
+    const member = memberOf(release, name);
+    if (!member) return [];
+    const [promoted, halted] = [member.promoted?.slice(0, 10) ?? "", member.halt?.reason ?? ""];
+    return [{ version, date, href: `../../${version}/`, promoted, halted }];
+  });
   const repositories = repositoriesOf(config).filter(({ channel }) => channel === name);
   return {
     name,

@@ -1,7 +1,7 @@
 import { searchPaths } from "../../documents/pages/search-paths.ts";
 import type { OutputFile, OutputGroup, SiteConfig } from "../../documents/published.ts";
 import { digestOf } from "../../journal/digest.ts";
-import { offeredIn } from "../../selection/channels.ts";
+import { hasPackages, offeredIn } from "../../selection/channels.ts";
 import { checksumDigits } from "../search-index.ts";
 import { supportText } from "../support-dates.ts";
 import { browsablePages } from "./browsable-pages.ts";
@@ -39,7 +39,7 @@ export function* pageGroups(
     yield { name: `month ${part.folder}`, key, files: [monthPage(part, others, config, templates)] };
   }
   const all = digestOf(basis, ...pieces.map(({ key }) => key));
-  const offered = offeredIn(pieces, config.channels[0]).filter(({ packages }) => packages.length > 0);
+  const offered = offeredIn(pieces, config.channels[0]).filter(hasPackages);
   yield { name: "platforms", key: all, files: platformPages(pieces, config, templates) };
   for (const { part, others, file } of browsablePages(listParts(pieces, browsablePage), config, templates)) {
     const key = digestOf(basis, part && slicesOf(part), others.map(slicesOf));
