@@ -55,8 +55,7 @@ const maxKeyLength = 200;
 
 async function tagOf(list: PackageList, query: ListQuery): Promise<string> {
   const key = canonicalQuery(query);
-  const digests = [list.digest, list.channels ?? []].flat().map((digest) => digest.slice(0, 16));
-  return `"${digests.join("-")}-${key.length <= maxKeyLength ? key : await fingerprint(key)}"`;
+  return `"${list.digest}-${key.length <= maxKeyLength ? key : await fingerprint(key)}"`;
 }
 
 const streamOf = (pieces: Iterator<Uint8Array>): ReadableStream<Uint8Array> =>

@@ -7,7 +7,7 @@ import type { Encoding } from "../http/negotiate.ts";
 import { fileName, readVerified, SiteUnfinished, sha256 } from "./node-files.ts";
 import { releaseMemory } from "./node-memory.ts";
 import { readPublished } from "./node-published.ts";
-import { readPackageList } from "./package-list.ts";
+import { listIn } from "./package-list.ts";
 import { basePath, type CatalogSite, type PackageList, places } from "./site.ts";
 
 /** The current site. */
@@ -94,14 +94,8 @@ export async function openFolderSite(folder: string): Promise<FolderSite> {
     await memory.hold(places.newestFirst, encoding);
     await memory.hold(places.list, encoding);
   }
-  const list = await memory.hold(places.list, undefined);
-  if (!list) throw new SiteUnfinished(places.list);
-  const bytesOfChannels = await memory.hold(places.channels, undefined);
-  const channels = bytesOfChannels && {
-    bytes: bytesOfChannels,
-    sha256: files[places.channels]?.sha256 ?? "",
-  };
-  const packages = readPackageList(list, files[places.list]?.sha256 ?? "", channels);
+  const packages = await listIn({ files, read: (path) => memory.hold(path, undefined) }, places.list);
+  if (!packages) throw new SiteUnfinished(places.list);
   return {
     build,
     id,

@@ -28,10 +28,8 @@ export interface PackageList {
   index: RecordIndex;
   /** Answers repeat these bytes unchanged. */
   texts: RecordTexts;
-  /** Identifies the bytes of the list. */
+  /** Identifies the bytes of the list, and of the index of channels, on which `latest` depends. */
   digest: string;
-  /** Identifies the bytes of the index of channels, on which `latest` depends; undefined: the site has none. */
-  channels?: string | undefined;
 }
 
 /** The JSON array of selected records. */

@@ -3,7 +3,7 @@ import type { Row } from "../../pipeline/selection/record-index.ts";
 import { type ServerAnswer, wholeBody } from "../http/request.ts";
 import { catalogApp } from "./app.ts";
 import type { CatalogRequest } from "./exchange.ts";
-import { type ListedChannels, readPackageList } from "./package-list.ts";
+import { digestLength, listIn, readPackageList } from "./package-list.ts";
 import { basePath, type CatalogSite, type PackageList, places } from "./site.ts";
 
 /** Files of a site, as an edge platform provides them. */
@@ -88,18 +88,7 @@ async function readAsset(assets: Assets, path: string): Promise<Uint8Array<Array
 
 async function readWhole(site: CatalogSite): Promise<PackageList | undefined> {
   const known = site.files[places.list];
-  if (!known || known.size > maxListBytes) return undefined;
-  const bytes = await site.read(places.list);
-  return bytes && readPackageList(bytes, known.sha256, await readChannels(site));
-}
-
-/** @throws Error if the site has channels and their index cannot be read: `latest` would choose among all releases */
-async function readChannels(site: CatalogSite): Promise<ListedChannels | undefined> {
-  const known = site.files[places.channels];
-  if (!known) return undefined;
-  const bytes = await site.read(places.channels);
-  if (!bytes) throw new Error(`${places.channels} cannot be read`);
-  return { bytes, sha256: known.sha256 };
+  return known && known.size <= maxListBytes ? listIn(site, places.list) : undefined;
 }
 
 /** Instead of a large list, reads a smaller document: a release, a record, a package type. */
@@ -112,12 +101,9 @@ async function readPart(site: CatalogSite, query: URLSearchParams): Promise<Pack
   }
   if (type === undefined || !Object.hasOwn(site.files, places.list)) return undefined;
   const facet = `facets/type/${type}.json`;
-  const known = Object.hasOwn(site.files, facet) ? site.files[facet] : undefined;
+  if (Object.hasOwn(site.files, facet)) return listIn(site, facet);
   // Facet files exist only with a host configuration; without them, the contents of a type are unknown.
-  if (!known)
-    return Object.keys(site.files).some((path) => path.startsWith("facets/type/")) ? emptyList : undefined;
-  const bytes = await site.read(facet);
-  return bytes && readPackageList(bytes, known.sha256, await readChannels(site));
+  return Object.keys(site.files).some((path) => path.startsWith("facets/type/")) ? emptyList : undefined;
 }
 
 async function readRows(
@@ -132,6 +118,6 @@ async function readRows(
 }
 
 const listOf = (rows: readonly Row[], digest: string): PackageList =>
-  readPackageList(new TextEncoder().encode(JSON.stringify(rows)), digest);
+  readPackageList(new TextEncoder().encode(JSON.stringify(rows)), digest.slice(0, digestLength));
 
 const emptyList = listOf([], "0".repeat(64));

@@ -7,7 +7,7 @@ import { readListQuery } from "../../pipeline/selection/query.ts";
 import { select } from "../../pipeline/selection/select.ts";
 import { readPackageList } from "../../service/catalog/package-list.ts";
 import { onlineKey, type SignedProject, signedProject } from "../trust/support.ts";
-import { copyOf, Forger, hash, verify } from "../verify/support.ts";
+import { copyOf, Forger, verify } from "../verify/support.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: documents are changed as text
 type Json = any;
@@ -54,10 +54,7 @@ test("verify accepts a site with channels, and reports a document that offers wh
 
 test("latest is the default channel's newest release for servers, list and download", async () => {
   const read = (path: string) => readFileSync(join(project.dist, path));
-  const channels = {
-    bytes: read("api/v1/channel/index.json"),
-    sha256: hash(read("api/v1/channel/index.json")),
-  };
+  const channels = read("api/v1/channel/index.json");
   const { index } = readPackageList(read("api/v1/package/index.json"), "0".repeat(64), channels);
   const chosen = (query: string) =>
     new Set(select(index, readListQuery(new URLSearchParams(query))).map((at) => index.value("version", at)));
