@@ -38,52 +38,35 @@ export function addChannels(program: CommandUnknownOpts, run: Run): void {
   row(channel, "show", "List the releases of a channel.", "relcat channel show stable")
     .argument(...channelArgument)
     .action((name) => run(async (host) => (await import("../catalog/channels.ts")).showChannel(name, host)));
+  const [version, name] = [["<version>", "YY.MM.NNN"] as const, channelArgument];
   const promoted = "relcat channel promote 26.09.001 stable";
-  row(channel, "promote", "Offer a cut release in a channel.", promoted)
-    .argument("<version>", "YY.MM.NNN")
-    .argument(...channelArgument)
-    .option(...noBase)
-    .option(...ledgerTime)
-    .option(...yes)
-    .option(...dryRun)
-    .action((version, name, options) =>
-      run(async (host) =>
-        (await import("../catalog/channel.ts")).changeChannels("promote", [version, name], options, host),
-      ),
-    );
-  row(channel, "halt", "Take a release out of a channel, with a reason.", halted)
-    .argument(...channelArgument)
-    .argument("<version>", "YY.MM.NNN")
-    .requiredOption("--reason <text>", "reason, which is published")
-    .option("--publish <site>", "then run relcat release SITE VERSION --push")
-    .option(...noBase)
-    .option(...ledgerTime)
-    .option(...yes)
-    .option(...dryRun)
-    .action((name, version, { publish, ...options }) =>
-      run(async (host) => {
-        const { changeChannels } = await import("../catalog/channel.ts");
-        const { release } = await import("./release.ts");
-        const then = (halted: string) => release(publish ?? "", [halted], { push: true }, host);
-        return changeChannels("halt", [name, version], options, host, publish ? then : undefined);
-      }),
-    );
-  row(channel, "resume", "Offer a halted release again.", "relcat channel resume stable 26.09.001")
-    .argument(...channelArgument)
-    .argument("<version>", "YY.MM.NNN")
-    .option(...noBase)
-    .option(...ledgerTime)
-    .option(...yes)
-    .option(...dryRun)
-    .action((name, version, options) =>
-      run(async (host) =>
-        (await import("../catalog/channel.ts")).changeChannels("resume", [name, version], options, host),
-      ),
-    );
+  const changes = [
+    ["promote", "Offer a cut release in a channel.", promoted, version, name],
+    ["halt", "Take a release out of a channel, with a reason.", halted, name, version],
+    ["resume", "Offer a halted release again.", "relcat channel resume stable 26.09.001", name, version],
+  ] as const;
+  for (const [event, about, line, first, second] of changes) {
+    const command = row(channel, event, about, line)
+      .argument(first[0], first[1])
+      .argument(second[0], second[1]);
+    if (event === "halt")
+      command
+        .requiredOption("--reason <text>", "reason, which is published")
+        .option("--publish <site>", "then run relcat release SITE VERSION --push");
+    command
+      .option(...noBase)
+      .option("--now <time>", "time of the ledger lines; default: the clock")
+      .option(...yes)
+      .option(...dryRun)
+      .action((one, other, options) =>
+        run(async (host) =>
+          (await import("./channel.ts")).changeChannels(event, [one, other], options, host),
+        ),
+      );
+  }
 }
 
 const channelArgument = ["<channel>", "name of a channel in catalog.yaml"] as const;
-const ledgerTime = ["--now <time>", "time of the ledger lines; default: the clock"] as const;
 
 /** Commands for signing, publishing and withdrawing a site, in the order of their help. */
 export function addPublishing(program: CommandUnknownOpts, run: Run): void {

@@ -7,15 +7,17 @@ import {
   readLedgerNow,
 } from "../../pipeline/index.ts";
 import { isVersion } from "../../shared/version.ts";
+import { LedgerGuard, type LedgerGuardOptions } from "../catalog/ledger-guard.ts";
 import { confirmOrRefuse } from "../terminal/confirm.ts";
 import { answer, commandContext, type Host, say, sayNext, sayNextAfterDryRun } from "../terminal/host.ts";
 import { reasonOf } from "../terminal/reason.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { listed } from "../terminal/words.ts";
-import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 
 export interface ChannelOptions extends LedgerGuardOptions {
   reason?: string;
+  /** Site to which the change is published; undefined: it is only written. */
+  publish?: string;
   now?: string;
   dryRun?: true;
   yes?: true;
@@ -27,14 +29,12 @@ const prepositions = { promote: "into", halt: "in", resume: "in" };
 /**
  * `relcat channel promote`, `halt` and `resume`: shows the change, asks for confirmation, and writes it.
  * @param words a version and a channel, in any order
- * @param publish publishes the change; undefined: it is only written
  */
 export async function changeChannels(
   event: ChannelRequest["event"],
   words: readonly [string, string],
-  { reason, now, dryRun, yes, ...options }: ChannelOptions,
+  { reason, publish, now, dryRun, yes, ...options }: ChannelOptions,
   host: Host,
-  publish?: (version: string) => Promise<number>,
 ): Promise<number> {
   const request = requestOf(event, words, reason);
   const project = await openSettings(host.releases);
@@ -51,7 +51,7 @@ export async function changeChannels(
   const text = `${done[event]} ${version} ${prepositions[event]} ${channel}.`;
   if (publish && !dryRun) {
     say(host, text);
-    return publish(version);
+    return (await import("./release.ts")).release(publish, [version], { push: true }, host);
   }
   answer<"channel-change">(host, { events, newest, dry_run: dryRun ?? false }, () =>
     dryRun ? "Nothing was written." : text,
