@@ -77,14 +77,3 @@ export const unnamedChannels = (
       const hint = `Add ${name}: {} to channels: there. A channel that is no longer needed stays; halt its releases.`;
       return { code: "channel-unknown", severity: "error", message, hint, at };
     });
-
-/** Versions that the default channel offers; undefined: all. @param names channels of catalog.yaml */
-export function offeredVersions(
-  { byName }: Pick<LedgerChannels, "byName">,
-  [first]: readonly string[],
-): ReadonlySet<string> | undefined {
-  if (first === undefined || byName.size === 0) return undefined;
-  return new Set(
-    [...(byName.get(first) ?? [])].filter(([, { halt }]) => halt === null).map(([version]) => version),
-  );
-}

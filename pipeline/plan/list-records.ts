@@ -8,10 +8,11 @@ import {
 import { isLine, isVersion } from "../../shared/version.ts";
 import type { Config } from "../documents/config.ts";
 import type { Package } from "../ledger/assign-ids.ts";
-import { offeredVersions } from "../ledger/ledger-channels.ts";
+import { channelsOf } from "../ledger/ledger-channels.ts";
 import { publicPackages } from "../ledger/publish-records.ts";
 import { display } from "../project/display.ts";
 import { nearestName } from "../project/unknown-type.ts";
+import { offeredVersions } from "../selection/channels.ts";
 import { filterFields, isField } from "../selection/fields.ts";
 import { splitArchitecture } from "../selection/latest-of-architecture.ts";
 import { readListQuery } from "../selection/query.ts";
@@ -74,10 +75,11 @@ export function listRecords(
   const { architectures, others } = splitArchitecture(parameters);
   const fitting = listed.filter(({ arch }) => architectures.every((text) => matcher(text)(arch)));
   const rows = fitting.map(({ record }) => record);
-  const offered = offeredVersions(ledger.channels, config.channels);
-  return select(indexRecords(rows, offered), readListQuery(others)).flatMap(
-    (position) => fitting[position] ?? [],
-  );
+  const releases = identified.releases.map(({ release: { version } }) => {
+    return { version, channels: channelsOf(version, ledger.channels, config.channels) };
+  });
+  const index = indexRecords(rows, offeredVersions(releases, config.channels[0]));
+  return select(index, readListQuery(others)).flatMap((position) => fitting[position] ?? []);
 }
 
 function stateOf({ ledgerState, retraction }: Package): RecordState {

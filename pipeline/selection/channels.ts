@@ -14,6 +14,11 @@ export const offeredIn = <Release extends InChannels>(
   channel: string | undefined,
 ): readonly Release[] => releases.filter((release) => isOffered(release, channel));
 
+export const offeredVersions = (
+  releases: readonly (InChannels & { version: string })[],
+  channel: string | undefined,
+): ReadonlySet<string> => new Set(offeredIn(releases, channel).map(({ version }) => version));
+
 /** @param channel undefined: the project has no channels, so that each release is offered */
 export const isOffered = (release: InChannels, channel: string | undefined): boolean =>
   channel === undefined || memberOf(release, channel)?.halt === null;

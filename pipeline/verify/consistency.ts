@@ -16,7 +16,6 @@ export function disagreements(documents: SignedDocuments): Finding[] {
     ...listAgainstReleases(documents),
     ...[...documents.releases].flatMap(([version, release]) => releaseFindings(version, release, documents)),
     ...latestFindings(documents),
-    ...channelFindings(documents),
   ];
 }
 
@@ -74,39 +73,33 @@ function releaseFindings(version: string, release: ReleaseDocument, documents: S
   return findings;
 }
 
-/** The default channel offers what `latest` names. */
-function latestFindings({ list, latest, releases, channels }: SignedDocuments): Finding[] {
-  const offered = channels && versionsOfChannel(channels.index);
-  return newestFindings("catalog/latest.json", latest, offeredRecords(list, offered), releases);
-}
-
-function channelFindings({ list, releases, channels }: SignedDocuments): Finding[] {
-  if (!channels) return [];
-  return [...channels.documents].flatMap(([name, document]) => {
+/** latest.json, which is of the default channel, and the document of each channel, against the index of channels. */
+function latestFindings(documents: SignedDocuments): Finding[] {
+  const { latest, channels } = documents;
+  const ofDefault = channels && versionsOfChannel(channels.index);
+  const findings = newestFindings("catalog/latest.json", latest, ofDefault, documents);
+  if (!channels) return findings;
+  for (const [name, document] of channels.documents) {
     const path = channelTarget(name);
     const offered = versionsOfChannel(channels.index, name) ?? new Set();
     const listed = document.releases.filter(({ halted }) => halted === null).map(({ version }) => version);
-    const isSame = [...offered].join() === listed.join() && document.channel === name;
-    return [
-      ...(isSame ? [] : [{ path, what: "offers other releases than the index of channels" }]),
-      ...newestFindings(path, document, offeredRecords(list, offered), releases),
-    ];
-  });
+    if ([...offered].join() !== listed.join() || document.channel !== name)
+      findings.push({ path, what: "offers other releases than the index of channels" });
+    findings.push(...newestFindings(path, document, offered, documents));
+  }
+  return findings;
 }
 
-const offeredRecords = (list: readonly PackageRecord[], offered: ReadonlySet<string> | undefined) =>
-  offered ? list.filter(({ version }) => offered.has(version)) : list;
-
-/** Each type has its own newest version, described as in the release document. */
+/** Each type has its own newest version among those that are offered, described as in the release document. */
 function newestFindings(
   path: string,
   latest: LatestDocument,
-  list: readonly PackageRecord[],
-  releases: SignedDocuments["releases"],
+  offered: ReadonlySet<string> | undefined,
+  { list, releases }: SignedDocuments,
 ): Finding[] {
   const findings: Finding[] = [];
   const say = (what: string) => findings.push({ path, what });
-  const newest = newestByType(list);
+  const newest = newestByType(list.filter(({ version }) => !offered || offered.has(version)));
   const packages = Array.isArray(latest.packages) ? latest.packages : [];
   const wanted = new Set([...newest.values()].flat().map(({ id }) => id));
   for (const entry of packages) {

@@ -15,7 +15,7 @@ import { commandTable, currentManPage } from "./table.ts";
 const read = (path: string) => readFileSync(join(repository, path), "utf8");
 const leaves = [...leavesOf(commandTable())].map(([, path]) => path);
 
-/** Rows of a loop have no name of their own, so they count for each command of their folder. */
+/** Rows of a loop have no name of their own, so they count for each command below theirs. */
 const folderOf = ([first = ""]: readonly string[]) =>
   /^(controller|devices)$/.test(first) ? `commands-${first}.ts` : "";
 
@@ -37,8 +37,9 @@ function moduleOf(path: readonly string[]): string[] {
   return tables.flatMap(({ file, rows }) => {
     const own = rows.filter(
       (row) =>
-        new RegExp(`^row\\(\\s*\\w+,\\s*(?:"${path.at(-1)}"|[a-z]+,)`).test(row) &&
-        file.includes(folderOf(path)),
+        new RegExp(`^row\\(\\s*(?:\\w+,\\s*"${path.at(-1)}"|${path.at(-2) ?? "program"},\\s*[a-z]+,)`).test(
+          row,
+        ) && file.includes(folderOf(path)),
     );
     return own.flatMap((row) => importsOf(row, read(file)).map((target) => join(file, "..", target)));
   });

@@ -48,18 +48,10 @@ export function repositoriesOf(config: SiteConfig): Repository[] {
     ],
   }));
   const repos = (feeds.yum?.repos ?? []).map((repo) => ({ ...repo, file: repoFilePath(repo.name, product) }));
-  const dnf = repos.map(({ name, channel, file }) => {
-    const setup = [fetched(file, "/etc/yum.repos.d")];
-    return { name: `dnf, ${name}`, channel, use: "Fedora and Red Hat", setup };
-  });
-  const zypper = repos.map(({ name, channel, file }) => {
-    return {
-      name: `zypper, ${name}`,
-      channel,
-      use: "SUSE",
-      setup: [`sudo zypper addrepo ${baseUrl}/${file}`],
-    };
-  });
+  const rpms = (program: string, use: string, setupOf: (file: string) => string) =>
+    repos.map(({ name, channel, file }) => {
+      return { name: `${program}, ${name}`, channel, use, setup: [setupOf(file)] };
+    });
   const charts = (feeds.helm?.indexes ?? []).map(({ channel, folder }) => {
     const setup = [
       `helm repo add ${helmName(product, folder)} ${baseUrl}/charts/${folder}`.replace(/\/$/, ""),
@@ -69,7 +61,9 @@ export function repositoriesOf(config: SiteConfig): Repository[] {
   const [channel] = config.channels;
   const images = `incus remote add ${feedSlug(product)} ${baseUrl} --protocol simplestreams`;
   return [
-    ...[...suites, ...dnf, ...zypper],
+    ...suites,
+    ...rpms("dnf", "Fedora and Red Hat", (file) => fetched(file, "/etc/yum.repos.d")),
+    ...rpms("zypper", "SUSE", (file) => `sudo zypper addrepo ${baseUrl}/${file}`),
     ...charts,
     ...(feeds.helm?.oci ? [{ name: oci, channel, use: "Kubernetes", setup: [] }] : []),
     // Incus and LXD refuse servers without TLS.
@@ -90,26 +84,19 @@ const helmRepository = (folder: string): string => (folder === "" ? "Helm" : `He
 const helmName = (product: string, folder: string): string =>
   feedSlug(folder === "" ? product : `${product}-${folder}`);
 
-/** The channels of an artifact's release. */
-type Channels = Pick<PublishedRelease, "channels">;
-
-/** The repositories that list an artifact, with the commands that install it. */
-export const offersOf = (
+/** The repositories that list an artifact, with the commands that install it. @param release which has the artifact */
+export function offersOf(
   entry: PublishedPackage,
-  release: Channels,
+  release: Pick<PublishedRelease, "channels">,
   config: SiteConfig,
-): RepositoryOffer[] => [
-  ...aptOffers(entry, release, config),
-  ...yumOffers(entry, release, config),
-  ...helmOffers(entry, release, config),
-  ...(isOffered(release, config.channels[0]) ? incusOffers(entry, config) : []),
-];
-
-function aptOffers(
-  entry: PublishedPackage,
-  release: Channels,
-  { baseUrl, feeds }: SiteConfig,
 ): RepositoryOffer[] {
+  const offers = [aptOffers, yumOffers, helmOffers, incusOffers].flatMap((each) => each(entry, config));
+  if (offers.length === 0) return [];
+  const offering = repositoriesOf(config).filter(({ channel }) => isOffered(release, channel));
+  return offers.filter(({ repository }) => offering.some(({ name }) => name === repository));
+}
+
+function aptOffers(entry: PublishedPackage, { baseUrl, feeds }: SiteConfig): RepositoryOffer[] {
   const { metadata, record, file } = entry;
   if (!feeds.apt || metadata?.type !== "deb" || !isBelow(entry, baseUrl)) return [];
   const field = (name: string) =>
@@ -117,9 +104,7 @@ function aptOffers(
   const [name, version] = [field("Package"), field("Version")];
   if (!name || !version) return [];
   const command = "sudo apt-get update && sudo apt-get install";
-  const suites = feeds.apt.suites.filter(
-    (suite) => isInSuite(suite, { ...record, file }) && isOffered(release, suite.channel),
-  );
+  const suites = feeds.apt.suites.filter((suite) => isInSuite(suite, { ...record, file }));
   return suites.map((suite) => ({
     repository: `apt, ${suite.name}`,
     exact: `${command} ${shellWord(`${name}=${version}`)}`,
@@ -127,39 +112,31 @@ function aptOffers(
   }));
 }
 
-function yumOffers(
-  entry: PublishedPackage,
-  channels: Channels,
-  { baseUrl, feeds }: SiteConfig,
-): RepositoryOffer[] {
+function yumOffers(entry: PublishedPackage, { baseUrl, feeds }: SiteConfig): RepositoryOffer[] {
   const { metadata, file } = entry;
   if (!feeds.yum || metadata?.type !== "rpm" || !isBelow(entry, baseUrl)) return [];
   const { name, epoch, version, release, native_arch: arch } = metadata;
   const exact = shellWord(`${name}-${epoch > 0 ? `${epoch}:` : ""}${version}-${release}.${arch}`);
   const newest = shellWord(name);
-  const repos = yumReposOf(file, feeds.yum).filter(({ channel }) => isOffered(channels, channel));
-  return repos.flatMap(({ name: repo }) => [
+  return yumReposOf(file, feeds.yum).flatMap(({ name: repo }) => [
     { repository: `dnf, ${repo}`, exact: `sudo dnf install ${exact}`, newest: `sudo dnf install ${newest}` },
     { repository: `zypper, ${repo}`, newest: `sudo zypper install ${newest}` },
   ]);
 }
 
-function helmOffers(entry: PublishedPackage, release: Channels, config: SiteConfig): RepositoryOffer[] {
+function helmOffers(entry: PublishedPackage, config: SiteConfig): RepositoryOffer[] {
   const found = chartAddress(entry, config);
   if (!found) return [];
-  const indexes = (config.feeds.helm?.indexes ?? []).filter(({ channel }) => isOffered(release, channel));
   const { chart, registry } = found;
   const version = `--version ${shellWord(chart.version)}`;
   const pull = `helm pull ${registry} ${version}`;
   return [
-    ...indexes.map(({ folder }) => {
+    ...(config.feeds.helm?.indexes ?? []).map(({ folder }) => {
       const from = `${helmName(config.product, folder)}/${chart.name}`;
       const install = `helm install ${feedSlug(chart.name)} ${from} ${version}`;
       return { repository: helmRepository(folder), exact: install, newest: install };
     }),
-    ...(registry && isOffered(release, config.channels[0])
-      ? [{ repository: oci, exact: pull, newest: pull }]
-      : []),
+    ...(registry ? [{ repository: oci, exact: pull, newest: pull }] : []),
   ];
 }
 
