@@ -139,7 +139,7 @@ export {
   rotateFeedKey,
 } from "./trust/site-feed-keys.ts";
 export { timestampPath } from "./trust/site-files.ts";
-export { beginPackslipKey } from "./trust/site-packslip-key.ts";
+export { beginPackslipKey, pinnedPackslipKey } from "./trust/site-packslip-key.ts";
 export {
   beginSiteTrust,
   describeTrust,

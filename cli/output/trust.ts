@@ -35,9 +35,13 @@ export const trustOpenpgp = document("A key of package repositories, with --open
   ...files,
 });
 
-export const trustPackslip = document("The key of the feed packslip, with --packslip.", {
+const packslipKey = {
   key_id: text("Id of the key, as minisign prints it."),
   public: text("The public key, as mise takes it."),
+};
+
+export const trustPackslip = document("The key of the feed packslip, with --packslip.", {
+  ...packslipKey,
   ...files,
 });
 
@@ -55,6 +59,10 @@ export const trustList = document("Trusted keys, and when their metadata expires
   ),
   pending: count("Version of the root that waits for signatures; absent if none does.").optional(),
   openpgp: list(feedKey, "Keys of package repositories."),
+  packslip: member(
+    object(packslipKey).nullable(),
+    "The key of the feed packslip, which users pin; null: there is none.",
+  ),
 });
 
 export const sign = document("Signatures that were added to a build.", {

@@ -4,6 +4,7 @@ import {
   describeTrust,
   exitStatus,
   loadSettings,
+  pinnedPackslipKey,
   type RotatedRole,
   rotateKey,
   signTrust,
@@ -136,7 +137,8 @@ export async function listTrust(host: Host): Promise<number> {
   const days = (expires: string) => Math.floor((Date.parse(expires) - host.clock) / 86_400_000);
   const rows = roles.map((role) => ({ ...role, days_left: days(role.expires) }));
   const feedKeys = await listFeedKeys(host);
-  answer<"trust-list">(host, { roles: rows, pending, openpgp: feedKeys }, () =>
+  const packslip = pinnedPackslipKey(host.releases);
+  answer<"trust-list">(host, { roles: rows, pending, openpgp: feedKeys, packslip }, () =>
     [
       ...rows.map(({ role, version, threshold, keys, expires, days_left }) => {
         const need = keys.length > 1 ? `${threshold} of ${keys.length}` : "";
@@ -144,6 +146,7 @@ export async function listTrust(host: Host): Promise<number> {
         return `${role.padEnd(10)} version ${version}, until ${expires.slice(0, 10)} (${count(days_left, "day")})  ${need} ${ids}`;
       }),
       ...feedKeys.map((key) => describeFeedKey(key, host)),
+      ...(packslip ? [`${"packslip".padEnd(10)} users pin ${packslip.public}  ${packslip.key_id}`] : []),
     ].join("\n"),
   );
   if (pending !== undefined)

@@ -4,7 +4,7 @@ import type { Settings } from "../documents/config.ts";
 import { readIfPresent, replaceDurably } from "../system/files.ts";
 import { refuseForeignLink } from "../system/project-links.ts";
 import { refuseExposed } from "./exposed-keys.ts";
-import { packslipKey } from "./feeds/packslip.ts";
+import { packslipKey, parsePackslipKey } from "./feeds/packslip.ts";
 import type { Signer } from "./keys.ts";
 import type { SignedRoot } from "./metadata.ts";
 import { keysOf } from "./renewal.ts";
@@ -34,6 +34,17 @@ export async function beginPackslipKey(releases: string, folder: string) {
   writeKeys(folder, { "packslip.pem": pem });
   replaceDurably(file, new TextEncoder().encode(text));
   return { key_id: id, public: line, written: [file], keys: [join(folder, "packslip.pem")] };
+}
+
+/** The key that users pin; null: the project has none. @throws RelcatError trust-damaged */
+export function pinnedPackslipKey(releases: string): { key_id: string; public: string } | null {
+  const file = publicFile(releases);
+  const bytes = readIfPresent(file);
+  if (!bytes) return null;
+  const key = parsePackslipKey(new TextDecoder().decode(bytes));
+  if (!key)
+    throw failure("trust-damaged", `${file} is not a key as minisign writes it`, "Restore it from git.");
+  return { key_id: key.id, public: key.line };
 }
 
 /** @throws RelcatError feed-unsigned, key-unusable, key-untrusted */

@@ -15,7 +15,6 @@ import { commandTable, currentManPage } from "./table.ts";
 const read = (path: string) => readFileSync(join(repository, path), "utf8");
 const leaves = [...leavesOf(commandTable())].map(([, path]) => path);
 
-/** Rows of a loop have no name of their own, so they count for each command below theirs. */
 const folderOf = ([first = ""]: readonly string[]) =>
   /^(controller|devices)$/.test(first) ? `commands-${first}.ts` : "";
 
@@ -32,17 +31,19 @@ function importsOf(row: string, table: string): string[] {
   return [...own.map(([, target = ""]) => target), ...called.map(([, , target = ""]) => target)];
 }
 
-/** The module that a command's row imports, by the words of the command. */
+/**
+ * The module that a command's row imports, by the words of the command. Rows of a loop have no name of their own, so
+ * they count for each command below theirs that has no other row; in a folder of its own, for each command.
+ */
 function moduleOf(path: readonly string[]): string[] {
-  return tables.flatMap(({ file, rows }) => {
-    const own = rows.filter(
-      (row) =>
-        new RegExp(`^row\\(\\s*(?:\\w+,\\s*"${path.at(-1)}"|${path.at(-2) ?? "program"},\\s*[a-z]+,)`).test(
-          row,
-        ) && file.includes(folderOf(path)),
-    );
-    return own.flatMap((row) => importsOf(row, read(file)).map((target) => join(file, "..", target)));
-  });
+  const rowsThat = (start: RegExp) =>
+    tables
+      .filter(({ file }) => file.includes(folderOf(path)))
+      .flatMap(({ file, rows }) => rows.filter((row) => start.test(row)).map((row) => ({ file, row })));
+  const named = rowsThat(new RegExp(`^row\\(\\s*\\w+,\\s*"${path.at(-1)}"`));
+  const looped = rowsThat(new RegExp(`^row\\(\\s*${path.at(-2)},\\s*[a-z]+,`));
+  const own = named.length > 0 && folderOf(path) === "" ? named : [...named, ...looped];
+  return own.flatMap(({ file, row }) => importsOf(row, read(file)).map((target) => join(file, "..", target)));
 }
 
 test.each(leaves.map((path) => [path.join(" "), path] as const))(

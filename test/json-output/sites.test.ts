@@ -95,12 +95,14 @@ describe("a signed site", () => {
   });
 
   test("keys", async () => {
-    await shows("trust-list", "trust", "list");
+    expect((await shows("trust-list", "trust", "list")).packslip).toBeNull();
     await shows("trust-rotate", "trust", "rotate", "online", "--keys", "keys");
     await shows("trust-sign", "trust", "sign", "--keys", "keys");
     await shows("trust-openpgp", "trust", "init", "keys", "--openpgp");
-    await shows("trust-packslip", "trust", "init", "keys", "--packslip");
-    expect((await shows("trust-list", "trust", "list")).openpgp).toHaveLength(1);
+    const { key_id, public: line } = await shows("trust-packslip", "trust", "init", "keys", "--packslip");
+    const list = await shows("trust-list", "trust", "list");
+    expect(list.openpgp).toHaveLength(1);
+    expect(list.packslip).toEqual({ key_id, public: line });
     await shows("trust-openpgp", "trust", "rotate", "openpgp", "--step", "announce", "--keys", "keys");
     await shows("problems", "trust", "rotate", "openpgp");
   });

@@ -221,7 +221,7 @@ describe("verify reports", () => {
     const path = bundle("26.08.010");
     const changed = live(path)
       .toString()
-      .replace(/"sig":"./, '"sig":"_');
+      .replace(/"sig":"(.)/, (_, first) => `"sig":"${first === "A" ? "B" : "A"}`);
     const cases = [
       [undefined, "is missing beside"],
       [Buffer.from(changed), "is not signed by keys/packslip.pub"],
@@ -310,6 +310,22 @@ test("a refresh renews the list after half of its time, with a higher number", a
   const after = statementIn(list).predicate;
   expect(after.sequence).toBeGreaterThan(before.sequence);
   expect(after.expires_at > before.expires_at).toBe(true);
+});
+
+test("trust list shows the key that users pin, and refuses a file that is not one", async () => {
+  const file = "releases/trust/packslip.pub";
+  const text = readFileSync(join(made.folder, file), "utf8");
+  const [comment = "", line] = text.split("\n");
+  expect(await succeed("trust", "list")).toContain(
+    `packslip   users pin ${line}  ${comment.split(" ").at(-1)}`,
+  );
+  made.write(file, `${comment}\nRWQ\n`);
+  const { exitCode, stderr } = await run("trust", "list");
+  expect([exitCode, stderr]).toEqual([
+    1,
+    `error[trust-damaged] ${file} is not a key as minisign writes it\n  hint: Restore it from git.`,
+  ]);
+  made.write(file, text);
 });
 
 test("without the public key, signing says how to create one", async () => {

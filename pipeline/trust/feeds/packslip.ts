@@ -18,6 +18,13 @@ export function packslipKey(publicKey: Uint8Array): { id: string; line: string; 
   return { id, line, text: `untrusted comment: minisign public key ${id}\n${line}\n` };
 }
 
+/** @param text as minisign writes a public key @returns undefined for any other text */
+export function parsePackslipKey(text: string) {
+  const publicKey = Buffer.from(text.split("\n")[1] ?? "", "base64").subarray(10);
+  const key = packslipKey(publicKey);
+  return publicKey.length === 32 && key.text === text ? { publicKey, ...key } : undefined;
+}
+
 /** The members that this file uses. */
 interface Statement {
   predicate: ListDates & { releases?: { tag: string; packslip: string }[] };
@@ -129,8 +136,8 @@ export async function packslipFaults({ listed, read, now }: FeedsToVerify): Prom
   const unsigned = Object.keys(listed).filter((path) => /(?:^|\/)packslip\.unsigned\.json$/.test(path));
   if (unsigned.length === 0) return [];
   const offered = new TextDecoder().decode(await read(packslipKeyPath));
-  const publicKey = Buffer.from(offered.split("\n")[1] ?? "", "base64").subarray(10);
-  if (publicKey.length !== 32 || offered !== packslipKey(publicKey).text)
+  const publicKey = parsePackslipKey(offered)?.publicKey;
+  if (!publicKey)
     return [{ path: packslipKeyPath, what: `is not a key as minisign writes it${publishAgain}` }];
   const digests = new Map(Object.entries(listed).map(([path, known]) => [path, known.sha256]));
   const faults = await inParallel(unsigned.sort(), 8, async (from): Promise<FeedFault[]> => {
