@@ -83,8 +83,8 @@ export const rowsAsText = (
     : sql`(select coalesce(json_agg(json_build_object(${sql.join(members)})), '[]')::text from ${from})`;
 };
 
-/** A JSON array as a table with a `value` column. */
+/** A JSON array as a table with a `value` column, which is binary: `->>` need not parse its text again. */
 export const itemsOf = (kind: DatabaseKind, json: string): RawBuilder<unknown> =>
   kind === "sqlite"
-    ? sql`json_each(${json}) as items`
+    ? sql`jsonb_each(${json}) as items`
     : sql`jsonb_array_elements(${json}::jsonb) as items(value)`;
