@@ -1,9 +1,10 @@
 import { StatementSync } from "node:sqlite";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { identify } from "../../controller/server/auth/authenticate.ts";
 import { readHead } from "../../controller/server/store/audit-log.ts";
 import { allScopes, breakDatabase, each, insertDevices, setStates } from "./state-support.ts";
-import { databaseKind, type TestController, type TestKey, testController } from "./support.ts";
+import { basic, databaseKind, type TestController, type TestKey, testController } from "./support.ts";
 
 let controller: TestController;
 let key: TestKey;
@@ -105,6 +106,39 @@ describe("a request with a key", () => {
       expect([json.changed, roundTrips]).toEqual([1000, most(2)]);
       expect(rowStatements().length).toBeLessThanOrEqual(count);
     }
+  });
+});
+
+describe("requests that arrive together", () => {
+  test("are identified with one statement, each with its own key and device", async () => {
+    const [other, missing] = [await controller.makeKey(), crypto.randomUUID()];
+    const pairs = [
+      [basic(key.id, key.key), ids[8]],
+      [basic(other.id, other.key), ids[9]],
+      [basic(other.id, key.key), ids[8]],
+      [basic(missing, key.key), ids[8]],
+      [basic(key.id, key.key), missing],
+    ] as const;
+    const found = await counted(
+      Promise.all(
+        pairs.map(([{ authorization }, id]) =>
+          identify(
+            controller.controller,
+            { header: (name) => (name === "authorization" ? authorization : null) },
+            controller.now(),
+            id,
+          ),
+        ),
+      ),
+    );
+    expect(statements).toHaveLength(1);
+    expect(
+      found.map((each) =>
+        each && "principal" in each
+          ? [each.principal.id, each.device && JSON.parse(each.device).id]
+          : each?.failure,
+      ),
+    ).toEqual([[key.id, ids[8]], [other.id, ids[9]], "wrong", "unknown", [key.id, null]]);
   });
 });
 

@@ -15,8 +15,9 @@ import { at } from "../call.ts";
 import type { Controller } from "../controller.ts";
 import { digestOf, isSameDigest } from "../secrets.ts";
 import { deviceText } from "../store/device-text.ts";
-import { prepared, rowsAsText, valuesOf } from "../store/prepared.ts";
-import type { DatabaseKind, KeyRow, UserRow } from "../store/schema.ts";
+import { together } from "../store/group.ts";
+import { itemsOf, prepared, rowAsText, rowsAsText, valuesOf } from "../store/prepared.ts";
+import type { Database, DatabaseKind, KeyRow, UserRow } from "../store/schema.ts";
 import { readCredentials } from "./credentials.ts";
 
 /** Reason for rejected credentials, recorded in the audit log but never sent to the client. */
@@ -38,12 +39,11 @@ export async function identify(
   if (credentials.kind === "none") return undefined;
   if (credentials.kind === "malformed") return { failure: "malformed" };
   if (credentials.kind === "session") return identifySession(controller, credentials.secret, now);
-  const [row] = await keysWithOwner(controller.database.read, credentials.id, device);
+  const found = await readerOf(controller.database)([credentials.id, device]);
+  const row = found.key === null ? undefined : (JSON.parse(found.key) as KeyColumns);
   if (row) recent.set(credentials.id, row);
   const identified = identifyPair(controller, credentials, row, now);
-  return row && device !== null && "principal" in identified
-    ? { ...identified, device: row.device }
-    : identified;
+  return device !== null && "principal" in identified ? { ...identified, device: found.device } : identified;
 }
 
 /** @returns undefined: the request has no key or token */
@@ -90,7 +90,7 @@ function identifyPair(
   const own = { id, name: row.name, expires: row.expires_at, digest };
   if (row.owner === null) return { principal: { kind: "key", ...own, scopes } };
   if (row.user_id === null) return { failure: "unknown", id };
-  const user = userOf(row as UserColumns);
+  const user = userOf(row);
   if (user.status !== "Active") return { failure: "disabled", id };
   const rights = intersection(scopes, rightsOf(user));
   return { principal: { kind: "token", ...own, scopes: rights, user } };
@@ -168,21 +168,42 @@ const keyColumns = [
   "keys.revoked_at",
 ] as const;
 
-const keysWithOwner = prepared(({ database, kind }, id: string, device: string | null) =>
-  database
-    .selectFrom("keys")
-    .leftJoin("users", "users.id", "keys.owner")
-    .select(keyColumns)
-    .select(userColumns)
-    .select(deviceText(kind, device).as("device"))
-    .where("keys.id", "=", id),
-);
-
-type KeyColumns = Omit<Awaited<ReturnType<typeof keysWithOwner>>[number], "device">;
+type KeyColumns = Omit<
+  KeyRow,
+  "ordinal" | "id" | "created_by" | "created_at" | "rotated_at" | "last_used_at"
+> &
+  (UserColumns | { user_id: null });
 type UserColumns = Omit<UserRow, "ordinal" | "id" | "name" | "password" | "created_at"> & {
   user_id: string;
   user_name: string | null;
 };
+
+/** The id of a key, and that of the device that its request asks for. */
+type Asked = readonly [key: string, device: string | null];
+
+const readers = new WeakMap<Database, ReturnType<typeof together<Asked, Found>>>();
+
+function readerOf(database: Database) {
+  const reader = readers.get(database) ?? together((asked) => readKeys(database, asked));
+  readers.set(database, reader);
+  return reader;
+}
+
+const readKeys = ({ read }: Database, asked: readonly Asked[]): Promise<Found[]> =>
+  keysAndDevices(read, JSON.stringify(asked.map((each, index) => [...each, index])));
+
+/** JSON texts. */
+interface Found {
+  key: string | null;
+  device: string | null;
+}
+
+const keysAndDevices = prepared(({ kind }, asked: string) => {
+  const [key, device, index] = [0, 1, 2].map((place) => sql`items.value ->> ${sql.lit(place)}`);
+  const owned = sql`keys left join users on users.id = keys.owner where keys.id = (${key})`;
+  return sql<Found>`select ${rowAsText(kind, [...keyColumns, ...userColumns], owned)} as key, ${deviceText(kind, sql`(${device})`)} as device
+    from ${itemsOf(kind, asked)} order by cast(${index} as integer)`;
+});
 
 /** The same columns of several keys, as the text of a JSON array. @param ids JSON array */
 export const keysAsText = (kind: DatabaseKind, ids: string): RawBuilder<string> =>

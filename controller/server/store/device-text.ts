@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { rowAsText } from "./prepared.ts";
 import type { DatabaseKind, DeviceRow } from "./schema.ts";
 
 /** Members of a device in output order. */
@@ -27,7 +28,5 @@ export const deviceMembers = [
 export const members = sql.join(deviceMembers.flatMap((member) => [sql.lit(member), sql.ref(member)]));
 
 /** A value that the database builds: the JSON text of a device, or null if there is none. */
-export const deviceText = (kind: DatabaseKind, id: string | null): RawBuilder<string | null> =>
-  kind === "sqlite"
-    ? sql`(select json_object(${members}) from devices where devices.id = ${id})`
-    : sql`(select json_build_object(${members})::text from devices where devices.id = ${id})`;
+export const deviceText = (kind: DatabaseKind, id: string | RawBuilder<unknown>): RawBuilder<string | null> =>
+  rowAsText(kind, deviceMembers, sql`devices where devices.id = ${id}`);

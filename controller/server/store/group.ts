@@ -119,3 +119,26 @@ export function queue(): <T>(work: () => Promise<T>) => Promise<T> {
     return result;
   };
 }
+
+/**
+ * Questions that arrive in one round of the event loop share one statement: each costs as much as the rest of a request.
+ * @param read returns the answers in the order of the questions
+ */
+export function together<Question, Reply>(
+  read: (questions: readonly Question[]) => Promise<readonly Reply[]>,
+): (question: Question) => Promise<Reply> {
+  let group: { questions: Question[]; replies: Promise<readonly Reply[]> } | undefined;
+  const begin = () => {
+    const questions: Question[] = [];
+    const ask = () => {
+      group = undefined;
+      return read(questions);
+    };
+    return { questions, replies: otherEvents().then(ask) };
+  };
+  return async (question) => {
+    group ??= begin();
+    const index = group.questions.push(question) - 1;
+    return (await group.replies)[index] as Reply;
+  };
+}

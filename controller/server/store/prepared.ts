@@ -73,15 +73,27 @@ export const rowsAsText = (
   kind: DatabaseKind,
   columns: readonly string[],
   from: RawBuilder<unknown>,
-): RawBuilder<string> => {
+): RawBuilder<string> =>
+  kind === "sqlite"
+    ? sql`(select json_group_array(${objectOf(kind, columns)}) from ${from})`
+    : sql`(select coalesce(json_agg(${objectOf(kind, columns)}), '[]')::text from ${from})`;
+
+/** One row as the text of a JSON object, or null. @param columns as for `rowsAsText` */
+export const rowAsText = (
+  kind: DatabaseKind,
+  columns: readonly string[],
+  from: RawBuilder<unknown>,
+): RawBuilder<string | null> => sql`(select cast(${objectOf(kind, columns)} as text) from ${from})`;
+
+function objectOf(kind: DatabaseKind, columns: readonly string[]): RawBuilder<unknown> {
   const members = columns.flatMap((column) => {
     const [place = "", name = place.replace(/.*\./, "")] = column.split(" as ");
     return [sql.lit(name), sql.ref(place)];
   });
   return kind === "sqlite"
-    ? sql`(select json_group_array(json_object(${sql.join(members)})) from ${from})`
-    : sql`(select coalesce(json_agg(json_build_object(${sql.join(members)})), '[]')::text from ${from})`;
-};
+    ? sql`json_object(${sql.join(members)})`
+    : sql`json_build_object(${sql.join(members)})`;
+}
 
 /** A JSON array as a table with a `value` column, which is binary: `->>` need not parse its text again. */
 export const itemsOf = (kind: DatabaseKind, json: string): RawBuilder<unknown> =>
