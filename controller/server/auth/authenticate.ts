@@ -42,7 +42,7 @@ export async function identify(
   const found = await readerOf(controller.database)([credentials.id, device]);
   const row = found.key === null ? undefined : (JSON.parse(found.key) as KeyColumns);
   if (row) recent.set(credentials.id, row);
-  const identified = identifyPair(controller, credentials, row, now);
+  const identified = identifyPair(digestOfPair(controller, credentials), row, now);
   return device !== null && "principal" in identified ? { ...identified, device: found.device } : identified;
 }
 
@@ -56,10 +56,11 @@ export function identifyLater(
 ): Later | undefined {
   const credentials = readCredentials(request.header("authorization"), request.header("cookie"));
   if (credentials.kind !== "pair") return undefined;
+  const pair = digestOfPair(controller, credentials);
   return {
-    id: credentials.id,
+    id: pair.id,
     principal(row) {
-      const identified = identifyPair(controller, credentials, row as KeyColumns | undefined, now);
+      const identified = identifyPair(pair, row as KeyColumns | undefined, now);
       const principal = "principal" in identified ? identified.principal : undefined;
       return refusalOf(access, principal, alias) ? undefined : principal;
     },
@@ -73,13 +74,16 @@ const recent = new Map<string, KeyColumns>();
 export const recentKey = (id: string, now: number): KeyColumns | undefined =>
   isNoted(id, now) ? recent.get(id) : undefined;
 
+const digestOfPair = ({ pepper }: Controller, { id, secret }: { id: string; secret: string }) => ({
+  id,
+  digest: digestOf(pepper, "key", id, secret),
+});
+
 function identifyPair(
-  { pepper }: Controller,
-  { id, secret }: { id: string; secret: string },
+  { id, digest }: ReturnType<typeof digestOfPair>,
   row: KeyColumns | undefined,
   now: number,
 ): Identified {
-  const digest = digestOf(pepper, "key", id, secret);
   // Also compares for unknown ids, against a digest that cannot match, so that timing reveals nothing.
   const secretUntil = endOfSecret(row, digest);
   if (!row) return { failure: "unknown", id };
@@ -104,9 +108,8 @@ function endOfSecret(
   row: Pick<KeyRow, "digest" | "previous_digest" | "previous_until"> | undefined,
   digest: string,
 ): number {
-  const isCurrent = isSameDigest(row?.digest ?? zeroDigest, digest);
+  if (isSameDigest(row?.digest ?? zeroDigest, digest)) return never;
   const isPrevious = isSameDigest(row?.previous_digest ?? zeroDigest, digest);
-  if (isCurrent) return never;
   return isPrevious ? Date.parse(row?.previous_until ?? "") || 0 : 0;
 }
 
@@ -116,7 +119,8 @@ function failureOf(
 ): Failure | undefined {
   if (revoked_at !== null) return "revoked";
   if (disabled !== 0) return "disabled";
-  return expires_at !== null && expires_at <= at(now) ? "expired" : undefined;
+  // Compared as numbers, because formatting `now` for each request is measurable. An unreadable time has passed.
+  return expires_at !== null && !(Date.parse(expires_at) > now) ? "expired" : undefined;
 }
 
 export const scopesOf = ({ scopes }: Pick<KeyRow, "scopes">): ReadonlySet<Scope> =>

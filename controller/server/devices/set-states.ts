@@ -109,7 +109,7 @@ async function decideTogether(
     const { call, resolve, reject } = each;
     const ids = call.body.devices.map(({ id }) => canonicalId(id));
     const isChanged = (id: string) => changed.has(id) || changed.has(known.devices.get(id)?.serial_key ?? id);
-    if (ids.some(isChanged)) return () => settleAlone(each);
+    if (changed.size > 0 && ids.some(isChanged)) return () => settleAlone(each);
     try {
       const { room, ...decision } = decide(asNow(call, known), known);
       if (!isLenient(call)) refuseFailures(decision.results);
