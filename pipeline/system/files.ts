@@ -3,6 +3,7 @@ import {
   closeSync,
   constants,
   copyFileSync,
+  fstatSync,
   fsyncSync,
   futimesSync,
   linkSync,
@@ -77,11 +78,12 @@ function readInto(buffer: Uint8Array, descriptor: number, place: number): number
  * Chunks of a file; the last one may be shorter. All share one buffer, because separate ones would be garbage
  * collected late, so each is valid only until the next.
  */
-export function* piecesOf(path: string, size: number): Generator<Uint8Array> {
+function* piecesOf(path: string, size: number): Generator<Uint8Array> {
   refuseSpecial(path);
-  const buffer = Buffer.allocUnsafeSlow(size);
   const descriptor = openSync(path, "r");
   try {
+    // One byte more shows the end of the file.
+    const buffer = Buffer.allocUnsafeSlow(Math.min(size, fstatSync(descriptor).size + 1));
     for (let at = 0, length: number; ; at += length) {
       length = readInto(buffer, descriptor, at);
       if (length === 0) return;

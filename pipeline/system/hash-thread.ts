@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { availableParallelism } from "node:os";
-import { Worker } from "node:worker_threads";
+import { startThread } from "./thread.ts";
 
 export interface PassHash {
   /** Memory that the hash shares with the reader; undefined: any memory is suitable. */
@@ -36,7 +36,7 @@ let started = 0;
 export function passHash(size: number): PassHash {
   if (size < worthAThread) return hashHere();
   const cores = availableParallelism();
-  return idle.pop() ?? (cores > 1 && started < cores ? startThread() : hashHere());
+  return idle.pop() ?? (cores > 1 && started < cores ? startHash() : hashHere());
 }
 
 function hashHere(): PassHash {
@@ -48,9 +48,7 @@ function hashHere(): PassHash {
   };
 }
 
-/** A text, because the bundle, the compiled files and the sources would each need another path to a file. */
 const program = `
-const { parentPort } = process.getBuiltinModule("node:worker_threads");
 const { createHash } = process.getBuiltinModule("node:crypto");
 const { readSync } = process.getBuiltinModule("node:fs");
 let hash = createHash("sha256");
@@ -72,58 +70,37 @@ function answer(job) {
   }
   return done;
 }
-parentPort.on("message", (job) => {
-  try {
-    parentPort.postMessage({ answer: answer(job) });
-  } catch (error) {
-    // A copy of an error has no code.
-    parentPort.postMessage({ failure: { ...error, message: error.message } });
-  }
-});
 `;
 
-interface Waiting {
-  resolve(answer: unknown): void;
-  reject(error: Error): void;
-}
-
-function startThread(): PassHash {
+function startHash(): PassHash {
   started++;
-  const worker = new Worker(program, { eval: true, execArgv: [] });
+  const { ask } = startThread(program);
   let isUsed = false;
   let buffers: readonly Buffer[] | undefined;
-  const waiting: Waiting[] = [];
-  worker.on("message", ({ answer, failure }) => {
-    const job = waiting.shift();
-    // An idle thread must not keep the process alive, and one that hashes must.
-    if (waiting.length === 0) worker.unref();
-    if (failure) job?.reject(Object.assign(new Error(failure.message), failure));
-    else job?.resolve(answer);
-  });
-  const ask = (job?: Uint8Array | FilePart) => {
-    isUsed = true;
-    worker.ref();
-    worker.postMessage(job);
-    return new Promise<unknown>((resolve, reject) => waiting.push({ resolve, reject }));
-  };
-  const thread: PassHash = {
+  const hash: PassHash = {
     get buffers() {
       buffers ??= Array.from({ length: buffersOfThread }, () =>
         Buffer.from(new SharedArrayBuffer(chunkSize)),
       );
       return buffers;
     },
-    update: ask,
-    read: (part) => ask(part) as Promise<number>,
+    update(chunk) {
+      isUsed = true;
+      return ask(chunk);
+    },
+    read(part) {
+      isUsed = true;
+      return ask(part) as Promise<number>;
+    },
     async digest() {
-      const digest = (await ask()) as string;
+      const digest = (await ask(undefined)) as string;
       isUsed = false;
       return digest;
     },
     end() {
-      if (isUsed) void thread.digest().then(thread.end);
-      else idle.push(thread);
+      if (isUsed) void hash.digest().then(hash.end);
+      else idle.push(hash);
     },
   };
-  return thread;
+  return hash;
 }

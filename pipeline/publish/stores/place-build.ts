@@ -82,8 +82,7 @@ async function placeSiblings(
     if (made && isSiblingOf(made, encoding, bytes)) copyWithTime(source(name), to, target(path));
     else {
       const [folder, file] = [dirname(target(path)), basename(path)];
-      const sibling = { path: file, encoding, size: bytes.length };
-      await writeSibling(folder, join(folder, ".relcat-tmp-sibling"), sibling);
+      await writeSibling(folder, join(folder, ".relcat-tmp-sibling"), { path: file, encoding });
     }
     written.push(to);
   }

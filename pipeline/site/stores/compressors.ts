@@ -1,21 +1,6 @@
-import type { Transform } from "node:stream";
-import { promisify } from "node:util";
-import {
-  brotliCompress,
-  brotliDecompressSync,
-  constants,
-  createBrotliCompress,
-  createGzip,
-  createZstdCompress,
-  gunzipSync,
-  gzip,
-  zstdCompress,
-  zstdDecompressSync,
-} from "node:zlib";
+import { brotliDecompressSync, constants, gunzipSync, zstdDecompressSync } from "node:zlib";
 import type { Encoding } from "../../documents/hosting.ts";
-
-/** Bytes of a file that are read and written at a time. */
-export const chunkSize = 1 << 20;
+import { startThread, type Thread } from "../../system/thread.ts";
 
 /** Largest file, in bytes, that is compressed in one piece. */
 export const singleCallLimit = 4 << 20;
@@ -33,42 +18,63 @@ const levels: Levels = { gz: 6, br: 5, zst: 3 };
  */
 const largeLevels: Levels = { gz: 6, br: 1, zst: 1 };
 
-/** Compresses in libuv's thread pool, while the main thread renders other files. */
-export const compress: Readonly<Record<Encoding, (bytes: Uint8Array) => Promise<Uint8Array>>> = {
-  gz: (bytes) => promisify(gzip)(bytes, { level: levels.gz }),
-  br: (bytes) =>
-    promisify(brotliCompress)(bytes, {
-      params: {
-        [constants.BROTLI_PARAM_QUALITY]: levels.br,
-        [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-      },
-    }),
-  zst: (bytes) =>
-    promisify(zstdCompress)(bytes, { params: { [constants.ZSTD_c_compressionLevel]: levels.zst } }),
+const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_SIZE_HINT, ZSTD_c_compressionLevel } = constants;
+
+/** A large file would not fit in memory. Every smaller one is read into the same buffer. */
+const program = `
+const fs = process.getBuiltinModule("node:fs");
+const zlib = process.getBuiltinModule("node:zlib");
+const { pipeline } = process.getBuiltinModule("node:stream/promises");
+const compressors = {
+  gz: ["gzipSync", "createGzip"],
+  br: ["brotliCompressSync", "createBrotliCompress"],
+  zst: ["zstdCompressSync", "createZstdCompress"],
 };
+const options = {
+  gz: (level) => ({ level }),
+  br: (level, size) => ({ params: { ${BROTLI_PARAM_QUALITY}: level, ${BROTLI_PARAM_SIZE_HINT}: size } }),
+  zst: (level) => ({ params: { ${ZSTD_c_compressionLevel}: level } }),
+};
+const levels = ${JSON.stringify({ whole: levels, large: largeLevels })};
+Buffer.poolSize = 0; // Memory of the pool cannot be freed.
+const buffer = new Uint8Array(${singleCallLimit});
+function read(file) {
+  const descriptor = fs.openSync(file, "r");
+  try {
+    let length = 0;
+    for (let count = -1; count !== 0; length += count)
+      count = fs.readSync(descriptor, buffer, length, buffer.length - length);
+    return buffer.subarray(0, length);
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+async function answer({ file, temporary, encoding }) {
+  const [whole, stream] = compressors[encoding];
+  const { size } = fs.statSync(file);
+  if (size > ${singleCallLimit}) {
+    const large = { ...options[encoding](levels.large[encoding], size), chunkSize: ${1 << 20} };
+    await pipeline(fs.createReadStream(file), zlib[stream](large), fs.createWriteStream(temporary));
+    return;
+  }
+  const chunkSize = Math.max(size, 64);
+  const compressed = zlib[whole](read(file), { ...options[encoding](levels.whole[encoding], size), chunkSize });
+  fs.writeFileSync(temporary, compressed);
+  compressed.buffer.transfer(0); // Frees it; a garbage collection would come 70 MB later.
+}
+`;
+
+let thread: Thread | undefined;
+
+/** Compresses one file after another in a thread, while this one renders other files. */
+export async function compressFile(file: string, temporary: string, encoding: Encoding): Promise<void> {
+  thread ??= startThread(program);
+  await thread.ask({ file, temporary, encoding });
+}
 
 /** @throws Error if the bytes are damaged or decode to more than `most` bytes */
 export const decompressors: Readonly<Record<Encoding, (bytes: Uint8Array, most: number) => Buffer>> = {
   gz: (bytes, most) => gunzipSync(bytes, { maxOutputLength: most }),
   br: (bytes, most) => brotliDecompressSync(bytes, { maxOutputLength: most }),
   zst: (bytes, most) => zstdDecompressSync(bytes, { maxOutputLength: most }),
-};
-
-/** Streams, because a large file would not fit in memory. */
-export const largeCompressors: Readonly<Record<Encoding, (size: number) => Transform>> = {
-  gz: () => createGzip({ level: largeLevels.gz, chunkSize }),
-  br: (size) =>
-    createBrotliCompress({
-      chunkSize,
-      params: {
-        [constants.BROTLI_PARAM_QUALITY]: largeLevels.br,
-        [constants.BROTLI_PARAM_SIZE_HINT]: size,
-      },
-    }),
-  zst: (size) =>
-    createZstdCompress({
-      chunkSize,
-      pledgedSrcSize: size,
-      params: { [constants.ZSTD_c_compressionLevel]: largeLevels.zst },
-    }),
 };

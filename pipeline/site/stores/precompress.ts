@@ -4,14 +4,11 @@ import { feedPath } from "../../documents/feeds/paths.ts";
 import { encodings as allEncodings, type Encoding } from "../../documents/hosting.ts";
 import { hasSameTime, type MadeFile, type StatData } from "../../journal/file-stats.ts";
 import { accessFailure } from "../../system/access-failure.ts";
-import { singleCallLimit } from "./compressors.ts";
-import { decodesTo, encodeFile, hasTimeOf, placeSibling, removeSibling } from "./siblings.ts";
+import { compressFile, singleCallLimit } from "./compressors.ts";
+import { decodesTo, hasTimeOf, placeSibling, removeSibling } from "./siblings.ts";
 
 /** Smallest size in bytes. Compressing a smaller file saves no network packet. */
 const smallest = 8192;
-
-/** Files compressed at a time: enough to keep libuv's pool busy, few enough to save memory. */
-const maxInProgress = 2;
 
 const compressible = /\.(?:json|html|css|js|svg|atom|md|txt)$|(?:^|\/)SHA256SUMS$/;
 
@@ -48,7 +45,7 @@ export function placeEncoded(
   placeSibling(folder, path, encoding, own);
 }
 
-/** Compresses files in libuv's pool while the caller renders others. */
+/** Compresses files in other threads while the caller renders more. */
 export interface Encoder {
   /** Starts to compress a file into the siblings that it needs. @param file path of its bytes */
   encode(
@@ -56,8 +53,6 @@ export interface Encoder {
     file: string,
     encodings: Iterable<Encoding>,
   ): EncodedSibling[];
-  /** Waits until another file may start. */
-  room(): Promise<void>;
   /** Waits for all files. @throws RelcatError file-access */
   finish(): Promise<void>;
   /**
@@ -73,9 +68,9 @@ export function encoder(work: string): Encoder {
   // The same list has several addresses; its bytes are compressed only once.
   const large = new Map<string, string>();
   let count = 0;
-  const begin = (file: string, size: number, encoding: Encoding): string => {
+  const begin = (file: string, encoding: Encoding): string => {
     const temporary = join(work, `encoded-${count++}`);
-    const done = encodeFile(file, temporary, encoding, size)
+    const done = compressFile(file, temporary, encoding)
       .catch((error: unknown) => {
         failures.push(accessFailure(`cannot compress ${file}`, error));
       })
@@ -87,14 +82,11 @@ export function encoder(work: string): Encoder {
     encode: ({ sha256, size }, file, encodings) =>
       Array.from(encodings, (encoding) => {
         const name = `${encoding} ${sha256}`;
-        const temporary = large.get(name) ?? begin(file, size, encoding);
+        const temporary = large.get(name) ?? begin(file, encoding);
         const isShared = size > singleCallLimit;
         if (isShared) large.set(name, temporary);
         return { encoding, temporary, isShared };
       }),
-    async room() {
-      while (inProgress.size > maxInProgress) await Promise.race(inProgress);
-    },
     async finish() {
       await Promise.all(inProgress);
       if (failures.length > 0) throw failures[0];

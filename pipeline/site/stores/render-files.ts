@@ -65,9 +65,9 @@ export interface RenderedGroup {
 
 export interface Rendering {
   file(file: OutputFile): RenderedFile;
-  group(group: OutputGroup): Promise<RenderedGroup>;
+  group(group: OutputGroup): RenderedGroup;
   /** A group whose files in place are unchanged since an earlier build. */
-  kept(group: MadeGroup): Promise<RenderedGroup>;
+  kept(group: MadeGroup): RenderedGroup;
 }
 
 /** Writes files into a temporary folder; a file whose bytes equal the one in place is discarded. */
@@ -105,12 +105,11 @@ export function rendering(
     utimesSync(temporary, time, time);
     return same;
   };
-  const encoded = async (file: RenderedFile): Promise<RenderedFile> => {
+  const encoded = (file: RenderedFile): RenderedFile => {
     if (!hasSiblings(file)) return file;
     const { path, temporary } = file;
     const kept = temporary === undefined ? siblingsInPlace(folder, file, options) : new Map();
     const missing = [...options.encodings].filter((encoding) => !kept.has(encoding));
-    await encoder.room();
     const siblings = encoder.encode(file, temporary ?? inPlace(path), missing);
     return { ...file, siblings, siblingsInPlace: kept };
   };
@@ -125,18 +124,16 @@ export function rendering(
   };
   return {
     file: (file) => render(file),
-    async group({ name, key, files }) {
+    group({ name, key, files }) {
       const byPath = new Map<string, RenderedFile>();
       for (const file of files) {
         const same = file.sameAs === undefined ? undefined : byPath.get(file.sameAs);
-        byPath.set(file.path, await encoded(render(file, same)));
+        byPath.set(file.path, encoded(render(file, same)));
       }
       return { name, key, files: [...byPath.values()] };
     },
-    async kept({ name, key, files }) {
-      const kept: RenderedFile[] = [];
-      for (const file of files)
-        kept.push(await encoded({ ...withoutSiblings, ...file, temporary: undefined }));
+    kept({ name, key, files }) {
+      const kept = files.map((file) => encoded({ ...withoutSiblings, ...file, temporary: undefined }));
       return { name, key, files: kept };
     },
   };

@@ -1,37 +1,12 @@
-import {
-  createWriteStream,
-  lstatSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { lstatSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { feedPath } from "../../documents/feeds/paths.ts";
 import { type Encoding, encodings } from "../../documents/hosting.ts";
 import { accessFailure } from "../../system/access-failure.ts";
-import { piecesOf } from "../../system/files.ts";
-import { chunkSize, compress, decompressors, largeCompressors, singleCallLimit } from "./compressors.ts";
+import { compressFile, decompressors, singleCallLimit } from "./compressors.ts";
 
 /** Encodings that a file may have siblings in. Package feeds have none: their `Packages.gz` is content of the site. */
 export const siblingEncodings = (path: string): readonly Encoding[] => (feedPath(path) ? [] : encodings);
-
-/** Compresses a file in libuv's pool. */
-export async function encodeFile(
-  file: string,
-  temporary: string,
-  encoding: Encoding,
-  size: number,
-): Promise<void> {
-  if (size <= singleCallLimit) writeFileSync(temporary, await compress[encoding](readFileSync(file)));
-  else {
-    const pieces = piecesOf(file, chunkSize);
-    await pipeline(pieces, largeCompressors[encoding](size), createWriteStream(temporary));
-  }
-}
 
 /**
  * Compresses a file of a site and moves the result next to it.
@@ -41,11 +16,11 @@ export async function encodeFile(
 export async function writeSibling(
   folder: string,
   temporary: string,
-  { path, encoding, size }: { path: string; encoding: Encoding; size: number },
+  { path, encoding }: { path: string; encoding: Encoding },
 ): Promise<void> {
   const file = join(folder, path);
   try {
-    await encodeFile(file, temporary, encoding, size);
+    await compressFile(file, temporary, encoding);
   } catch (error) {
     throw accessFailure(`cannot write ${file}.${encoding}`, error);
   }

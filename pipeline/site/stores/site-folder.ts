@@ -33,9 +33,9 @@ export interface SiteFolder {
   /** Folder for temporary files of the build. */
   work: string;
   /** Renders a group's files into the temporary folder. */
-  render(group: OutputGroup): Promise<void>;
+  render(group: OutputGroup): void;
   /** Keeps an unchanged group of an earlier build. */
-  keep(group: MadeGroup): Promise<void>;
+  keep(group: MadeGroup): void;
   /**
    * Moves all files into place in the order in which they were rendered, then removes files that this build
    * no longer generates.
@@ -74,11 +74,11 @@ export function openSiteFolder(folder: string, now: number, siblings: SiblingOpt
   let state: "rendering" | "placing" | "finished" = "rendering";
   return {
     work,
-    async render(group) {
-      rendered.push(await render.group(group));
+    render(group) {
+      rendered.push(render.group(group));
     },
-    async keep(group) {
-      rendered.push(await render.kept(group));
+    keep(group) {
+      rendered.push(render.kept(group));
     },
     async place(buildDocument) {
       await encoding.finish();
