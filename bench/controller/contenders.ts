@@ -62,9 +62,14 @@ async function started(
 ): Promise<Contender> {
   port++;
   const children = commands.map(([script = "", ...args]) =>
-    spawn(process.execPath, [join(import.meta.dirname, script), ...args, `${port}`], {
-      stdio: ["ignore", "pipe", "inherit"],
-    }),
+    // As docs/controller.md advises for less memory.
+    spawn(
+      process.execPath,
+      ["--max-semi-space-size=8", join(import.meta.dirname, script), ...args, `${port}`],
+      {
+        stdio: ["ignore", "pipe", "inherit"],
+      },
+    ),
   );
   running.push(...children);
   const outputs = await Promise.all(children.map(listening));

@@ -29,7 +29,7 @@ try {
   const text = `# The controller
 
 Written by \`npm run bench:controller\` on ${new Date().toISOString().slice(0, 10)}: ${machine()}; load average ${begun.toFixed(1)} at the beginning, ${loadavg()[0]?.toFixed(1)} at the end.
-Medians of ${rounds} interleaved rounds of ${seconds} seconds, after one that warms up; ratios are medians of the rounds' ratios. wrk asks from one thread on the same machine, with a key and without rate limits. Computed: what the server's own processes did, without PostgreSQL's. Memory is what was resident at most, of all processes together; the longest block is of one event loop, and on a busy machine other processes are in it.
+Medians of ${rounds} interleaved rounds of ${seconds} seconds, after one that warms up; ratios are medians of the rounds' ratios. wrk asks from one thread on the same machine, with a key and without rate limits. All servers run with \`--max-semi-space-size=8\`. Computed: what the server's own processes did, without PostgreSQL's. Memory is what was resident at most, of all processes together; the longest block is of one event loop, and on a busy machine other processes are in it.
 
 ${parts.join("\n\n")}
 `;
