@@ -29,7 +29,7 @@ import {
   unsigned,
 } from "./refusals.ts";
 import { type CheckedArtifacts, newArtifacts, requireArtifacts } from "./require-artifacts.ts";
-import { refuseHalted, refuseRetracted, type StoredOffers } from "./restore-build.ts";
+import { type EarlierOffers, refuseHalted, refuseRetracted } from "./restore-build.ts";
 import { hasDied } from "./stores/publishers.ts";
 import { leaseLost, type PublishContext } from "./turn.ts";
 
@@ -65,8 +65,8 @@ export interface BuildSituation extends Publishing {
   document: BuildDocument;
   /** The build in the output folder. Another one is not yet signed. */
   local?: LocalBuild;
-  /** Records of an earlier build, and how to get a build without those that were withdrawn. */
-  earlier?: StoredOffers & { hint: string; isBuiltHere: boolean };
+  /** If the build is an earlier one. */
+  earlier?: EarlierOffers & { isBuiltHere: boolean };
 }
 
 /** When the state of the site is known. */
@@ -156,13 +156,13 @@ export const guards: {
     {
       reason: "an earlier build must not offer records that were withdrawn since",
       applies: ({ earlier }) => earlier !== undefined,
-      check: ({ earlier, ledger }) => earlier && refuseRetracted(earlier.list, ledger, earlier.hint),
+      check: ({ earlier, ledger }) => earlier && refuseRetracted(earlier, ledger),
     },
     {
       reason: "an earlier build must not offer a release in a channel that has halted it since",
       applies: ({ earlier }) => earlier !== undefined,
       check: ({ earlier, ledger, project }) =>
-        earlier && refuseHalted(earlier, ledger, project.config.channels, earlier.hint),
+        earlier && refuseHalted(earlier, ledger, project.config.channels),
     },
   ],
   state: [

@@ -48,13 +48,13 @@ export async function refreshSite(
   return withWorkFolder(async (folder) => {
     const at = state.hold === null ? "" : ` --at ${commitOf(entry)}`;
     const hint = rebuildHint(name, at);
-    const { id, document, list, channels } = await unlessTaken(
+    const { id, document, offers } = await unlessTaken(
       site,
       store,
       (now) => now.tag === tag,
       () => restoreBuild({ site, store, entry, ledger, root, live, hint }, folder),
     );
-    const earlier = { list, channels, hint, isBuiltHere: false };
+    const earlier = { offers, hint, isBuiltHere: false };
     const given = { ...publishing, ledger, options };
     await passGuards(guards.build, { ...given, action: "refresh", document, earlier });
     await options.onStep?.("sign");

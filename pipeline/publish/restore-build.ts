@@ -1,6 +1,6 @@
-import { join } from "node:path";
 import { z } from "zod";
 import { type Code, failure, type RelcatError } from "../../shared/errors.ts";
+import { relativePath } from "../documents/relative-path.ts";
 import { type BuildDocument, buildSchema, type ChannelsDocument, channelsSchema } from "../documents/site.ts";
 import { channelsPath } from "../documents/site-paths.ts";
 import type { HistoryEntry } from "../documents/site-state.ts";
@@ -9,6 +9,7 @@ import type { SiteSettings } from "../documents/sites.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { contentOf } from "../records/record-content.ts";
 import { readIfPresent } from "../system/files.ts";
+import { rootFolder } from "../system/root-folder.ts";
 import { type SignedRoot, type SignedSnapshot, sha256 } from "../trust/metadata.ts";
 import { parsedAs } from "../trust/parsed-state.ts";
 import { type ProvedBuild, proveBuild, Unproved } from "../trust/prove-build.ts";
@@ -30,19 +31,19 @@ export interface RestoreRequest {
   hint: string;
 }
 
-/** A stored build, as far as it offers records. */
-export interface StoredOffers {
-  list: readonly { id: number; version: string }[];
+/** What a stored build offers. */
+interface StoredOffers {
+  list: ListedRecord[];
   /** undefined: it has no channels, so that the default one offers each release. */
   channels: ChannelsDocument | undefined;
 }
 
 /** A complete build restored into a local folder. */
-export interface RestoredBuild extends StoredOffers {
+export interface RestoredBuild {
   /** SHA-256 of build.json. */
   id: string;
   document: BuildDocument;
-  list: ListedRecord[];
+  offers: StoredOffers;
 }
 
 /**
@@ -60,16 +61,24 @@ export async function restoreBuild(request: RestoreRequest, folder: string): Pro
   const wanted = { ...files, "build.json": { sha256: id, size: bytes.length } };
   const missing = await placeKeptFiles(kept, wanted, folder);
   if (missing[0] !== undefined) throw refused(request, missing[0], `is missing or changed${more(missing)}`);
-  const list = listOf(folder, `${store.place}: ${listPath} of the kept build ${shortId(id)}`);
-  refuseUnconfirmed(request, list, document);
-  return { id, document, list, channels: channelsIn(folder) };
+  const place = (path: string) => `${store.place}: ${path} of the kept build ${shortId(id)}`;
+  const offers = offersIn(folder, document, place);
+  refuseUnconfirmed(request, offers.list, document);
+  return { id, document, offers };
 }
 
-/** The index of a build's channels; undefined: it has none. */
-export function channelsIn(folder: string): ChannelsDocument | undefined {
-  // biome-ignore lint/plugin: a constant path
-  const bytes = readIfPresent(join(folder, channelsPath));
-  return bytes && parsedAs(channelsSchema, () => bytes, `${folder}/${channelsPath}`);
+/** A file with other bytes counts as missing: signing and publishing compare all files and report it. */
+export function offersIn(
+  folder: string,
+  { files }: BuildDocument,
+  place = (path: string) => `${folder}/${path}`,
+): StoredOffers {
+  const read = <T>(path: string, schema: z.ZodType<T>) => {
+    const bytes = readIfPresent(rootFolder(folder)(relativePath(path)));
+    const isBuilt = bytes !== undefined && sha256(bytes) === files[path]?.sha256;
+    return isBuilt ? parsedAs(schema, () => bytes, place(path)) : undefined;
+  };
+  return { list: read(listPath, listSchema) ?? [], channels: read(channelsPath, channelsSchema) };
 }
 
 const more = ({ length }: readonly unknown[]) => (length > 1 ? `, and so are ${length - 1} more files` : "");
@@ -105,12 +114,6 @@ function namedBuild(request: RestoreRequest, bytes: Uint8Array | undefined): Nam
   return { id: build, bytes, document: parsedAs(buildSchema, () => bytes, place) };
 }
 
-function listOf(folder: string, place: string): ListedRecord[] {
-  // biome-ignore lint/plugin: a constant path
-  const bytes = readIfPresent(join(folder, listPath));
-  return bytes ? parsedAs(listSchema, () => bytes, place) : [];
-}
-
 /** Provisional records have no ledger lines; a settling site has none of them. */
 function refuseUnconfirmed(
   request: RestoreRequest,
@@ -139,10 +142,10 @@ export const unknownBuild = (build: string, what: string): RelcatError =>
   failure("build-unknown", `the build ${build} ${what}`, "relcat history lists those that rollback can use.");
 
 /** The fields of listed records that the ledger also has. */
-export const listSchema = z.array(
+const listSchema = z.array(
   z.looseObject({ id: z.int(), version: z.string(), created_date: z.string(), modified_date: z.string() }),
 );
-export type ListedRecord = z.infer<typeof listSchema>[number];
+type ListedRecord = z.infer<typeof listSchema>[number];
 
 /** Every recorded state of a record. */
 interface Known {
@@ -182,13 +185,15 @@ function knownRecords(ids: ReadonlySet<number>, ledger: Ledger): Map<number, Kno
   return known;
 }
 
-/**
- * A stored build must not offer records that were withdrawn since.
- * @param hint hint: how to get the build without them
- * @throws RelcatError build-retracted
- */
-export function refuseRetracted(list: readonly { id: number }[], ledger: Ledger, hint: string): void {
-  const gone = list.filter(({ id }) => ledger.byId.get(id)?.retraction);
+/** Offers of a stored build, and how to get it without those that must not be. */
+export interface EarlierOffers {
+  offers: StoredOffers;
+  hint: string;
+}
+
+/** @throws RelcatError build-retracted */
+export function refuseRetracted({ offers, hint }: EarlierOffers, ledger: Ledger): void {
+  const gone = offers.list.filter(({ id }) => ledger.byId.get(id)?.retraction);
   if (gone.length === 0) return;
   const ids = gone.map(({ id }) => id).join(", ");
   throw failure(
@@ -198,20 +203,13 @@ export function refuseRetracted(list: readonly { id: number }[], ledger: Ledger,
   );
 }
 
-/**
- * @param names channels of catalog.yaml, the default one first
- * @param hint how to get the build without them
- * @throws RelcatError build-halted
- */
+/** @param names channels of catalog.yaml, the default one first @throws RelcatError build-halted */
 export function refuseHalted(
-  { list, channels }: StoredOffers,
+  { offers: { list, channels }, hint }: EarlierOffers,
   ledger: Ledger,
-  names: readonly string[],
-  hint: string,
+  [first = ""]: readonly string[],
 ): void {
-  const offered = channels?.channels ?? [
-    { name: names[0] ?? "", versions: list.map(({ version }) => version) },
-  ];
+  const offered = channels?.channels ?? [{ name: first, versions: list.map(({ version }) => version) }];
   const halted = offered.flatMap(({ name, versions }) =>
     [...new Set(versions)]
       .filter((version) => ledger.channels.byName.get(name)?.get(version)?.halt)

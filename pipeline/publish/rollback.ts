@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { failure } from "../../shared/errors.ts";
 import type { Settings } from "../documents/config.ts";
-import { relativePath } from "../documents/relative-path.ts";
 import type { BuildDocument } from "../documents/site.ts";
 import { type HistoryEntry, type SiteState, timestampOf } from "../documents/site-state.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
@@ -9,15 +8,10 @@ import type { ProjectSettings } from "../project/settings.ts";
 import { hasSiblings } from "../site/stores/precompress.ts";
 import { writeSibling } from "../site/stores/siblings.ts";
 import type { CommandContext } from "../system/command-context.ts";
-import { readIfPresent } from "../system/files.ts";
 import { inParallel } from "../system/in-parallel.ts";
-import { rootFolder } from "../system/root-folder.ts";
 import { withWorkFolder } from "../system/work-folder.ts";
 import { readBuild } from "../trust/built-site.ts";
-import { sha256 } from "../trust/metadata.ts";
-import { parsedAs } from "../trust/parsed-state.ts";
 import { signProved, signSite } from "../trust/sign-site.ts";
-import { listPath } from "../trust/site-files.ts";
 import { findRoot, requireRoot } from "../trust/stores/trust-folder.ts";
 import { guards, passGuards } from "./guards.ts";
 import { readLocal } from "./local-build.ts";
@@ -25,12 +19,10 @@ import { openPublishing, type PublishOptions, stateOf } from "./open-publishing.
 import { type PublishDelivery, publishBuild } from "./publish-build.ts";
 import { shortId } from "./refusals.ts";
 import {
-  channelsIn,
-  type ListedRecord,
-  listSchema,
+  offersIn,
+  type RestoredBuild,
   type RestoreRequest,
   restoreBuild,
-  type StoredOffers,
   unknownBuild,
 } from "./restore-build.ts";
 import { metadataOf } from "./site-metadata.ts";
@@ -72,12 +64,12 @@ export async function rollbackSite(
             () => restoreChosen({ project, site, store, ledger, isSigned }, chosen(state, options.to), work),
           )
         : builtEarlier(out);
-    const { document, list, channels, commit } = earlier;
+    const { document, offers, commit } = earlier;
     const hint = rebuildWithoutWithdrawn(name, commit);
     await passGuards(guards.build, {
       ...{ ...publishing, action: "rollback", options, ledger, document },
       // Built locally with the current ledger, whose lines become public as in any publish.
-      earlier: { list, channels, hint, isBuiltHere: out !== undefined },
+      earlier: { offers, hint, isBuiltHere: out !== undefined },
     });
     await options.onStep?.("sign");
     if (isSigned && !(options.dryRun && out)) {
@@ -106,8 +98,7 @@ const rebuildHint = (name: string, entry: Pick<HistoryEntry, "commit">): string 
   `relcat build --released --site ${name} --at ${commitOf(entry)} --out earlier, then relcat rollback ${name} --out earlier --reason TEXT`;
 
 /** The build to republish. */
-interface EarlierBuild extends StoredOffers {
-  document: BuildDocument;
+interface EarlierBuild extends Omit<RestoredBuild, "id"> {
   commit: string | null;
   /** SHA-256 of a build.json covered by our signatures; undefined: it must be compared with the checkout. */
   proved?: string;
@@ -127,9 +118,9 @@ async function restoreChosen(
   const { name } = request.site;
   const root = isSigned ? requireRoot(project.folder) : undefined;
   const hint = `Go back to another build with --to, or build this one again from its commit: ${rebuildHint(name, entry)}`;
-  const { id, document, list, channels } = await restoreBuild({ ...request, entry, root, hint }, work);
+  const { id, document, offers } = await restoreBuild({ ...request, entry, root, hint }, work);
   if (request.site.place.kind === "dir") await compressAgain(work, document, project.config.precompress);
-  return { document, list, channels, commit: document.at ?? entry.commit, proved: id };
+  return { document, offers, commit: document.at ?? entry.commit, proved: id };
 }
 
 /** Compressed siblings are unsigned, so they are created again instead of restored. */
@@ -149,16 +140,8 @@ export const commitOf = ({ commit }: Pick<HistoryEntry, "commit">): string =>
   commit !== null && /^[0-9a-f]{40}$/.test(commit) ? commit.slice(0, 12) : "COMMIT";
 
 function builtEarlier(out: string): EarlierBuild {
-  const { document, list } = earlierBuild(out);
-  return { document, list, channels: channelsIn(out), commit: document.at ?? null };
-}
-
-/** An invalid list counts as empty: signing and publishing compare all files and report it. */
-function earlierBuild(folder: string): { document: BuildDocument; list: ListedRecord[] } {
-  const { document } = readBuild(folder);
-  const bytes = readIfPresent(rootFolder(folder)(relativePath(listPath)));
-  const isBuilt = bytes !== undefined && sha256(bytes) === document.files[listPath]?.sha256;
-  return { document, list: isBuilt ? parsedAs(listSchema, () => bytes, `${folder}/${listPath}`) : [] };
+  const { document } = readBuild(out);
+  return { document, offers: offersIn(out, document), commit: document.at ?? null };
 }
 
 function chosen(state: SiteState, to: string | undefined): HistoryEntry {
