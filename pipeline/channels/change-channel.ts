@@ -3,13 +3,11 @@ import type { ChannelEvent } from "../documents/ledger.ts";
 import { append, type LedgerChange } from "../ledger/change.ts";
 import { type Ledger, readLedger } from "../ledger/ledger.ts";
 import { findLedgerBase, settledText, whyNotCompared } from "../ledger/ledger-base.ts";
-import { deliverLedger, readLedgerNow } from "../ledger/ledger-file.ts";
+import { changeLedger } from "../ledger/ledger-file.ts";
 import { reasonProblems } from "../ledger/retract.ts";
 import { display } from "../project/display.ts";
-import { eventTime } from "../project/event-time.ts";
 import type { ProjectSettings } from "../project/settings.ts";
 import type { CommandContext } from "../system/command-context.ts";
-import { withWriteLock } from "../system/lock.ts";
 import { channelStates } from "./channel-states.ts";
 
 export type ChannelRequest = Pick<ChannelEvent, "channel" | "version"> &
@@ -31,13 +29,9 @@ export async function changeChannel(
   request: ChannelRequest,
   context: CommandContext,
 ): Promise<ChannelChange> {
-  return withWriteLock(folder, context, async () => {
-    const ledger = readLedgerNow(folder);
+  return changeLedger(folder, context, async (ledger, at) => {
     const settled = await settledVersions(folder, ledger, config.ledgerBase);
-    const at = eventTime(context.clock, context.explicitTime, ledger.newest);
-    const change = decideChannelChange(ledger, config.channels, request, settled, at);
-    deliverLedger(folder, change, context.dryRun);
-    return change;
+    return decideChannelChange(ledger, config.channels, request, settled, at);
   });
 }
 

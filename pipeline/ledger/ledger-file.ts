@@ -2,8 +2,10 @@ import { failure, type Problem, RelcatError, throwErrors } from "../../shared/er
 import { decodePieces } from "../../shared/source.ts";
 import { type AuthoredFiles, filesIn } from "../project/authored-files.ts";
 import type { Discovered } from "../project/discover.ts";
+import { eventTime } from "../project/event-time.ts";
 import type { CommandContext } from "../system/command-context.ts";
 import { replaceDurably, requireFolder } from "../system/files.ts";
+import { withWriteLock } from "../system/lock.ts";
 import { type LedgerChange, throwIfUnsound } from "./change.ts";
 import { type Ledger, readLedgerPieces, restore } from "./ledger.ts";
 
@@ -37,6 +39,21 @@ export function readLedgerNow(folder: string): Ledger {
   const { ledger, problems } = loadLedger({ folder, ledger: "ledger.jsonl" });
   throwErrors(problems);
   return ledger;
+}
+
+/** Decides a change under the lock, and delivers it. @param decide gets the time of the new lines */
+export async function changeLedger<Change extends LedgerChange>(
+  folder: string,
+  context: CommandContext,
+  decide: (ledger: Ledger, at: string) => Change | Promise<Change>,
+): Promise<Change> {
+  requireFolder(folder);
+  return withWriteLock(folder, context, async () => {
+    const ledger = readLedgerNow(folder);
+    const change = await decide(ledger, eventTime(context.clock, context.explicitTime, ledger.newest));
+    deliverLedger(folder, change, context.dryRun);
+    return change;
+  });
 }
 
 /**

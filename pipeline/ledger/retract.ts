@@ -2,13 +2,10 @@ import { type Problem, throwErrors } from "../../shared/errors.ts";
 import { line } from "../../shared/fields.ts";
 import type { ReinstateEvent, RetractEvent } from "../documents/ledger.ts";
 import { display } from "../project/display.ts";
-import { eventTime } from "../project/event-time.ts";
 import type { CommandContext } from "../system/command-context.ts";
-import { requireFolder } from "../system/files.ts";
-import { withWriteLock } from "../system/lock.ts";
 import { append, type LedgerChange } from "./change.ts";
 import type { Ledger } from "./ledger.ts";
-import { deliverLedger, readLedgerNow } from "./ledger-file.ts";
+import { changeLedger } from "./ledger-file.ts";
 
 /** Appends lines that withdraw records. */
 export async function retract(
@@ -26,20 +23,6 @@ export async function reinstate(
   context: CommandContext,
 ): Promise<LedgerChange> {
   return changeLedger(folder, context, (ledger, at) => decideReinstate(ledger, ids, at));
-}
-
-async function changeLedger(
-  folder: string,
-  context: CommandContext,
-  decide: (ledger: Ledger, at: string) => LedgerChange,
-): Promise<LedgerChange> {
-  requireFolder(folder);
-  return withWriteLock(folder, context, () => {
-    const ledger = readLedgerNow(folder);
-    const change = decide(ledger, eventTime(context.clock, context.explicitTime, ledger.newest));
-    deliverLedger(folder, change, context.dryRun);
-    return change;
-  });
 }
 
 export interface RetractOptions {

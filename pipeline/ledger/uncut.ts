@@ -55,7 +55,8 @@ export function decideUncut(
     .slice(first)
     .map((event, index) => ({ event, line: lines[first + index] ?? "" }));
   const ids = new Set(entries.map((entry) => entry.add.id));
-  const isOwn = (event: LedgerEvent) => ("id" in event ? ids.has(event.id) : versionOf(event) === version);
+  const isOwn = (event: LedgerEvent) =>
+    isChannelEvent(event) ? event.version === version : "id" in event && ids.has(event.id);
   const own = later.filter(({ event }) => isOwn(event));
   if (own.some(({ line }) => known.has(line))) {
     throw failure(
@@ -82,7 +83,3 @@ export function decideUncut(
   const after = kept.map((line) => `${line}\n`).join("");
   return { events: own.map(({ event }) => event), before: ledger.text, after };
 }
-
-/** The release that a change of a channel names. */
-const versionOf = (event: LedgerEvent): string | undefined =>
-  isChannelEvent(event) ? event.version : undefined;

@@ -1,5 +1,4 @@
 import { availableParallelism } from "node:os";
-import { failure } from "../../shared/errors.ts";
 import { pathBelow, relativePath } from "../documents/relative-path.ts";
 import type { ReleaseDocument } from "../documents/site.ts";
 import { exists } from "../system/files.ts";
@@ -11,6 +10,7 @@ import type { Artifact } from "./artifact.ts";
 import type { Finding } from "./finding.ts";
 import type { InspectAgain } from "./inspect-published.ts";
 import { isAddress, liveFolder, type SiteReader } from "./stores/site-reader.ts";
+import { tampered } from "./tuf-refusals.ts";
 
 /** Downloads wait for the network more than for a core. */
 const minDownloads = 4;
@@ -56,11 +56,7 @@ export function placeOf(
 ): string {
   // Other values would be read as local paths.
   if (!isAddress(url))
-    throw failure(
-      "site-tampered",
-      `${place}: ${JSON.stringify(url)} is not the address of a file to download`,
-      "Do not use any of it, and inform its publisher.",
-    );
+    throw tampered({ place }, JSON.stringify(url), "is not the address of a file to download");
   if (isRemote || base === undefined || !url.startsWith(`${base}/`)) return url;
   const path = pathBelow(base, url);
   if (path === undefined) return url;

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { failure } from "../../shared/errors.ts";
 import type { PackageRecord } from "../documents/package-record.ts";
 import { relativePathSchema } from "../documents/relative-path.ts";
 import {
@@ -18,6 +17,7 @@ import { firstIssue } from "../trust/parsed-state.ts";
 import { pathsOf } from "../trust/roles.ts";
 import type { Finding, Listed } from "./finding.ts";
 import type { TrustedSite } from "./tuf-client.ts";
+import { tampered } from "./tuf-refusals.ts";
 
 /** Parsed content of a site's signed targets. */
 export interface SignedDocuments {
@@ -67,10 +67,9 @@ export async function readDocuments(trusted: TrustedSite): Promise<SignedDocumen
   let irregular = 0;
   for (const version of await versionsOf(trusted, findings)) {
     const path = `releases/${version}/release.json`;
-    const shape = checkShape(await readTarget(trusted, path), releaseDocumentSchema);
+    const shape = await readChecked(trusted, path, releaseDocumentSchema, findings);
     irregular += shape.irregular;
-    findings.push(...shape.wrong.map((what) => ({ path, what })));
-    if (shape.wrong.length === 0) releases.set(version, shape.value);
+    if (shape.isRight) releases.set(version, shape.value);
     for (const [file, known] of Object.entries(await readFiles(trusted, `releases/${version}/files.json`))) {
       if (Object.hasOwn(listed, file)) findings.push({ path: file, what: "is listed twice" });
       listed[file] = known;
@@ -78,9 +77,8 @@ export async function readDocuments(trusted: TrustedSite): Promise<SignedDocumen
     }
   }
   const list = await readTarget(trusted, "catalog/index.json");
-  if (!Array.isArray(list)) throw notAsDescribed(trusted, "catalog/index.json", "is not a list");
-  const latest = checkShape(await readTarget(trusted, "catalog/latest.json"), latestSchema);
-  findings.push(...latest.wrong.map((what) => ({ path: "catalog/latest.json", what })));
+  if (!Array.isArray(list)) throw tampered(trusted.site, "catalog/index.json", "is not a list");
+  const latest = await readChecked(trusted, "catalog/latest.json", latestSchema, findings);
   // Earlier versions of relcat did not sign it.
   if (await trusted.describe("catalog/versions.json")) await readTarget(trusted, "catalog/versions.json");
   const channels = await readChannels(trusted, findings);
@@ -90,22 +88,19 @@ export async function readDocuments(trusted: TrustedSite): Promise<SignedDocumen
       findings.push({ path, what: `differs from the listed ${file}` });
   }
   const build = catalog["build.json"]?.sha256;
-  if (build === undefined) throw notAsDescribed(trusted, "catalog/files.json", "lacks build.json");
+  if (build === undefined) throw tampered(trusted.site, "catalog/files.json", "lacks build.json");
   return { build, listed, owners, list, latest: latest.value, channels, releases, irregular, findings };
 }
 
 async function readChannels(trusted: TrustedSite, findings: Finding[]): Promise<SignedDocuments["channels"]> {
   const path = channelTarget(channelIndex);
   if (!(await trusted.describe(path))) return undefined;
-  const index = checkShape(await readTarget(trusted, path), channelsSchema);
-  findings.push(...index.wrong.map((what) => ({ path, what })));
-  if (index.wrong.length > 0) return undefined;
+  const index = await readChecked(trusted, path, channelsSchema, findings);
+  if (!index.isRight) return undefined;
   const documents = new Map<string, ChannelDocument>();
   for (const { name } of index.value.channels) {
-    const own = channelTarget(name);
-    const { value, wrong } = checkShape(await readTarget(trusted, own), channelSchema);
-    findings.push(...wrong.map((what) => ({ path: own, what })));
-    if (wrong.length === 0) documents.set(name, value);
+    const { value, isRight } = await readChecked(trusted, channelTarget(name), channelSchema, findings);
+    if (isRight) documents.set(name, value);
   }
   return { index: index.value, documents };
 }
@@ -116,27 +111,20 @@ export async function liveBuild(trusted: TrustedSite): Promise<string> {
 
 async function readFiles(trusted: TrustedSite, path: string): Promise<Listed> {
   const read = filesSchema.safeParse(await readTarget(trusted, path));
-  if (!read.success) throw notAsDescribed(trusted, path, `is not a list of files: ${firstIssue(read.error)}`);
+  if (!read.success) throw tampered(trusted.site, path, `is not a list of files: ${firstIssue(read.error)}`);
   return read.data.files;
 }
 
 /** @throws RelcatError site-tampered if no role is responsible for it, or it is not JSON */
 export async function readTarget(trusted: TrustedSite, path: string): Promise<unknown> {
   const bytes = await trusted.target(path);
-  if (!bytes) throw notAsDescribed(trusted, path, "has no responsible role: it is not a target of this site");
+  if (!bytes) throw tampered(trusted.site, path, "has no responsible role: it is not a target of this site");
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
-    throw notAsDescribed(trusted, path, "is not JSON");
+    throw tampered(trusted.site, path, "is not JSON");
   }
 }
-
-const notAsDescribed = ({ site }: TrustedSite, path: string, what: string) =>
-  failure(
-    "site-tampered",
-    `${site.place}: ${path} ${what}`,
-    "Do not use any of it, and inform its publisher.",
-  );
 
 /**
  * All releases with a responsible role, ascending. The site's own index is not used, because a cache may
@@ -170,29 +158,25 @@ function maySpeak(role: string, target: string): boolean {
   });
 }
 
-interface Shape<T> {
-  value: T;
-  /** Sentences that begin with the document's path. */
-  wrong: string[];
-  irregular: number;
-}
-
 /**
- * Validates a document against its schema. Key names inside `data` are configurable, and imported values may
- * violate a format: these records are counted, not reported as tampering.
+ * Reads a document and validates it against its schema. Key names inside `data` are configurable, and imported values
+ * may violate a format: these records are counted, not reported as tampering.
  */
-function checkShape<T>(value: unknown, schema: z.ZodType<T>): Shape<T> {
+async function readChecked<T>(
+  trusted: TrustedSite,
+  path: string,
+  schema: z.ZodType<T>,
+  findings: Finding[],
+): Promise<{ value: T; isRight: boolean; irregular: number }> {
+  const value = (await readTarget(trusted, path)) as T;
   const { error } = schema.safeParse(value);
   const issues = error?.issues ?? [];
   const isDetail = ({ code, path }: (typeof issues)[number]) =>
     path.includes("data") || ["invalid_format", "too_small", "too_big", "custom"].includes(code);
-  const wrong = issues
-    .filter((issue) => !isDetail(issue))
-    .map(({ path, message }) => `breaks its schema at ${path.join(".") || "its top"}: ${message}`);
+  const wrong = issues.filter((issue) => !isDetail(issue));
+  for (const { path: at, message } of wrong)
+    findings.push({ path, what: `breaks its schema at ${at.join(".") || "its top"}: ${message}` });
   const records = issues.filter((issue) => isDetail(issue) && !issue.path.includes("data"));
-  return {
-    value: value as T,
-    wrong,
-    irregular: new Set(records.map(({ path }) => path.slice(0, 2).join())).size,
-  };
+  const irregular = new Set(records.map(({ path: at }) => at.slice(0, 2).join())).size;
+  return { value, isRight: wrong.length === 0, irregular };
 }

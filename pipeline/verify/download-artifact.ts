@@ -13,6 +13,7 @@ import { readTarget, versionsOf } from "./documents.ts";
 import type { TrustedPlace } from "./place.ts";
 import { siteAt } from "./stores/site-reader.ts";
 import { openTrustedSite, type TrustedSite } from "./tuf-client.ts";
+import { tampered } from "./tuf-refusals.ts";
 
 export interface DownloadRequest extends Wanted {
   /** Target path; default: the catalog's file name in the current folder. */
@@ -87,11 +88,7 @@ async function deliver(trusted: TrustedSite, request: DownloadRequest): Promise<
 /** A name chosen by a signer must not lead out of the current folder. */
 function harmlessName({ site }: TrustedSite, file: string): string {
   if (nameSchema.safeParse(file).success) return file;
-  throw failure(
-    "site-tampered",
-    `${site.place}: ${JSON.stringify(file)} is not a file name`,
-    "Do not use any of it, and inform its publisher.",
-  );
+  throw tampered(site, JSON.stringify(file), "is not a file name");
 }
 
 /** The record, which must be the same in the list and in its release document. */
@@ -111,11 +108,8 @@ async function find(
   const release = await read(record.version);
   const own = release.packages.find(({ id }) => id === record.id);
   if (JSON.stringify(own) === JSON.stringify(record)) return { record, release };
-  throw failure(
-    "site-tampered",
-    `${trusted.site.place}: releases/${record.version}/release.json describes package ${record.id} differently from the list`,
-    "Do not use any of it, and inform its publisher.",
-  );
+  const path = `releases/${record.version}/release.json`;
+  throw tampered(trusted.site, path, `describes package ${record.id} differently from the list`);
 }
 
 /** @throws RelcatError channel-unknown */
@@ -127,12 +121,7 @@ async function offeredVersions(
   const isThere = Boolean(await trusted.describe(path));
   if (!isThere && name === undefined) return undefined;
   const index = isThere ? channelsSchema.safeParse(await readTarget(trusted, path)).data : undefined;
-  if (isThere && !index)
-    throw failure(
-      "site-tampered",
-      `${trusted.site.place}: ${path} breaks its schema`,
-      "Do not use any of it, and inform its publisher.",
-    );
+  if (isThere && !index) throw tampered(trusted.site, path, "breaks its schema");
   const versions = index && versionsOfChannel(index, name);
   if (versions) return versions;
   const names = index?.channels.map((each) => each.name).join(", ");

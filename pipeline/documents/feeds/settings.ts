@@ -126,8 +126,8 @@ export interface AptSuite {
   /** OS version that a deb's bounds must include. */
   version: string | undefined;
   match: string | undefined;
-  /** The channel whose releases it takes; absent: the project has none. */
-  channel?: string;
+  /** The channel whose releases it takes; undefined: the project has none. */
+  channel?: string | undefined;
 }
 
 export interface AptSettings {
@@ -142,7 +142,7 @@ export interface AptSettings {
 
 export interface YumSettings {
   /** `channel`: as for suites of apt. */
-  repos: readonly { name: string; match: string | undefined; channel?: string }[];
+  repos: readonly { name: string; match: string | undefined; channel?: string | undefined }[];
   filelists: boolean;
   changelogs: boolean;
 }
@@ -160,7 +160,7 @@ export interface FeedSettings {
   apt?: AptSettings;
   yum?: YumSettings;
   /** `indexes`: one for each channel, with its folder below `charts/`. */
-  helm?: { oci: boolean; indexes: readonly { channel?: string; folder: string }[] };
+  helm?: { oci: boolean; indexes: readonly { channel?: string | undefined; folder: string }[] };
   incus?: { os: string };
   packslip?: PackslipSettings;
 }
@@ -181,16 +181,13 @@ export function indexOfChannel(index: string, channel: string, defaultChannel: s
 /** Each index once for each channel. */
 const inChannels = <Index extends { name: string }>(
   indexes: readonly Index[],
-  channels: readonly string[],
-): (Index & { channel?: string })[] =>
-  channels.length === 0
-    ? [...indexes]
-    : channels.flatMap((channel) =>
-        indexes.map((index) => {
-          const name = indexOfChannel(index.name, channel, channels[0] ?? "");
-          return { ...index, name, channel };
-        }),
-      );
+  [first, ...others]: readonly string[],
+): (Index & { channel: string | undefined })[] => [
+  ...indexes.map((index) => ({ ...index, channel: first })),
+  ...others.flatMap((channel) =>
+    indexes.map((index) => ({ ...index, name: indexOfChannel(index.name, channel, first ?? ""), channel })),
+  ),
+];
 
 /** Fills in defaults. @param channels the default one first */
 export function feedSettings(
@@ -215,8 +212,7 @@ export function feedSettings(
       helm: {
         oci: helm.oci ?? false,
         indexes: inChannels([{ name: "" }], channels).map(({ channel }) => {
-          const isDefault = channel === channels[0];
-          return { ...(channel !== undefined && { channel }), folder: isDefault ? "" : `${channel}/` };
+          return { channel, folder: channel === channels[0] ? "" : `${channel}/` };
         }),
       },
     }),
