@@ -19,16 +19,16 @@ export interface AffectedFile {
 }
 
 export interface Affected {
-  fixes: Fix[];
+  fixes: readonly Fix[];
   /** Ascending. */
-  versions: string[];
+  versions: readonly string[];
   /** By version, then by id. */
-  files: AffectedFile[];
+  files: readonly AffectedFile[];
   /** Times of the earliest and of the latest cut of a file; null: there is none. */
   first: string | null;
   last: string | null;
   /** Releases that replace the affected ones: those that fix it, or the newest one that is not affected. */
-  instead: string[];
+  instead: readonly string[];
 }
 
 /**
@@ -42,7 +42,7 @@ export function affectedBy(asked: string, { identified: { releases } }: Catalog)
   const within = rangeOf(asked);
   if (within) {
     const versions = cut.map(({ release }) => release.version).filter(within);
-    return answerOf(versions, [], newestOutside(versions, cut), cut);
+    return summary(versions, filesIn(versions, cut), [], newestOutside(versions, cut));
   }
   const known = new Set(cut.map(({ release }) => release.version));
   const found = vulnerable(
@@ -57,12 +57,8 @@ export function affectedBy(asked: string, { identified: { releases } }: Catalog)
     );
   const { fixes, versions } = found;
   const fixing = new Set(fixes.map(({ version }) => version));
-  return answerOf(
-    versions,
-    fixes,
-    offered(cut).filter((version) => fixing.has(version)),
-    cut,
-  );
+  const instead = offered(cut).filter((version) => fixing.has(version));
+  return summary(versions, filesIn(versions, cut), fixes, instead);
 }
 
 /** @returns undefined if it is neither a version nor a range */
@@ -90,17 +86,10 @@ function affectedFiles(sha256: string, cut: readonly IdentifiedRelease[]): Affec
   return summary(versions, files, [], newestOutside(versions, cut));
 }
 
-function answerOf(
-  versions: readonly string[],
-  fixes: readonly Fix[],
-  instead: readonly string[],
-  cut: readonly IdentifiedRelease[],
-): Affected {
-  const files = cut
+const filesIn = (versions: readonly string[], cut: readonly IdentifiedRelease[]): AffectedFile[] =>
+  cut
     .filter(({ release }) => versions.includes(release.version))
     .flatMap((release) => filesOf(release).map(({ file }) => file));
-  return summary(versions, files, fixes, instead);
-}
 
 function summary(
   versions: readonly string[],
@@ -109,14 +98,7 @@ function summary(
   instead: readonly string[],
 ): Affected {
   const times = files.map(({ published }) => published).sort();
-  return {
-    fixes: [...fixes],
-    versions: [...versions],
-    files: [...files],
-    first: times[0] ?? null,
-    last: times.at(-1) ?? null,
-    instead: [...instead],
-  };
+  return { fixes, versions, files, first: times[0] ?? null, last: times.at(-1) ?? null, instead };
 }
 
 const filesOf = ({ release, packages }: IdentifiedRelease): { package: Package; file: AffectedFile }[] =>
