@@ -15,7 +15,7 @@ export {
 export { parseJson } from "../shared/json.ts";
 export { packageFolder } from "../shared/package-folder.ts";
 export { SyntaxProblem } from "../shared/source.ts";
-export { type ChannelRequest, changeChannel, refuseUnknownChannel } from "./channels/change-channel.ts";
+export { type ChannelRequest, changeChannel, unknownChannel } from "./channels/change-channel.ts";
 export { type ChannelState, channelStates, versionsInNoChannel } from "./channels/channel-states.ts";
 export { type BuildContext as BuildSurroundings, build } from "./deliver.ts";
 export type { Config, Expectation } from "./documents/config.ts";

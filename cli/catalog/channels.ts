@@ -5,7 +5,7 @@ import {
   type Ledger,
   openSettings,
   readLedgerNow,
-  refuseUnknownChannel,
+  unknownChannel,
   versionsInNoChannel,
 } from "../../pipeline/index.ts";
 import { table } from "../terminal/cells.ts";
@@ -31,9 +31,8 @@ export async function listChannels(host: Host): Promise<number> {
 /** `relcat channel show`: the releases of a channel, newest first. */
 export async function showChannel(name: string, host: Host): Promise<number> {
   const { ledger, names } = await read(host);
-  refuseUnknownChannel(name, names);
-  const [state] = channelStates(ledger, names).filter((each) => each.name === name);
-  if (!state) return exitStatus.done;
+  const state = channelStates(ledger, names).find((each) => each.name === name);
+  if (!state) throw unknownChannel(name, names);
   answer<"channel-show">(host, state, () =>
     state.releases.length === 0
       ? `${name} has no releases.`

@@ -1,4 +1,4 @@
-import { failure, type Problem, throwErrors } from "../../shared/errors.ts";
+import { failure, type Problem, type RelcatError, throwErrors } from "../../shared/errors.ts";
 import type { ChannelEvent } from "../documents/ledger.ts";
 import { append, type LedgerChange } from "../ledger/change.ts";
 import { type Ledger, readLedger } from "../ledger/ledger.ts";
@@ -61,7 +61,7 @@ function decideChannelChange(
   at: string,
 ): ChannelChange {
   const { event, channel, version } = request;
-  refuseUnknownChannel(channel, names);
+  if (!names.includes(channel)) throw unknownChannel(channel, names);
   const kept = keptVersions(ledger, names, request, settled);
   const [first = ""] = names;
   const before = kept.map((each) => ({ event: "promote" as const, channel: first, version: each, at }));
@@ -86,20 +86,12 @@ function decideChannelChange(
   };
 }
 
-/** @throws RelcatError channel-unknown */
-export function refuseUnknownChannel(channel: string, names: readonly string[]): void {
-  if (names.includes(channel)) return;
-  const [message, hint] =
-    names.length === 0
-      ? [
-          "catalog.yaml names no channels",
-          "Add the default channel and the others to it: channels: { stable: {}, beta: {} }",
-        ]
-      : [
-          `catalog.yaml names no channel ${display(channel)}, expected ${names.join(", ")}`,
-          "Add it to channels: in catalog.yaml, or name one of those.",
-        ];
-  throw failure("channel-unknown", message, hint);
+export function unknownChannel(channel: string, names: readonly string[]): RelcatError {
+  const hint = "Add it to channels: in catalog.yaml, or name one of those.";
+  const message = `catalog.yaml names no channel ${display(channel)}, expected ${names.join(", ")}`;
+  if (names.length > 0) return failure("channel-unknown", message, hint);
+  const first = "Add the default channel and the others to it: channels: { stable: {}, beta: {} }";
+  return failure("channel-unknown", "catalog.yaml names no channels", first);
 }
 
 function keptVersions(

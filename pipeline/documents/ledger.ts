@@ -54,20 +54,16 @@ const reinstateSchema = object({ event: z.literal("reinstate"), id, at: timestam
 /** Later ids start at next_id; lower ids belong to records that the public list does not show. */
 const reserveSchema = object({ event: z.literal("reserve"), next_id: id, at: timestamp });
 
+const inChannel = { channel: channelName, version };
+
 /** Offers a cut release in a channel, for ever or until it is halted. */
-const promoteSchema = object({ event: z.literal("promote"), channel: channelName, version, at: timestamp });
+const promoteSchema = object({ event: z.literal("promote"), ...inChannel, at: timestamp });
 
 /** Takes a release out of a channel. */
-const haltSchema = object({
-  event: z.literal("halt"),
-  channel: channelName,
-  version,
-  reason: line,
-  at: timestamp,
-});
+const haltSchema = object({ event: z.literal("halt"), ...inChannel, reason: line, at: timestamp });
 
 /** Offers a halted release again. */
-const resumeSchema = object({ event: z.literal("resume"), channel: channelName, version, at: timestamp });
+const resumeSchema = object({ event: z.literal("resume"), ...inChannel, at: timestamp });
 
 /** One line of releases/ledger.jsonl; key order determines the bytes. */
 export const ledgerEventSchema = z
@@ -92,8 +88,5 @@ export type ReviseEvent = z.infer<typeof reviseSchema>;
 export type RetractEvent = z.infer<typeof retractSchema>;
 export type ReinstateEvent = z.infer<typeof reinstateSchema>;
 export type ReserveEvent = z.infer<typeof reserveSchema>;
-export type ChannelEvent =
-  | z.infer<typeof promoteSchema>
-  | z.infer<typeof haltSchema>
-  | z.infer<typeof resumeSchema>;
 export type LedgerEvent = z.infer<typeof ledgerEventSchema>;
+export type ChannelEvent = Extract<LedgerEvent, { channel: string }>;

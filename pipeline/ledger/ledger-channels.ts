@@ -1,5 +1,5 @@
 import type { Place, Problem } from "../../shared/errors.ts";
-import type { ChannelEvent } from "../documents/ledger.ts";
+import type { ChannelEvent, LedgerEvent } from "../documents/ledger.ts";
 import type { ReleaseChannel } from "../documents/published.ts";
 import type { Entry } from "./ledger-records.ts";
 
@@ -43,8 +43,7 @@ export class LedgerChannels {
   }
 }
 
-export const isChannelEvent = (event: { event: string }): event is ChannelEvent =>
-  event.event === "promote" || event.event === "halt" || event.event === "resume";
+export const isChannelEvent = (event: LedgerEvent): event is ChannelEvent => "channel" in event;
 
 /**
  * Channels of a release. Before the first promotion, each release is in the default channel.

@@ -262,12 +262,9 @@ const channelNames: ConfigRule = ({ channels = {}, feeds = {} }, report) => {
     for (const name of others)
       for (const index of indexes) {
         const own = indexOfChannel(index, name, first);
-        if (!taken.has(own)) {
-          taken.add(own);
-          continue;
-        }
         const message = `the channel ${name} would have the ${kind} ${own}, which another one has already`;
-        report("config-channel", ["channels", name], message, "Rename one of them.");
+        if (taken.has(own)) report("config-channel", ["channels", name], message, "Rename one of them.");
+        taken.add(own);
       }
   }
 };
