@@ -34,9 +34,8 @@ export function* channelFiles(
     const document: ChannelDocument = {
       ...latestOf(offered),
       channel: name,
-      releases: live.flatMap((release) => {
-        const { version, date } = release;
-        const member = memberOf(release, name);
+      releases: live.flatMap(({ version, date, channels: own }) => {
+        const member = memberOf({ channels: own }, name);
         return member ? { version, date, promoted_at: member.promoted, halted: member.halt } : [];
       }),
     };

@@ -45,15 +45,10 @@ interface Build {
 }
 
 /** Wraps and signs a statement (DSSE 1.0). */
-export async function envelope(signer: Signer, statement: object): Promise<string> {
+export async function envelope(signer: Signer, statement: object) {
   const payload = Buffer.from(JSON.stringify(statement));
   const sig = Buffer.from(await signer.sign(covered(payload))).toString("base64");
-  const signed = {
-    payloadType,
-    payload: payload.toString("base64"),
-    signatures: [{ keyid: signer.id, sig }],
-  };
-  return `${JSON.stringify(signed)}\n`;
+  return { payloadType, payload: payload.toString("base64"), signatures: [{ keyid: signer.id, sig }] };
 }
 
 /** The bytes that a signature in an envelope covers. */

@@ -108,7 +108,9 @@ async function signReleases(request: SignRequest, releases: readonly BuiltReleas
       files.push(file(`${sums}.sig`, await sshSignature(online, read(sums))));
     if (builder === undefined) continue;
     const statement = provenanceStatement(document, builder, vendor);
-    files.push(file(`releases/${version}/provenance.json`, await envelope(online, statement)));
+    files.push(
+      file(`releases/${version}/provenance.json`, `${JSON.stringify(await envelope(online, statement))}\n`),
+    );
   }
   return files;
 }

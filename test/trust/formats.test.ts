@@ -62,12 +62,12 @@ test("the stock ssh-keygen verifies a signature, and refuses changed content", a
 test("an envelope's signature covers its type and its payload", async () => {
   const signer = newSigner();
   const statement = { _type: "https://in-toto.io/Statement/v1", subject: [] };
-  const { payload, payloadType, signatures } = JSON.parse(await envelope(signer, statement));
+  const { payload, payloadType, signatures } = await envelope(signer, statement);
   const bytes = Buffer.from(payload, "base64");
   expect(JSON.parse(String(bytes))).toEqual(statement);
   const covered = Buffer.concat([Buffer.from(`DSSEv1 28 ${payloadType} ${bytes.length} `), bytes]);
   expect(signatures).toEqual([{ keyid: signer.id, sig: expect.any(String) }]);
-  expect(signer.verify(covered, Buffer.from(signatures[0].sig, "base64"))).toBe(true);
+  expect(signer.verify(covered, Buffer.from(signatures[0]?.sig ?? "", "base64"))).toBe(true);
 });
 
 test("a key has the same id as in other TUF implementations", () => {

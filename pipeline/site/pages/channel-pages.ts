@@ -2,7 +2,6 @@ import type { OutputFile, SiteConfig } from "../../documents/published.ts";
 import { channelPath } from "../../documents/site-paths.ts";
 import { hasPackages, memberOf, offeredIn } from "../../selection/channels.ts";
 import { page, pageLayout } from "./page-layout.ts";
-import type { PageModel } from "./page-models.ts";
 import type { PagePieces } from "./page-pieces.ts";
 import { repositoriesOf, repositoryViews } from "./repositories.ts";
 import type { Templates } from "./templates.ts";
@@ -20,36 +19,28 @@ export const channelPages = (
 ): OutputFile[] =>
   config.channels.map((name) => {
     const path = `${channelPage(name)}index.html`;
-    const title = `Channel ${name}`;
-    return page(path, "channel", templates, () => ({
-      layout: pageLayout(path, { title }, config, templates),
-      ...modelOf(name, pieces, config),
-    }));
+    return page(path, "channel", templates, () => {
+      const live = pieces.filter(hasPackages);
+      const [newest] = offeredIn(live, name);
+      const releases = live.flatMap(({ version, date, channels }) => {
+        const member = memberOf({ channels }, name);
+        if (!member) return [];
+        const [promoted, halted] = [member.promoted?.slice(0, 10) ?? "", member.halt?.reason ?? ""];
+        return [{ version, date, href: `../../${version}/`, promoted, halted }];
+      });
+      const repositories = repositoriesOf(config).filter(({ channel }) => channel === name);
+      return {
+        layout: pageLayout(path, { title: `Channel ${name}` }, config, templates),
+        name,
+        isDefault: name === config.channels[0],
+        json: `../../../${channelPath(name)}`,
+        newest: newest
+          ? { version: newest.version, date: newest.date, href: `../../${newest.version}/` }
+          : null,
+        repositories: repositoryViews(repositories, newest ? newest.slices.offers().flat() : []),
+        releases: releases.slice(0, maxReleases),
+        more: Math.max(releases.length - maxReleases, 0),
+        all: "../../",
+      };
+    });
   });
-
-function modelOf(
-  name: string,
-  pieces: readonly PagePieces[],
-  config: SiteConfig,
-): Omit<PageModel<"channel">, "layout"> {
-  const live = pieces.filter(hasPackages);
-  const [newest] = offeredIn(live, name);
-  const releases = live.flatMap((release) => {
-    const { version, date } = release;
-    const member = memberOf(release, name);
-    if (!member) return [];
-    const [promoted, halted] = [member.promoted?.slice(0, 10) ?? "", member.halt?.reason ?? ""];
-    return [{ version, date, href: `../../${version}/`, promoted, halted }];
-  });
-  const repositories = repositoriesOf(config).filter(({ channel }) => channel === name);
-  return {
-    name,
-    isDefault: name === config.channels[0],
-    json: `../../../${channelPath(name)}`,
-    newest: newest ? { version: newest.version, date: newest.date, href: `../../${newest.version}/` } : null,
-    repositories: repositoryViews(repositories, newest ? newest.slices.offers().flat() : []),
-    releases: releases.slice(0, maxReleases),
-    more: Math.max(releases.length - maxReleases, 0),
-    all: "../../",
-  };
-}

@@ -38,6 +38,10 @@ interface ListDates {
 
 const day = 24 * 3_600_000;
 const listPath = packslipPath(undefined, "sigstore");
+const unsignedList = packslipPath(undefined, "unsigned");
+
+const unsignedIn = (files: object): string[] =>
+  Object.keys(files).filter((path) => path.endsWith("/packslip.unsigned.json"));
 
 /** Signs the statements of a build. The list is kept for half of its time while nothing changes. */
 export async function signPackslip(
@@ -47,14 +51,10 @@ export async function signPackslip(
 ): Promise<SignedFile[]> {
   const { publicKey } = signer;
   const files: SignedFile[] = [{ path: packslipKeyPath, bytes: bytesOf(packslipKey(publicKey).text) }];
-  const releases = Object.keys(build.files).filter((path) =>
-    /^releases\/.+\/packslip\.unsigned\.json$/.test(path),
-  );
-  for (const path of releases)
+  for (const path of unsignedIn(build.files).filter((each) => each !== unsignedList))
     files.push({ path: signedPath(path), bytes: await bundle(signer, completed(read(path), publicKey)) });
   const digests = new Map(files.map(({ path, bytes }) => [path, sha256(bytes)]));
-  const unsigned = read(packslipPath(undefined, "unsigned"));
-  const complete = (dates: ListDates) => completed(unsigned, publicKey, digests, dates);
+  const complete = (dates: ListDates) => completed(read(unsignedList), publicKey, digests, dates);
   const known = (await earlier(listPath)).flatMap((bytes) => {
     const payload = signedPayload(bytes, publicKey);
     return payload === undefined ? [] : [{ bytes, payload, dates: datesIn(payload) }];
@@ -112,7 +112,7 @@ async function bundle(signer: Signer, statement: object): Promise<Uint8Array> {
     JSON.stringify({
       mediaType: "application/vnd.dev.sigstore.bundle.v0.3+json",
       verificationMaterial: { publicKey: { hint: hash("sha256", der, "base64") } },
-      dsseEnvelope: JSON.parse(await envelope(signer, statement)),
+      dsseEnvelope: await envelope(signer, statement),
     }),
   );
 }
@@ -133,7 +133,7 @@ const publishAgain = "; sign and publish again";
 
 /** Verifies the statements of packslip with the key that the site offers. */
 export async function packslipFaults({ listed, read, now }: FeedsToVerify): Promise<FeedFault[]> {
-  const unsigned = Object.keys(listed).filter((path) => /(?:^|\/)packslip\.unsigned\.json$/.test(path));
+  const unsigned = unsignedIn(listed);
   if (unsigned.length === 0) return [];
   const offered = new TextDecoder().decode(await read(packslipKeyPath));
   const publicKey = parsePackslipKey(offered)?.publicKey;
