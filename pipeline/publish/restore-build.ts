@@ -31,7 +31,7 @@ export interface RestoreRequest {
   hint: string;
 }
 
-/** What a stored build offers. */
+/** Records and channels that a stored build offers. */
 interface StoredOffers {
   list: ListedRecord[];
   /** undefined: it has no channels, so that the default one offers each release. */
