@@ -22,6 +22,7 @@ export const hashing = {
   twoInParallel: "xargs -P2 -n1 relcat ingest, 2 files",
   opensslTwo: "xargs -P2 -n1 openssl dgst -sha256, 2 files",
   twelve: "relcat ingest, 12 files",
+  twelveOnOneCore: "taskset -c 0 relcat ingest, 12 files",
   opensslTwelve: "xargs -P2 -n1 openssl dgst -sha256, 12 files",
 } as const;
 
@@ -55,6 +56,7 @@ export function hashingGroup(relcat: string, work: string, size = 2 ** 30): Grou
       entry(hashing.twoInParallel, ...inParallel(files, ...ingest)),
       entry(hashing.opensslTwo, ...inParallel(files, "openssl", "dgst", "-sha256")),
       entry(hashing.twelve, ...ingest, ...twelve),
+      entry(hashing.twelveOnOneCore, "taskset", "-c", "0", ...ingest, ...twelve),
       entry(hashing.opensslTwelve, ...inParallel(twelve, "openssl", "dgst", "-sha256")),
     ],
   };

@@ -1,7 +1,7 @@
 import { hashing } from "../build/hashing.ts";
 import type { Aim, Figure } from "../build/outcomes.ts";
 import { image } from "./image.ts";
-import { type Kind, largeTitle, ours, smallTitle, stock } from "./packages.ts";
+import { huge, type Kind, largeTitle, ours, smallTitle, stock } from "./packages.ts";
 
 const unpacking =
   "The tool hashes the file as it is; relcat unpacks it too and looks through every file inside, and nearly all of its time is that.";
@@ -56,6 +56,15 @@ export const aims: readonly Aim[] = [
       "The tool verifies one signature, relcat also those of the programs in the cabinets, which it unpacks.",
     ],
   ]),
+  ...huge.inspected.map(
+    (name): Aim => ({
+      work: name,
+      of: [huge.title, name],
+      against: [huge.title, huge.hash],
+      most: 1.3,
+      because: unpacking,
+    }),
+  ),
   hash(hashing.one, hashing.opensslOne, 1.05, starting),
   hash(hashing.two, hashing.opensslTwo, 1.15, starting),
   hash(hashing.twelve, hashing.opensslTwelve, 1.15, starting),

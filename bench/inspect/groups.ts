@@ -1,8 +1,8 @@
 import { hashingGroup } from "../build/hashing.ts";
 import type { Group } from "../build/rounds.ts";
 import { type Image, imageGroup, makeImage } from "./image.ts";
-import { makeLarge } from "./large.ts";
-import { kinds, type Lot, largeLot, packagesGroup, smallLot } from "./packages.ts";
+import { makeHuge, makeLarge } from "./large.ts";
+import { hugeGroup, kinds, type Lot, largeLot, packagesGroup, smallLot } from "./packages.ts";
 import { makeTrust } from "./trust.ts";
 
 /** How much is inspected. */
@@ -45,6 +45,7 @@ export async function inspectionGroups(
   const image = makeImage(relcat, work, 4 * size);
   const groups = [
     ...lots.map((lot) => packagesGroup(lot, relcat, trust, work)),
+    hugeGroup(await makeHuge(work), relcat, work),
     hashingGroup(relcat, work, size),
     imageGroup(image, work),
   ];

@@ -1,3 +1,4 @@
+import { createCipheriv } from "node:crypto";
 import {
   appendFileSync,
   closeSync,
@@ -6,6 +7,7 @@ import {
   mkdirSync,
   openSync,
   readSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -55,6 +57,41 @@ export async function makeLarge(work: string, size: number): Promise<string> {
   }
   await execa("gpgconf", ["--homedir", signer.home, "--kill", "all"]);
   await makeInstaller(folder, program);
+  writeFileSync(made, "");
+  return folder;
+}
+
+/** Of the content; half of it compresses as programs do, so that a package has 200 MB. */
+const hugeContent = 300 << 20;
+
+/**
+ * Packages of about 200 MB, unsigned; those of an earlier run are taken.
+ * @returns a folder with agent-gzip.deb, agent-zstd.deb, agent-gzip.rpm and agent-zstd.rpm
+ */
+export async function makeHuge(work: string): Promise<string> {
+  const folder = join(work, "huge");
+  const made = join(folder, "made");
+  if (existsSync(made)) return folder;
+  rmSync(folder, { recursive: true, force: true });
+  const tree = join(folder, "tree");
+  mkdirSync(join(tree, "usr/bin"), { recursive: true });
+  const path = join(tree, "usr/bin/agent");
+  const program = writeProgram(path, hugeContent);
+  const cipher = createCipheriv("aes-128-ctr", Buffer.alloc(16), Buffer.alloc(16));
+  for (let at = 0; at < hugeContent; at += 2 << 20)
+    program.set(cipher.update(program.subarray(at, at + (1 << 20))), at);
+  writeFileSync(path, program);
+  for (const [compression, payload] of [
+    ["gzip", "w6.gzdio"],
+    ["zstd", "w3.zstdio"],
+  ] as const) {
+    const rpm = await rpmbuild(join(folder, `rpm-${compression}`), tree, payload);
+    renameSync(rpm, join(folder, `agent-${compression}.rpm`));
+    await dpkgDeb(join(folder, `agent-${compression}`), tree, compression);
+    for (const name of [`rpm-${compression}`, `agent-${compression}`])
+      rmSync(join(folder, name), { recursive: true });
+  }
+  rmSync(tree, { recursive: true });
   writeFileSync(made, "");
   return folder;
 }

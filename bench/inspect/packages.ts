@@ -46,6 +46,32 @@ export function largeLot(work: string, kind: Kind, large: string): Lot {
   );
 }
 
+export const huge = {
+  title: "A package of 200 MB",
+  hash: "openssl dgst -sha256, agent-gzip.deb",
+  inspected: ["agent-gzip.deb", "agent-zstd.deb", "agent-gzip.rpm", "agent-zstd.rpm"].map(
+    (file) => `${ours}, ${file}`,
+  ),
+} as const;
+
+/** @param folder of the packages */
+export function hugeGroup(folder: string, relcat: string, work: string): Group {
+  const env = { NODE_COMPILE_CACHE: undefined };
+  const entry = (name: string, ...argv: [string, ...string[]]) =>
+    repeated(
+      name,
+      { argv: [...argv, name.slice(name.lastIndexOf(" ") + 1)], cwd: folder, env },
+      join(work, "outs"),
+    );
+  return {
+    title: huge.title,
+    entries: [
+      entry(huge.hash, "openssl", "dgst", "-sha256"),
+      ...huge.inspected.map((name) => entry(name, process.execPath, relcat, "inspect")),
+    ],
+  };
+}
+
 function lotOf(
   work: string,
   named: Pick<Lot, "kind" | "title">,
