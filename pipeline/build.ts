@@ -40,7 +40,7 @@ export async function buildSite(request: BuildRequest, journal: Journal): Promis
   const target = openSiteFolder(out, clock, siblings);
   try {
     const building = { catalog, site, target, journal };
-    target.render(site.constants());
+    await target.render(site.constants());
     const releases: RenderedRelease[] = [];
     for (const [index, files] of catalog.releases.entries()) {
       const inFeeds = isInFeeds(index, catalog.releases.length);
@@ -57,8 +57,8 @@ export async function buildSite(request: BuildRequest, journal: Journal): Promis
 
     for (const group of site.acrossReleases(releases)) {
       const kept = journal.group(group.name, group.key);
-      if (kept) target.keep(kept);
-      else target.render(group);
+      if (kept) await target.keep(kept);
+      else await target.render(group);
     }
     const head = {
       base_url: config.baseUrl,
@@ -93,7 +93,7 @@ async function addRelease(
   const kept = await journal.release(input);
   if (kept) {
     const identified = catalog.identify(kept.read);
-    target.keep(kept.group);
+    await target.keep(kept.group);
     return rendered(identified, kept.key, building);
   }
   const { contents, keyOf } = await journal.read(input);
@@ -104,7 +104,7 @@ async function addRelease(
   // After an error nothing more is rendered, but every release is still checked.
   if (catalog.isSound(read)) {
     const { group, slices } = site.release(identified, key, inFeeds);
-    target.render(group);
+    await target.render(group);
     storeSlices(journal.slices, key, slices);
     journal.noteRelease({ key, hasNewIds, read: outlineOf(read) });
   }

@@ -62,7 +62,7 @@ async function started(
 ): Promise<Contender> {
   port++;
   const children = commands.map(([script = "", ...args]) =>
-    // As docs/controller.md advises for less memory.
+    // docs/controller.md advises this flag, which saves memory.
     spawn(
       process.execPath,
       ["--max-semi-space-size=8", join(import.meta.dirname, script), ...args, `${port}`],

@@ -61,11 +61,11 @@ export async function makeLarge(work: string, size: number): Promise<string> {
   return folder;
 }
 
-/** Of the content; half of it compresses as programs do, so that a package has 200 MB. */
+/** Bytes of the content. Half of it compresses as programs do, so that a package has 200 MB. */
 const hugeContent = 300 << 20;
 
 /**
- * Packages of about 200 MB, unsigned; those of an earlier run are taken.
+ * Packages of about 200 MB, unsigned; those of an earlier run are reused.
  * @returns a folder with agent-gzip.deb, agent-zstd.deb, agent-gzip.rpm and agent-zstd.rpm
  */
 export async function makeHuge(work: string): Promise<string> {

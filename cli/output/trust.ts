@@ -37,7 +37,7 @@ export const trustOpenpgp = document("A key of package repositories, with --open
 
 const packslipKey = {
   key_id: text("Id of the key, as minisign prints it."),
-  public: text("The public key, as mise takes it."),
+  public: text("The public key, in the form that mise expects."),
 };
 
 export const trustPackslip = document("The key of the feed packslip, with --packslip.", {

@@ -98,7 +98,7 @@ function startHash(): PassHash {
       return digest;
     },
     end() {
-      if (isUsed) void hash.digest().then(hash.end);
+      if (isUsed) hash.digest().then(hash.end, () => started--);
       else idle.push(hash);
     },
   };

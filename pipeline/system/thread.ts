@@ -2,8 +2,9 @@ import { Worker } from "node:worker_threads";
 
 /** A worker thread that answers one job after another. It keeps the process alive only while it works. */
 export interface Thread {
-  /** @throws Error as the job threw it, with its code */
+  /** @throws Error as the job threw it, with its code; or that the thread has ended */
   ask(job: unknown): Promise<unknown>;
+  hasEnded(): boolean;
 }
 
 /**
@@ -14,19 +15,27 @@ export interface Thread {
 export function startThread(program: string): Thread {
   const worker = new Worker(`${program}${loop}`, { eval: true, execArgv: [] });
   const waiting: { resolve(answer: unknown): void; reject(error: Error): void }[] = [];
+  let ended: Error | undefined;
+  const end = (error: Error) => {
+    ended ??= error;
+    for (const job of waiting.splice(0)) job.reject(ended);
+  };
   worker.on("message", ({ answer, failure }) => {
     const job = waiting.shift();
     if (waiting.length === 0) worker.unref();
     if (failure) job?.reject(Object.assign(new Error(failure.message), failure));
     else job?.resolve(answer);
   });
-  worker.on("error", (error: Error) => {
-    for (const job of waiting.splice(0)) job.reject(error);
-  });
+  worker.on("error", end);
+  worker.on("exit", (code) => end(new Error(`a thread of relcat's ended with exit code ${code}`)));
+  // After the listeners, because one for messages keeps the process alive.
+  worker.unref();
   return {
-    ask(job) {
-      worker.ref();
+    hasEnded: () => ended !== undefined,
+    async ask(job) {
+      if (ended) throw ended;
       worker.postMessage(job);
+      worker.ref();
       return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
     },
   };
@@ -41,9 +50,9 @@ parentPort.on("message", (job) => {
     await previous;
     try {
       parentPort.postMessage({ answer: await answer(job) });
-    } catch (error) {
+    } catch ({ message, code, syscall, path }) {
       // A copy of an error has no code.
-      parentPort.postMessage({ failure: { ...error, message: error.message } });
+      parentPort.postMessage({ failure: { message, code, syscall, path } });
     }
   })();
 });

@@ -7,6 +7,7 @@ import { refuseExposed } from "./exposed-keys.ts";
 import { packslipKey, parsePackslipKey } from "./feeds/packslip.ts";
 import type { Signer } from "./keys.ts";
 import type { SignedRoot } from "./metadata.ts";
+import { keysOf } from "./renewal.ts";
 import { newKeyPem, openSigner, signerOfPem } from "./stores/signer.ts";
 import { trustFolder, writeKeys } from "./stores/trust-folder.ts";
 
@@ -61,7 +62,8 @@ export function openPackslipSigner(
   const signer = openSigner(trust, environment, "packslip");
   const untrusted = (what: string, hint: string) =>
     failure("key-untrusted", `${signer.place} is ${what}`, hint);
-  if (Object.hasOwn(root.metadata.signed.keys, signer.id))
+  const { root: roots, targets, online } = keysOf(root.metadata.signed);
+  if ([...roots.keys, targets, online].some((key) => Buffer.compare(key, signer.publicKey) === 0))
     throw untrusted("a key of the TUF metadata too", `${create}, and sign with that one.`);
   if (packslipKey(signer.publicKey).text !== new TextDecoder().decode(pinned))
     throw untrusted(`not the private half of ${file}`, "Sign with the key that users have pinned.");

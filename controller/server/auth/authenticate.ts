@@ -15,7 +15,7 @@ import { at } from "../call.ts";
 import type { Controller } from "../controller.ts";
 import { digestOf, isSameDigest } from "../secrets.ts";
 import { deviceText } from "../store/device-text.ts";
-import { together } from "../store/group.ts";
+import { batched } from "../store/group.ts";
 import { itemsOf, prepared, rowAsText, rowsAsText, valuesOf } from "../store/prepared.ts";
 import type { Database, DatabaseKind, KeyRow, UserRow } from "../store/schema.ts";
 import { readCredentials } from "./credentials.ts";
@@ -183,21 +183,21 @@ type UserColumns = Omit<UserRow, "ordinal" | "id" | "name" | "password" | "creat
 };
 
 /** The id of a key, and that of the device that its request asks for. */
-type Asked = readonly [key: string, device: string | null];
+type KeyQuery = readonly [key: string, device: string | null];
 
-const readers = new WeakMap<Database, ReturnType<typeof together<Asked, Found>>>();
+const readers = new WeakMap<Database, ReturnType<typeof batched<KeyQuery, KeyResult>>>();
 
 function readerOf(database: Database) {
-  const reader = readers.get(database) ?? together((asked) => readKeys(database, asked));
+  const reader = readers.get(database) ?? batched((asked) => readKeys(database, asked));
   readers.set(database, reader);
   return reader;
 }
 
-const readKeys = ({ read }: Database, asked: readonly Asked[]): Promise<Found[]> =>
+const readKeys = ({ read }: Database, asked: readonly KeyQuery[]): Promise<KeyResult[]> =>
   keysAndDevices(read, JSON.stringify(asked.map((each, index) => [...each, index])));
 
 /** JSON texts. */
-interface Found {
+interface KeyResult {
   key: string | null;
   device: string | null;
 }
@@ -205,7 +205,7 @@ interface Found {
 const keysAndDevices = prepared(({ kind }, asked: string) => {
   const [key, device, index] = [0, 1, 2].map((place) => sql`items.value ->> ${sql.lit(place)}`);
   const owned = sql`keys left join users on users.id = keys.owner where keys.id = (${key})`;
-  return sql<Found>`select ${rowAsText(kind, [...keyColumns, ...userColumns], owned)} as key, ${deviceText(kind, sql`(${device})`)} as device
+  return sql<KeyResult>`select ${rowAsText(kind, [...keyColumns, ...userColumns], owned)} as key, ${deviceText(kind, sql`(${device})`)} as device
     from ${itemsOf(kind, asked)} order by cast(${index} as integer)`;
 });
 

@@ -121,10 +121,10 @@ export function queue(): <T>(work: () => Promise<T>) => Promise<T> {
 }
 
 /**
- * Questions that arrive in one round of the event loop share one statement: each costs as much as the rest of a request.
+ * Questions that arrive in one round of the event loop share one statement, because a statement costs as much as the rest of a request.
  * @param read returns the answers in the order of the questions
  */
-export function together<Question, Reply>(
+export function batched<Question, Reply>(
   read: (questions: readonly Question[]) => Promise<readonly Reply[]>,
 ): (question: Question) => Promise<Reply> {
   let group: { questions: Question[]; replies: Promise<readonly Reply[]> } | undefined;

@@ -33,17 +33,18 @@ const compressors = {
 const options = {
   gz: (level) => ({ level }),
   br: (level, size) => ({ params: { ${BROTLI_PARAM_QUALITY}: level, ${BROTLI_PARAM_SIZE_HINT}: size } }),
-  zst: (level) => ({ params: { ${ZSTD_c_compressionLevel}: level } }),
+  zst: (level, size) => ({ pledgedSrcSize: size, params: { ${ZSTD_c_compressionLevel}: level } }),
 };
 const levels = ${JSON.stringify({ whole: levels, large: largeLevels })};
 Buffer.poolSize = 0; // Memory of the pool cannot be freed.
-const buffer = new Uint8Array(${singleCallLimit});
-function read(file) {
+const buffer = new Uint8Array(${singleCallLimit + 1});
+function read(file, size) {
   const descriptor = fs.openSync(file, "r");
   try {
     let length = 0;
     for (let count = -1; count !== 0; length += count)
       count = fs.readSync(descriptor, buffer, length, buffer.length - length);
+    if (length !== size) throw new Error("the file changed while it was read");
     return buffer.subarray(0, length);
   } finally {
     fs.closeSync(descriptor);
@@ -54,13 +55,13 @@ async function answer({ file, temporary, encoding }) {
   const { size } = fs.statSync(file);
   if (size > ${singleCallLimit}) {
     const large = { ...options[encoding](levels.large[encoding], size), chunkSize: ${1 << 20} };
-    await pipeline(fs.createReadStream(file), zlib[stream](large), fs.createWriteStream(temporary));
+    await pipeline(fs.createReadStream(file, { highWaterMark: ${1 << 20} }), zlib[stream](large), fs.createWriteStream(temporary));
     return;
   }
   const chunkSize = Math.max(size, 64);
-  const compressed = zlib[whole](read(file), { ...options[encoding](levels.whole[encoding], size), chunkSize });
+  const compressed = zlib[whole](read(file, size), { ...options[encoding](levels.whole[encoding], size), chunkSize });
   fs.writeFileSync(temporary, compressed);
-  compressed.buffer.transfer(0); // Frees it; a garbage collection would come 70 MB later.
+  compressed.buffer.transfer(0); // Frees the memory at once. Otherwise 70 MB accumulate before a garbage collection.
 }
 `;
 
@@ -68,7 +69,7 @@ let thread: Thread | undefined;
 
 /** Compresses one file after another in a thread, while this one renders other files. */
 export async function compressFile(file: string, temporary: string, encoding: Encoding): Promise<void> {
-  thread ??= startThread(program);
+  if (!thread || thread.hasEnded()) thread = startThread(program);
   await thread.ask({ file, temporary, encoding });
 }
 

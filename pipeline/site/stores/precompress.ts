@@ -1,5 +1,6 @@
 import { copyFileSync, constants as copying } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as otherEvents } from "node:timers/promises";
 import { feedPath } from "../../documents/feeds/paths.ts";
 import { encodings as allEncodings, type Encoding } from "../../documents/hosting.ts";
 import { hasSameTime, type MadeFile, type StatData } from "../../journal/file-stats.ts";
@@ -9,6 +10,9 @@ import { decodesTo, hasTimeOf, placeSibling, removeSibling } from "./siblings.ts
 
 /** Smallest size in bytes. Compressing a smaller file saves no network packet. */
 const smallest = 8192;
+
+/** Files that may wait for the thread: enough to keep it busy while the main thread renders a large file. */
+const maxInProgress = 64;
 
 const compressible = /\.(?:json|html|css|js|svg|atom|md|txt)$|(?:^|\/)SHA256SUMS$/;
 
@@ -45,7 +49,7 @@ export function placeEncoded(
   placeSibling(folder, path, encoding, own);
 }
 
-/** Compresses files in other threads while the caller renders more. */
+/** Compresses files in another thread while the caller renders more. */
 export interface Encoder {
   /** Starts to compress a file into the siblings that it needs. @param file path of its bytes */
   encode(
@@ -53,6 +57,8 @@ export interface Encoder {
     file: string,
     encodings: Iterable<Encoding>,
   ): EncodedSibling[];
+  /** Handles other events, such as Ctrl-C, then waits until another file may start. */
+  room(): Promise<void>;
   /** Waits for all files. @throws RelcatError file-access */
   finish(): Promise<void>;
   /**
@@ -87,6 +93,10 @@ export function encoder(work: string): Encoder {
         if (isShared) large.set(name, temporary);
         return { encoding, temporary, isShared };
       }),
+    async room() {
+      await otherEvents();
+      while (inProgress.size > maxInProgress) await Promise.race(inProgress);
+    },
     async finish() {
       await Promise.all(inProgress);
       if (failures.length > 0) throw failures[0];

@@ -65,9 +65,9 @@ export interface RenderedGroup {
 
 export interface Rendering {
   file(file: OutputFile): RenderedFile;
-  group(group: OutputGroup): RenderedGroup;
+  group(group: OutputGroup): Promise<RenderedGroup>;
   /** A group whose files in place are unchanged since an earlier build. */
-  kept(group: MadeGroup): RenderedGroup;
+  kept(group: MadeGroup): Promise<RenderedGroup>;
 }
 
 /** Writes files into a temporary folder; a file whose bytes equal the one in place is discarded. */
@@ -105,11 +105,12 @@ export function rendering(
     utimesSync(temporary, time, time);
     return same;
   };
-  const encoded = (file: RenderedFile): RenderedFile => {
+  const encoded = async (file: RenderedFile): Promise<RenderedFile> => {
     if (!hasSiblings(file)) return file;
     const { path, temporary } = file;
     const kept = temporary === undefined ? siblingsInPlace(folder, file, options) : new Map();
     const missing = [...options.encodings].filter((encoding) => !kept.has(encoding));
+    await encoder.room();
     const siblings = encoder.encode(file, temporary ?? inPlace(path), missing);
     return { ...file, siblings, siblingsInPlace: kept };
   };
@@ -124,16 +125,18 @@ export function rendering(
   };
   return {
     file: (file) => render(file),
-    group({ name, key, files }) {
+    async group({ name, key, files }) {
       const byPath = new Map<string, RenderedFile>();
       for (const file of files) {
         const same = file.sameAs === undefined ? undefined : byPath.get(file.sameAs);
-        byPath.set(file.path, encoded(render(file, same)));
+        byPath.set(file.path, await encoded(render(file, same)));
       }
       return { name, key, files: [...byPath.values()] };
     },
-    kept({ name, key, files }) {
-      const kept = files.map((file) => encoded({ ...withoutSiblings, ...file, temporary: undefined }));
+    async kept({ name, key, files }) {
+      const kept: RenderedFile[] = [];
+      for (const file of files)
+        kept.push(await encoded({ ...withoutSiblings, ...file, temporary: undefined }));
       return { name, key, files: kept };
     },
   };

@@ -33,9 +33,9 @@ export interface SiteFolder {
   /** Folder for temporary files of the build. */
   work: string;
   /** Renders a group's files into the temporary folder. */
-  render(group: OutputGroup): void;
+  render(group: OutputGroup): Promise<void>;
   /** Keeps an unchanged group of an earlier build. */
-  keep(group: MadeGroup): void;
+  keep(group: MadeGroup): Promise<void>;
   /**
    * Moves all files into place in the order in which they were rendered, then removes files that this build
    * no longer generates.
@@ -74,11 +74,11 @@ export function openSiteFolder(folder: string, now: number, siblings: SiblingOpt
   let state: "rendering" | "placing" | "finished" = "rendering";
   return {
     work,
-    render(group) {
-      rendered.push(render.group(group));
+    async render(group) {
+      rendered.push(await render.group(group));
     },
-    keep(group) {
-      rendered.push(render.kept(group));
+    async keep(group) {
+      rendered.push(await render.kept(group));
     },
     async place(buildDocument) {
       await encoding.finish();
