@@ -1,7 +1,8 @@
+import { join } from "node:path";
 import { hashingGroup } from "../build/hashing.ts";
 import type { Group } from "../build/rounds.ts";
 import { type Image, imageGroup, makeImage } from "./image.ts";
-import { makeHuge, makeLarge } from "./large.ts";
+import { makeLarge } from "./large.ts";
 import { hugeGroup, kinds, type Lot, largeLot, packagesGroup, smallLot } from "./packages.ts";
 import { makeTrust } from "./trust.ts";
 
@@ -39,13 +40,13 @@ export async function inspectionGroups(
   { copies, mebibytes }: Sizes,
 ): Promise<{ groups: Group[]; lots: Lot[]; image: Image }> {
   const size = mebibytes * 2 ** 20;
-  const large = await makeLarge(work, size / 32);
+  const large = await makeLarge(work, size / 32, Math.ceil(size * 0.3));
   const trust = await makeTrust(work, large);
   const lots = kinds.flatMap((kind) => [smallLot(work, kind, copies), largeLot(work, kind, large)]);
   const image = makeImage(relcat, work, 4 * size);
   const groups = [
     ...lots.map((lot) => packagesGroup(lot, relcat, trust, work)),
-    hugeGroup(await makeHuge(work), relcat, work),
+    hugeGroup(join(large, "huge"), relcat, trust, work),
     hashingGroup(relcat, work, size),
     imageGroup(image, work),
   ];

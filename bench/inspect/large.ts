@@ -7,7 +7,6 @@ import {
   mkdirSync,
   openSync,
   readSync,
-  renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -38,10 +37,11 @@ function writeProgram(path: string, size: number): Buffer {
 /**
  * Packages of one program, made and signed with the tools of Debian; those of an earlier run are taken.
  * @param size of the program, in bytes
+ * @param hugeSize of the content of those in the folder `huge`
  * @returns a folder with them, and with the certificates of who signed: builder.gpg, builder.asc and authority.pem
  */
-export async function makeLarge(work: string, size: number): Promise<string> {
-  const folder = join(work, `large-${size}`);
+export async function makeLarge(work: string, size: number, hugeSize: number): Promise<string> {
+  const folder = join(work, `large-${size}-${hugeSize}`);
   const made = join(folder, "made");
   if (existsSync(made)) return folder;
   rmSync(folder, { recursive: true, force: true });
@@ -55,45 +55,36 @@ export async function makeLarge(work: string, size: number): Promise<string> {
     await makeRpm(folder, tree, compression, signer);
     await makeDeb(folder, tree, compression, signer);
   }
+  await makeHuge(join(folder, "huge"), hugeSize, signer);
   await execa("gpgconf", ["--homedir", signer.home, "--kill", "all"]);
   await makeInstaller(folder, program);
   writeFileSync(made, "");
   return folder;
 }
 
-/** Bytes of the content. Half of it compresses as programs do, so that a package has 200 MB. */
-const hugeContent = 300 << 20;
-
 /**
- * Packages of about 200 MB, unsigned; those of an earlier run are reused.
- * @returns a folder with agent-gzip.deb, agent-zstd.deb, agent-gzip.rpm and agent-zstd.rpm
+ * Packages that are much larger, with zstd and gzip: agent-gzip.deb, agent-zstd.deb, agent-gzip.rpm and agent-zstd.rpm.
+ * @param size of the content, in bytes. Half of it compresses as programs do, so that 300 MiB become 200 MB.
  */
-export async function makeHuge(work: string): Promise<string> {
-  const folder = join(work, "huge");
-  const made = join(folder, "made");
-  if (existsSync(made)) return folder;
-  rmSync(folder, { recursive: true, force: true });
+async function makeHuge(folder: string, size: number, signer: Signer): Promise<void> {
   const tree = join(folder, "tree");
   mkdirSync(join(tree, "usr/bin"), { recursive: true });
   const path = join(tree, "usr/bin/agent");
-  const program = writeProgram(path, hugeContent);
+  const program = writeProgram(path, size);
   const cipher = createCipheriv("aes-128-ctr", Buffer.alloc(16), Buffer.alloc(16));
-  for (let at = 0; at < hugeContent; at += 2 << 20)
+  for (let at = 0; at < size; at += 2 << 20)
     program.set(cipher.update(program.subarray(at, at + (1 << 20))), at);
   writeFileSync(path, program);
   for (const [compression, payload] of [
     ["gzip", "w6.gzdio"],
     ["zstd", "w3.zstdio"],
   ] as const) {
-    const rpm = await rpmbuild(join(folder, `rpm-${compression}`), tree, payload);
-    renameSync(rpm, join(folder, `agent-${compression}.rpm`));
-    await dpkgDeb(join(folder, `agent-${compression}`), tree, compression);
-    for (const name of [`rpm-${compression}`, `agent-${compression}`])
-      rmSync(join(folder, name), { recursive: true });
+    await makeRpm(folder, tree, compression, signer, payload);
+    await makeDeb(folder, tree, compression, signer);
+    for (const made of [`rpm-${compression}`, `agent-${compression}`])
+      rmSync(join(folder, made), { recursive: true });
   }
   rmSync(tree, { recursive: true });
-  writeFileSync(made, "");
-  return folder;
 }
 
 type Compression = "gzip" | "xz" | "zstd";
@@ -106,8 +97,9 @@ async function makeRpm(
   tree: string,
   compression: Compression,
   signer: Signer,
+  payload = payloads[compression],
 ): Promise<void> {
-  const path = await rpmbuild(join(folder, `rpm-${compression}`), tree, payloads[compression]);
+  const path = await rpmbuild(join(folder, `rpm-${compression}`), tree, payload);
   await rpmsign(path, signer);
   copyFileSync(path, join(folder, `agent-${compression}.rpm`));
 }

@@ -44,7 +44,7 @@ describe.skipIf(lacking(debianPackages) !== undefined)(
     test("has a table for each kind of package, for hashing and for an image", () => {
       const titles = [...text.matchAll(/^## (.*)$/gm)].map(([, title]) => title);
       expect(titles).toEqual(["Aims", ...results.keys(), "What is inspected"]);
-      expect(results.size).toBe(8);
+      expect(results.size).toBe(9);
       expect(text).toMatch(/^\| relcat inspect \| \d+\.\d{3} \| \d+\.\d{3} \| \d+ \| \d+\.\d\d \|$/m);
     });
 
