@@ -61,7 +61,7 @@ async function answer({ file, temporary, encoding }) {
   const chunkSize = Math.max(size, 64);
   const compressed = zlib[whole](read(file, size), { ...options[encoding](levels.whole[encoding], size), chunkSize });
   fs.writeFileSync(temporary, compressed);
-  compressed.buffer.transfer(0); // Frees the memory at once. Otherwise 70 MB accumulate before a garbage collection.
+  compressed.buffer.transfer(0); // Frees the memory now. Otherwise 70 MB accumulate before a garbage collection.
 }
 `;
 
