@@ -112,9 +112,11 @@ async function makeDeb(
   signer: Signer,
 ): Promise<void> {
   const path = await dpkgDeb(join(folder, `agent-${compression}`), tree, compression);
-  const members = await execa("ar", ["p", path], { encoding: "buffer", maxBuffer: 2 ** 30 });
+  // The last byte of a member or of a signature can be that of a newline.
+  const binary = { encoding: "buffer", stripFinalNewline: false, maxBuffer: 2 ** 30 } as const;
+  const members = await execa("ar", ["p", path], binary);
   const options = ["--homedir", signer.home, "--batch", "--detach-sign"];
-  const signature = await execa("gpg", options, { input: members.stdout, encoding: "buffer" });
+  const signature = await execa("gpg", options, { ...binary, input: members.stdout });
   appendFileSync(path, arMember("_gpgorigin", signature.stdout));
 }
 
