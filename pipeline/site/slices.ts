@@ -11,7 +11,7 @@ import { feedParts } from "./feeds/feeds.ts";
 import { feedEntry } from "./news-feeds.ts";
 import { rowView } from "./pages/artifact-view.ts";
 import { browsableRecord } from "./pages/browsable-json.ts";
-import { offersOf } from "./pages/repositories.ts";
+import { offersOf, repositoriesWith } from "./pages/repositories.ts";
 import type { Templates } from "./pages/templates.ts";
 import { notesHtml } from "./release-notes.ts";
 import { searchSlice } from "./search-index.ts";
@@ -33,7 +33,10 @@ export function slicesOf(
     records: () => packages.map(({ json }) => json),
     rows: () => packages.map((entry) => templates.render("row", { artifact: rowView(entry, path, config) })),
     notes: () => notesHtml(release, config, { base: path }),
-    offers: () => packages.map((entry) => offersOf(entry, release, config)),
+    offers: () => {
+      const repositories = repositoriesWith(release, config);
+      return packages.map((entry) => offersOf(entry, repositories, config));
+    },
     // The browsable list of a month is five folders deep, two below the newest one.
     browsable: () =>
       packages.map(({ record, published }) =>

@@ -2,7 +2,7 @@ import type { PublishedPackage, PublishedRelease, SiteConfig } from "../../docum
 import { shellWord } from "../../project/shell-word.ts";
 import { instanceName } from "./instance-name.ts";
 import type { ArtifactView } from "./models/file-models.ts";
-import { offersOf, repositoriesOf } from "./repositories.ts";
+import { offersOf, repositoriesWith } from "./repositories.ts";
 
 /**
  * The lines that install exactly this artifact from the site's repositories, or import an image into its platform.
@@ -14,8 +14,9 @@ export function installView(
   release: Pick<PublishedRelease, "channels">,
   config: SiteConfig,
 ): ArtifactView["install"] {
-  const offers = offersOf(entry, release, config);
-  const repositories = repositoriesOf(config).flatMap(({ name, setup }) =>
+  const offering = repositoriesWith(release, config);
+  const offers = offersOf(entry, offering, config);
+  const repositories = offering.flatMap(({ name, setup }) =>
     offers.flatMap(({ repository, exact }) =>
       repository === name && exact !== undefined ? [{ name, lines: [...setup, exact].join("\n") }] : [],
     ),

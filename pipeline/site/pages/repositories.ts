@@ -84,17 +84,24 @@ const helmRepository = (folder: string): string => (folder === "" ? "Helm" : `He
 const helmName = (product: string, folder: string): string =>
   feedSlug(folder === "" ? product : `${product}-${folder}`);
 
-/** The repositories that list an artifact, with the commands that install it. @param release which has the artifact */
-export function offersOf(
-  entry: PublishedPackage,
+/** The repositories of the channels that offer a release. */
+export const repositoriesWith = (
   release: Pick<PublishedRelease, "channels">,
   config: SiteConfig,
-): RepositoryOffer[] {
-  const offers = [aptOffers, yumOffers, helmOffers, incusOffers].flatMap((each) => each(entry, config));
-  if (offers.length === 0) return [];
-  const offering = repositoriesOf(config).filter(({ channel }) => isOffered(release, channel));
-  return offers.filter(({ repository }) => offering.some(({ name }) => name === repository));
-}
+): Repository[] => repositoriesOf(config).filter(({ channel }) => isOffered(release, channel));
+
+/**
+ * The commands that install an artifact.
+ * @param repositories those that may list it
+ */
+export const offersOf = (
+  entry: PublishedPackage,
+  repositories: readonly Repository[],
+  config: SiteConfig,
+): RepositoryOffer[] =>
+  [aptOffers, yumOffers, helmOffers, incusOffers]
+    .flatMap((each) => each(entry, config))
+    .filter(({ repository }) => repositories.some(({ name }) => name === repository));
 
 function aptOffers(entry: PublishedPackage, { baseUrl, feeds }: SiteConfig): RepositoryOffer[] {
   const { metadata, record, file } = entry;
