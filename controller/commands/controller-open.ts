@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { answer, type Host, say, sayNext } from "../../cli/terminal/host.ts";
-import { newPassword } from "../../cli/terminal/prompts.ts";
 import { UsageError } from "../../cli/terminal/usage.ts";
 import { shellWord } from "../../cli/terminal/words.ts";
 import { type Code, exitStatus, RelcatError } from "../../shared/errors.ts";
 import { sqliteReason } from "../../shared/sqlite-reasons.ts";
 import { NotReady, type OpenOptions, openController, pepperFile, settings as usual } from "../server/node.ts";
 import { addFirstOwner, userFaults } from "../server/node-host.ts";
+import { newPassword } from "./prompts.ts";
 
 export type Opened = Awaited<ReturnType<typeof openController>>;
 

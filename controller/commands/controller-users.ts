@@ -1,9 +1,9 @@
 import type { OutputDocument } from "../../cli/output/outputs.ts";
 import { table } from "../../cli/terminal/cells.ts";
 import { answer, type Host, say } from "../../cli/terminal/host.ts";
-import { newPassword } from "../../cli/terminal/prompts.ts";
 import { exitStatus, failure } from "../../shared/errors.ts";
 import { type Api, type ControllerPlace, withApi } from "./api.ts";
+import { newPassword } from "./prompts.ts";
 
 export type User = OutputDocument<"controller-user">["user"];
 

@@ -1,10 +1,10 @@
 import { answer, type Host, say, sayNext } from "../../cli/terminal/host.ts";
-import { answered } from "../../cli/terminal/prompts.ts";
 import { UsageError } from "../../cli/terminal/usage.ts";
 import { exitStatus } from "../../shared/errors.ts";
 import { connect, connectAsNobody, type Place } from "./api.ts";
 import { nameOf } from "./controller-users.ts";
 import { forgetSession, keepSession, keptSessions } from "./login-state.ts";
+import { answered } from "./prompts.ts";
 
 interface SignedIn {
   user: { email: string | null; username: string | null; role: string };

@@ -1,5 +1,5 @@
-import type { Host } from "./host.ts";
-import { UsageError } from "./usage.ts";
+import type { Host } from "../../cli/terminal/host.ts";
+import { UsageError } from "../../cli/terminal/usage.ts";
 
 /** A line from the user, or the next line of standard input. */
 export async function answered(what: string, isSecret: boolean, host: Host): Promise<string> {
