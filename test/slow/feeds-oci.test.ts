@@ -5,9 +5,9 @@ import { execa } from "execa";
 import { beforeAll, expect, test } from "vitest";
 import { startOrigin } from "../../service/catalog/node.ts";
 import { startCaddy } from "../site/hosting/homes/caddy.ts";
+import { startNginx } from "../site/hosting/homes/nginx.ts";
 import { afterFile } from "../support/after-file.ts";
 import { pathOf } from "../support/artifacts.ts";
-import { freePort } from "../support/port.ts";
 import { type Project, project } from "../support/project.ts";
 import { temporaryFolder } from "../support/run.ts";
 
@@ -38,10 +38,14 @@ beforeAll(async () => {
   const origin = await startOrigin({ folder, ...address });
   afterFile(() => origin.close());
   hosts.serve = new URL(origin.url).host;
-  hosts.nginx = await startNginx(join(made.folder, "www"));
-  const server = await startCaddy(folder, join(made.folder, "www/hosting"));
-  afterFile(server.stop);
-  hosts.caddy = new URL(server.origin).host;
+  for (const [name, start] of [
+    ["nginx", startNginx],
+    ["caddy", startCaddy],
+  ] as const) {
+    const server = await start(folder, join(made.folder, "www/hosting"));
+    afterFile(server.stop);
+    hosts[name] = new URL(server.origin).host;
+  }
 });
 
 /** Ingests, uploads, cuts and publishes. @param paths a chart, and what belongs to it */
@@ -65,22 +69,6 @@ async function packedChart(version: string): Promise<string> {
   const file = `acme-${version}.tgz`;
   await execa("tar", ["-czf", file, "-C", "chart", "acme"], { cwd: made.folder });
   return file;
-}
-
-async function startNginx(www: string): Promise<string> {
-  const [home, port] = [temporaryFolder(), await freePort()];
-  const configuration = join(www, "hosting/nginx");
-  const maps = readdirSync(configuration).filter((name) => name.endsWith(".map"));
-  const includes = maps.map((name) => `include ${join(configuration, name)};`).join("\n");
-  writeFileSync(
-    join(home, "nginx.conf"),
-    `user root; pid ${home}/nginx.pid; error_log ${home}/error.log; events {}
-http { access_log off; include /etc/nginx/mime.types; ${includes}
-server { listen 127.0.0.1:${port}; root ${www}/current; include ${configuration}/nginx.conf; } }\n`,
-  );
-  await execa("nginx", ["-p", home, "-c", join(home, "nginx.conf")]);
-  afterFile(() => process.kill(Number(readFileSync(join(home, "nginx.pid"), "utf8")), "SIGQUIT"));
-  return `127.0.0.1:${port}`;
 }
 
 const digestOf = (bytes: Uint8Array) => `sha256:${createHash("sha256").update(bytes).digest("hex")}`;

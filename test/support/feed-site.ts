@@ -25,10 +25,16 @@ export interface FeedSite {
   change: ((path: string, bytes: Buffer) => Buffer) | undefined;
 }
 
-/** @param catalog sections of catalog.yaml; a site with `trust` is signed by new keys */
-export async function feedSite(catalog: { trust?: "simple"; [section: string]: unknown }): Promise<FeedSite> {
+/**
+ * @param catalog sections of catalog.yaml; a site with `trust` is signed by new keys
+ * @param base path of the site's address
+ */
+export async function feedSite(
+  catalog: { trust?: "simple"; [section: string]: unknown },
+  base = "/base",
+): Promise<FeedSite> {
   const [front, back] = [await freePort(), await freePort()];
-  const url = `http://127.0.0.1:${front}/base`;
+  const url = `http://127.0.0.1:${front}${base}`;
   const made = project({
     "releases/catalog.yaml": {
       product: "Acme",
@@ -67,9 +73,9 @@ export async function feedSite(catalog: { trust?: "simple"; [section: string]: u
     before: undefined,
     change: undefined,
   };
-  await startNginx(join(made.folder, "www/current"), back);
+  await startNginx(join(made.folder, "www/current"), { port: back, base });
   const server = createServer(async (request, response) => {
-    const path = (request.url ?? "").replace(/^\/base\//, "");
+    const path = (request.url ?? "").slice(`${base}/`.length);
     await site.before?.(path);
     const answer = await fetch(`http://127.0.0.1:${back}${request.url}`);
     const bytes = Buffer.from(await answer.arrayBuffer());
@@ -88,13 +94,16 @@ const secretsIn = (folder: string, names: readonly string[]) => ({
   RELCAT_OPENPGP_KEY: names.map((name) => readFileSync(join(folder, name), "utf8")).join(""),
 });
 
-/** Serves a site at /base/. @param words before the command, such as those of a network */
-export async function startNginx(root: string, port: number, words: readonly string[] = []): Promise<void> {
+/** Serves a site. @param words before the command, such as those of a network */
+export async function startNginx(
+  root: string,
+  { port, base, words = [] }: { port: number; base: string; words?: readonly string[] },
+): Promise<void> {
   const home = temporaryFolder();
   writeFileSync(
     join(home, "nginx.conf"),
     `user root; pid ${home}/nginx.pid; error_log ${home}/error.log; events {}
-http { access_log off; server { listen 127.0.0.1:${port}; location /base/ { alias ${root}/; } } }\n`,
+http { access_log off; server { listen 127.0.0.1:${port}; location ${base}/ { alias ${root}/; } } }\n`,
   );
   const [program = "nginx", ...rest] = [...words, "nginx"];
   await execa(program, [...rest, "-p", home, "-c", join(home, "nginx.conf")]);

@@ -1,8 +1,8 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { execa } from "execa";
-import { temporaryFolder } from "./run.ts";
+import { madeOnce, temporaryFolder } from "./run.ts";
 
 /** A machine of its own: a package manager with its settings, caches, keys and database of packages. */
 export interface YumClient extends Words {
@@ -120,13 +120,12 @@ export function dnfClient({ arch = "x86_64" } = {}): YumClient {
 }
 
 /** zypper and dnf exclude each other as Debian's packages, so zypper is in a folder of its own. */
-export async function zypperRoot(): Promise<string> {
-  const root = join(temporaryFolder(), "zypper");
-  const suite = /^VERSION_CODENAME=(\w+)/m.exec(readFileSync("/etc/os-release", "utf8"))?.[1] ?? "";
-  const packages = "--include=zypper,bash,dash";
-  await execa("mmdebstrap", ["--quiet", "--mode=root", "--variant=extract", packages, suite, root]);
-  return root;
-}
+export const zypperRoot = (): Promise<string> =>
+  madeOnce("zypper", async (folder) => {
+    const suite = /^VERSION_CODENAME=(\w+)/m.exec(readFileSync("/etc/os-release", "utf8"))?.[1] ?? "";
+    const packages = "--include=zypper,bash,dash";
+    await execa("mmdebstrap", ["--quiet", "--mode=root", "--variant=extract", packages, suite, folder]);
+  });
 
 const zypperWords: Words = {
   refresh: ["refresh", "--force"],
@@ -144,9 +143,12 @@ let machines = 0;
 /** @param host the folder of `zypperRoot` */
 export function zypperClient(host: string, { arch = "x86_64" } = {}): YumClient {
   machines += 1;
-  const [inside, settings] = [`/machine-${machines}`, `/zypp-${machines}.conf`];
+  // Other processes use the folder, too.
+  const [inside, settings] = ["machine-", "zypp-"].map((name) => `/${name}${process.pid}-${machines}`) as [
+    string,
+    string,
+  ];
   writeFileSync(join(host, settings), `[main]\narch = ${arch}\n`);
-  rmSync(join(host, inside), { recursive: true, force: true });
   const options = ["--non-interactive", "--gpg-auto-import-keys", "--root", inside];
   const program: Program = {
     repos: "etc/zypp/repos.d",
