@@ -99,12 +99,17 @@ function ambiguous(
   );
 }
 
-/** Explains why no record matches. @param release document of the requested version, if it exists */
+/**
+ * Explains why no record matches.
+ * @param release document of the requested version, if it exists
+ * @param offered versions among which the newest one is chosen; undefined: all
+ */
 export function whyNone(
   { which, packageType, origin }: Wanted,
   release: ReleaseDocument | undefined,
   list: readonly PackageRecord[],
   versions: readonly string[],
+  offered?: ReadonlySet<string>,
 ): RelcatError {
   if (isVersion(which) && !release) {
     const hint = `The newest are ${versions.slice(-5).join(", ")}.`;
@@ -114,12 +119,19 @@ export function whyNone(
   if (gone) return withdrawn(gone, list, origin);
   const here = release
     ? release.packages
-    : list.filter(({ version }) => !isLine(which) || lineOf(version) === which);
+    : list.filter(
+        ({ version }) =>
+          (!isLine(which) || lineOf(version) === which) && (offered === undefined || offered.has(version)),
+      );
   const types = [...new Set(here.map((record) => record.package_type))].sort();
+  const nothing =
+    release || !offered
+      ? `${which} has no files at all.`
+      : `The channel offers no release${isLine(which) ? ` of ${which}` : ""}. Name a version, such as ${versions.at(-1)}.`;
   return failure(
     "artifact-missing",
     `there is no ${packageType} in ${which} that fits`,
-    types.length === 0 ? `${which} has no files at all.` : `There are ${types.join(", ")}.`,
+    types.length === 0 ? nothing : `There are ${types.join(", ")}.`,
   );
 }
 

@@ -99,11 +99,12 @@ async function find(
   const read = async (version: string) =>
     (await readTarget(trusted, `releases/${version}/release.json`)) as ReleaseDocument;
   const list = (await readTarget(trusted, "catalog/index.json")) as PackageRecord[];
-  const record = await chooseRecord(list, wanted, read, await offeredVersions(trusted, wanted.channel));
+  const offered = await offeredVersions(trusted, wanted.channel);
+  const record = await chooseRecord(list, wanted, read, offered);
   if (!record) {
     const versions = await versionsOf(trusted);
     const release = versions.includes(wanted.which) ? await read(wanted.which) : undefined;
-    throw whyNone(wanted, isVersion(wanted.which) ? release : undefined, list, versions);
+    throw whyNone(wanted, isVersion(wanted.which) ? release : undefined, list, versions, offered);
   }
   const release = await read(record.version);
   const own = release.packages.find(({ id }) => id === record.id);

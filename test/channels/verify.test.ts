@@ -12,12 +12,15 @@ import { copyOf, Forger, verify } from "../verify/support.ts";
 // biome-ignore lint/suspicious/noExplicitAny: documents are changed as text
 type Json = any;
 
-/** A signed site: stable offers 26.08.002 and older releases, and has halted 26.09.001; beta offers 26.09.001. */
+/** A signed site: stable offers 26.08.002 and older releases, and has halted 26.09.001; beta offers 26.09.001; edge offers none. */
 let project: SignedProject;
 beforeAll(async () => {
   const now = new Date().toISOString();
   project = await signedProject("simple", now);
-  appendFileSync(join(project.folder, "releases/catalog.yaml"), "channels: { stable: {}, beta: {} }\n");
+  appendFileSync(
+    join(project.folder, "releases/catalog.yaml"),
+    "channels: { stable: {}, beta: {}, edge: {} }\n",
+  );
   for (const args of [
     ["channel", "halt", "stable", "26.09.001", "--reason", "Loses settings.", "--yes", "--no-base"],
     ["channel", "promote", "26.09.001", "beta", "--yes", "--no-base"],
@@ -76,10 +79,11 @@ test("latest is the default channel's newest release for servers, list and downl
     new Set(["26.08.002"]),
   );
   const root = ["--root", join(project.folder, "releases/trust/1.root.json")];
-  const download = (...args: string[]) =>
+  const download = (...args: string[]) => downloadOf("latest", ...args);
+  const downloadOf = (which: string, ...args: string[]) =>
     project.relcat([
       "download",
-      "latest",
+      which,
       "msi",
       "--from",
       project.dist,
@@ -91,6 +95,12 @@ test("latest is the default channel's newest release for servers, list and downl
   expect((await download()).stderr).toContain("26.08.002");
   expect((await download("--channel", "beta")).stderr).toContain("26.09.001");
   expect((await download("--channel", "gamma")).stderr).toMatch(
-    /error\[channel-unknown\] .* has no channel "gamma"\n {2}hint: Name one of its channels: stable, beta\./,
+    /error\[channel-unknown\] .* has no channel "gamma"\n {2}hint: Name one of its channels: stable, beta, edge\./,
+  );
+  expect((await download("--channel", "edge")).stderr).toMatch(
+    /error\[artifact-missing\] there is no msi in latest that fits\n {2}hint: The channel offers no release\. Name a version, such as 26\.09\.001\./,
+  );
+  expect((await downloadOf("26.08", "--channel", "beta")).stderr).toContain(
+    "The channel offers no release of 26.08. Name a version, such as 26.09.001.",
   );
 });
