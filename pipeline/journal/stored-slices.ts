@@ -7,50 +7,50 @@ export interface SliceStore {
   has(key: string): boolean;
 }
 
-const recordsEntry = (key: string) => `records-${key}`;
-const pagesEntry = (key: string) => `pages-${key}`;
-// Read for every release in every build that changes something; the others only where they are shown.
-const searchEntry = (key: string) => `search-${key}`;
+/** Entries of a release. What the same pages need is in one; an entry is read and verified as a whole. */
+const entriesOf = (key: string) => ({
+  records: `records-${key}`,
+  search: `search-${key}`,
+  facts: `facts-${key}`,
+  pages: `pages-${key}`,
+});
 
 export const hasSlices = (store: SliceStore, key: string): boolean =>
-  [recordsEntry, pagesEntry, searchEntry].every((entry) => store.has(entry(key)));
+  Object.values(entriesOf(key)).every((entry) => store.has(entry));
 
 /** @param key digest of everything that the slices are generated from */
 export function storeSlices(store: SliceStore, key: string, slices: ReleaseSlices): void {
-  const pages = [
-    slices.facts(),
-    slices.rows(),
-    slices.browsable(),
-    slices.feeds(),
-    slices.offers(),
-    slices.notes(),
-  ];
-  store.put(recordsEntry(key), encoder.encode(slices.records().join("\n")));
-  store.put(searchEntry(key), encoder.encode(JSON.stringify(slices.search())));
-  store.put(pagesEntry(key), encoder.encode(pages.map((part) => JSON.stringify(part)).join("\n")));
+  const entries = entriesOf(key);
+  const put = (entry: string, lines: readonly string[]) => store.put(entry, encoder.encode(lines.join("\n")));
+  const asJson = (parts: readonly unknown[]) => parts.map((part) => JSON.stringify(part));
+  put(entries.records, slices.records());
+  put(entries.search, asJson([slices.search()]));
+  put(entries.facts, asJson([slices.facts(), slices.feeds(), slices.offers(), slices.notes()]));
+  put(entries.pages, asJson([slices.rows(), slices.browsable()]));
 }
 
 /** @param count number of the release's packages */
 export function storedSlices(store: SliceStore, key: string, count: number): ReleaseSlices {
+  const entries = entriesOf(key);
   const linesOf = (entry: string): string[] => {
     const bytes = store.get(entry);
     if (!bytes) throw new SlicesLost(entry);
     return decoder.decode(bytes).split("\n");
   };
-  const page = <T>(line: number): T => JSON.parse(linesOf(pagesEntry(key))[line] ?? "");
+  const part = <T>(entry: string, line: number): T => JSON.parse(linesOf(entry)[line] ?? "");
   const whole = <T>(list: readonly T[]): readonly T[] => {
     if (list.length !== count) throw new SlicesLost(key);
     return list;
   };
   return {
-    records: () => whole(count === 0 ? [] : linesOf(recordsEntry(key))),
-    rows: () => whole(page<string[]>(1)),
-    browsable: () => whole(page<string[]>(2)),
-    facts: () => page<ReleaseFacts>(0),
-    feeds: () => page<FeedParts>(3),
-    offers: () => whole(page<RepositoryOffer[][]>(4)),
-    notes: () => page<string>(5),
-    search: () => JSON.parse(linesOf(searchEntry(key))[0] ?? ""),
+    records: () => whole(count === 0 ? [] : linesOf(entries.records)),
+    search: () => part(entries.search, 0),
+    facts: () => part<ReleaseFacts>(entries.facts, 0),
+    feeds: () => part<FeedParts>(entries.facts, 1),
+    offers: () => whole(part<RepositoryOffer[][]>(entries.facts, 2)),
+    notes: () => part<string>(entries.facts, 3),
+    rows: () => whole(part<string[]>(entries.pages, 0)),
+    browsable: () => whole(part<string[]>(entries.pages, 1)),
   };
 }
 
