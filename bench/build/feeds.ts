@@ -5,12 +5,19 @@ import { added, cold, sizeTitle, unchanged, wholeSite } from "./builds.ts";
 import { addRelease, configure, type Project, withdrawAdded } from "./catalog.ts";
 import type { Entry, Group } from "./rounds.ts";
 
-const titleOf = ({ releases }: Project): string => `Package feeds, ${sizeTitle(releases)}`;
+const nameOf = (name: string, hasFeeds: boolean): string => `${name}, feeds ${hasFeeds ? "on" : "off"}`;
+
+/** Where the results have a release more, with and without package feeds. */
+export const feedsOf = (releases: number) => ({
+  title: `Package feeds, ${sizeTitle(releases)}`,
+  addedOn: nameOf(added, true),
+  addedOff: nameOf(added, false),
+});
 
 /** Builds of one catalog with and without package feeds: its manifests state the same in both. */
 export function feedsGroup(project: Project, relcat: string, work: string): Group {
   return {
-    title: titleOf(project),
+    title: feedsOf(project.releases).title,
     entries: [false, true].map((hasFeeds) => siteEntry(project, relcat, work, hasFeeds)),
   };
 }
@@ -23,7 +30,7 @@ function siteEntry(project: Project, relcat: string, work: string, hasFeeds: boo
       const costs = await site.run(round);
       return Object.fromEntries(
         [cold, added, unchanged].map((name) => [
-          `${name}, feeds ${hasFeeds ? "on" : "off"}`,
+          nameOf(name, hasFeeds),
           costs[name] ?? { wall: Number.NaN, cpu: Number.NaN, peak: Number.NaN },
         ]),
       );
