@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { settings } from "../../controller/server/controller.ts";
-import { makeKey } from "../../controller/server/keys/key-rows.ts";
+import { makeKey } from "../../controller/server/keys/api-keys.ts";
 import { openController } from "../../controller/server/node.ts";
 import { nameKeyOf } from "../../controller/server/store/name-key.ts";
 import type { DeviceRow } from "../../controller/server/store/schema.ts";

@@ -1,12 +1,11 @@
 import type { Problem } from "../../shared/errors.ts";
 import { lineOf } from "../../shared/version.ts";
-import type { AddEvent, ChannelEvent, LedgerEvent } from "../documents/ledger.ts";
+import type { AddEvent, ChannelEvent, LedgerEvent, RetractEvent } from "../documents/ledger.ts";
 import { display } from "../project/display.ts";
 import { laterThan } from "../project/event-time.ts";
 import type { Ledger } from "./ledger.ts";
 import { isChannelEvent, type LedgerChannels } from "./ledger-channels.ts";
-import { type Change, identity } from "./ledger-records.ts";
-import { lastWords, newState, type RecordState, stateAfter, stateOf, withEffect } from "./rebase-effects.ts";
+import { type Change, type Entry, identity, type Retraction } from "./ledger-records.ts";
 
 /** One of our records with its new id. */
 export interface MovedRecord {
@@ -224,4 +223,94 @@ function keptLines(due: readonly LedgerEvent[], own: Ledger, base: Ledger): Set<
   // The change itself is the last line with that time.
   const together = changes.filter(({ at }) => at === changes[0]?.at).slice(0, -1);
   return new Set(together.filter(({ version }) => base.versions.has(version)));
+}
+
+/** State of a record, as far as merging events needs it. */
+interface RecordState {
+  content: string;
+  private: boolean;
+  retraction: Retraction | null;
+  /** Date of the record's last event. */
+  at: string;
+  /** True if the record gets its id in this rebase, so that no one else can have changed it. */
+  own: boolean;
+}
+
+const stateOf = ({ content, private: hidden, retraction, modified }: Entry): RecordState => ({
+  content,
+  private: hidden,
+  retraction,
+  at: modified,
+  own: false,
+});
+
+const newState = ({ content, private: hidden }: AddEvent, at: string): RecordState => ({
+  content,
+  private: hidden ?? false,
+  retraction: null,
+  at,
+  own: true,
+});
+
+/** Fields of the state that an event sets. */
+function stateAfter(event: Change): Partial<RecordState> {
+  if (event.event === "revise") return { content: event.content, private: event.private ?? false };
+  if (event.event === "reinstate") return { retraction: null };
+  return { retraction: { reason: event.reason, replaced_by: event.replaced_by, at: event.at } };
+}
+
+const isChange = (event: LedgerEvent): event is Change =>
+  event.event !== "add" && event.event !== "reserve" && !isChannelEvent(event);
+
+const topic = ({ event, id }: Change) => `${event === "revise" ? "content" : "retraction"} ${id}`;
+
+/**
+ * Keeps only our last events about records of the base, because earlier ones were never published.
+ * @param all all our events, including those the base also has
+ * @param isKnown whether the base has the record with this id of ours
+ */
+function lastWords(
+  due: readonly LedgerEvent[],
+  all: readonly LedgerEvent[],
+  isKnown: (id: number) => boolean,
+): LedgerEvent[] {
+  const last = new Map<string, Change>();
+  for (const event of all) if (isChange(event) && isKnown(event.id)) last.set(topic(event), event);
+  const isDue = new Set(due);
+  return due.flatMap((event): LedgerEvent[] => {
+    if (!isChange(event) || !isKnown(event.id)) return [event];
+    if (last.get(topic(event)) !== event) return [];
+    // A retracted record cannot be revised, so the revision must follow the reinstatement.
+    const retraction = last.get(`retraction ${event.id}`);
+    const isBack = retraction?.event === "reinstate" && isDue.has(retraction);
+    if (event.event === "revise") return isBack ? [] : [event];
+    const revision = isBack && last.get(`content ${event.id}`);
+    return revision && isDue.has(revision) ? [event, revision] : [event];
+  });
+}
+
+/**
+ * Decides what an event still does to the record: the event, if it changes the record; "none", if it changes
+ * nothing; "overtaken", if the base has withdrawn the record in the meantime, or made it public, so that our
+ * revision is not allowed.
+ * @param answered whether we knew of the base's retraction when we made the event
+ */
+function withEffect(event: Change, state: RecordState, answered: boolean): Change | "none" | "overtaken" {
+  if (event.event === "reinstate") return state.retraction ? event : "none";
+  if (event.event === "retract") return retractionWithEffect(event, state, answered);
+  const hides = event.private === true;
+  if (state.content === event.content && state.private === hides) return "none";
+  return state.retraction || (hides && !state.private) ? "overtaken" : event;
+}
+
+/** Keeps the replacement of a concurrent retraction if ours names none. */
+function retractionWithEffect(
+  event: RetractEvent,
+  { retraction, own }: RecordState,
+  answered: boolean,
+): RetractEvent | "none" {
+  if (!retraction || own) return event;
+  const replaced_by = event.replaced_by ?? (answered ? null : retraction.replaced_by);
+  const isSame = event.reason === retraction.reason && replaced_by === retraction.replaced_by;
+  return isSame ? "none" : { ...event, replaced_by };
 }

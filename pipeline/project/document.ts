@@ -1,8 +1,9 @@
+import { distance } from "fastest-levenshtein";
 import type { z } from "zod";
-import type { Problem } from "../../shared/errors.ts";
+import type { Code, Place, Problem } from "../../shared/errors.ts";
 import { parseJson } from "../../shared/json.ts";
 import { type Path, placeAt, type Source, type Syntax, SyntaxProblem } from "../../shared/source.ts";
-import { type Issue, type PlaceOf, problemsOf } from "./shape-problems.ts";
+import { display, giveWhole, isShortened, pathText } from "./display.ts";
 import { parseYaml } from "./yaml.ts";
 
 /** A valid document with the locations of its parts. */
@@ -115,4 +116,172 @@ function countValues(value: unknown): number {
   let count = 1;
   for (const item of Object.values(value)) count += countValues(item);
   return count;
+}
+
+type Issue = z.core.$ZodIssue;
+
+/** Location of the value at `path`, or of its key. */
+type PlaceOf = (path: Path, part?: "key" | "value") => Place;
+
+/** The problems behind an error of zod, in words for authors. */
+function* problemsOf(
+  issue: Issue,
+  syntax: Syntax,
+  schema: z.ZodType,
+  place: PlaceOf,
+): Generator<Problem, undefined> {
+  const path = issue.path as Path;
+  if (issue.code === "unrecognized_keys") {
+    for (const key of issue.keys) yield unknownKey(key, path, schema, place([...path, key], "key"));
+    return;
+  }
+  if (issue.code === "invalid_key") {
+    yield unfitKey(path, issue.issues[0] ?? issue, place(path, "key"));
+    return;
+  }
+  const { found, value } = lookUp(syntax.value, path);
+  const inner = issue.code === "invalid_union" ? closestBranch(issue, value) : undefined;
+  if (inner) {
+    for (const nested of inner)
+      yield* problemsOf({ ...nested, path: [...path, ...nested.path] }, syntax, schema, place);
+  } else if (found) yield unfit(issue, value, syntax.spelling(path), place(path));
+  else yield missingKey(path, issue, place(path));
+}
+
+function unfitKey(path: Path, issue: Issue, at: Place): Problem {
+  const { code, expected } = wordingOf(issue);
+  const message = `the key ${display(String(path.at(-1)))} in ${pathText(path.slice(0, -1))} is not valid, expected ${expected}`;
+  return { code, severity: "error", message, at };
+}
+
+function unknownKey(key: string, path: Path, schema: z.ZodType, at: Place): Problem {
+  const known = keysAt(schema, path);
+  const where = path.length > 0 ? ` in ${pathText(path)}` : "";
+  const near = nearest(key, known);
+  const hint = near
+    ? `Did you mean ${near}?`
+    : known.length > 0
+      ? `Known keys: ${known.join(", ")}.`
+      : "Remove it.";
+  return {
+    code: "unknown-key",
+    severity: "error",
+    message: `the key ${display(key)} is not known${where}`,
+    hint,
+    at,
+  };
+}
+
+/** Suggests a known key; short words allow fewer differences. */
+function nearest(key: string, known: readonly string[]): string | undefined {
+  const off = (name: string) => distance(name.toLowerCase(), key.toLowerCase());
+  const [near] = known.toSorted((a, b) => off(a) - off(b));
+  return near !== undefined && off(near) <= (key.length < 4 ? 1 : Math.max(2, key.length / 3))
+    ? near
+    : undefined;
+}
+
+function missingKey(path: Path, issue: Issue, at: Place): Problem {
+  const parent = path.length > 1 ? ` in ${pathText(path.slice(0, -1))}` : "";
+  const message = `the key ${pathText(path.slice(-1))} is missing${parent}, expected ${wordingOf(issue).expected}`;
+  return { code: "missing-key", severity: "error", message, at };
+}
+
+function unfit(issue: Issue, value: unknown, spelling: string | undefined, at: Place): Problem {
+  const { code, expected } = wordingOf(issue);
+  const what = issue.path.length > 0 ? pathText(issue.path as Path) : "the document";
+  const isEmpty = value === null && issue.path.length === 0 && !/null|~/i.test(at.excerpt ?? "");
+  const bare = spelling !== undefined && wantsText(issue);
+  if (bare && typeof value === "number") {
+    const reads = String(value) === spelling ? "as a number" : `as ${value}`;
+    const hint = `Quote it: "${spelling}" (YAML reads ${spelling} ${reads}).`;
+    return {
+      code: "unquoted-number",
+      severity: "error",
+      message: `${what} is the number ${value}, expected text`,
+      hint,
+      at,
+    };
+  }
+  const hint =
+    isShortened(value) && code.endsWith("-format") ? giveWhole : bare && hintForBare(value, spelling);
+  return {
+    code,
+    severity: "error",
+    message: `${what} is ${isEmpty ? "empty" : display(value)}, expected ${expected}`,
+    ...(hint && { hint }),
+    at,
+  };
+}
+
+/** Text was expected, but YAML read the bare word as another type. */
+function hintForBare(value: unknown, spelling: string): string | undefined {
+  if (value === null && spelling === "") return "Write a value, or leave the key out.";
+  return value === null || typeof value === "boolean"
+    ? `If it is meant as text, quote it: "${spelling}".`
+    : undefined;
+}
+
+const wantsText = (issue: Issue): boolean =>
+  issue.code === "invalid_type"
+    ? issue.expected === "string"
+    : issue.code === "invalid_union" &&
+      issue.errors.some((errors) => errors.some((error) => error.path.length === 0 && wantsText(error)));
+
+/** Splits the field's error (shared/fields.ts); other errors come from zod. */
+function wordingOf(issue: Issue): { code: Code; expected: string } {
+  const bar = issue.message.indexOf("|");
+  if (bar > 0) return { code: issue.message.slice(0, bar) as Code, expected: issue.message.slice(bar + 1) };
+  if (issue.code === "invalid_value")
+    return { code: "option-value", expected: issue.values.map((v) => display(v)).join(" or ") };
+  return { code: "wrong-type", expected: issue.message };
+}
+
+/** For a value with several possible forms, the errors of the closest form. */
+function closestBranch(issue: Issue & { code: "invalid_union" }, value: unknown): Issue[] | undefined {
+  if (value === null || typeof value !== "object") return undefined;
+  const branches = issue.errors.filter(
+    (errors) => !errors.some((error) => error.path.length === 0 && error.code !== "unrecognized_keys"),
+  );
+  return branches[0];
+}
+
+function keysAt(schema: z.ZodType, path: Path): string[] {
+  const keys = new Set<string>();
+  collectKeys(schema as unknown as SchemaNode, path, keys);
+  return [...keys];
+}
+
+interface SchemaNode {
+  _zod: {
+    def: {
+      type: string;
+      shape?: Record<string, SchemaNode>;
+      element?: SchemaNode;
+      valueType?: SchemaNode;
+      innerType?: SchemaNode;
+      options?: SchemaNode[];
+    };
+  };
+}
+
+function collectKeys(node: SchemaNode, path: Path, into: Set<string>): void {
+  const { def } = node._zod;
+  if (def.options) for (const option of def.options) collectKeys(option, path, into);
+  else if (def.innerType) collectKeys(def.innerType, path, into);
+  else if (path.length === 0) for (const key of Object.keys(def.shape ?? {})) into.add(key);
+  else {
+    const next = def.shape?.[String(path[0])] ?? def.element ?? def.valueType;
+    if (next) collectKeys(next, path.slice(1), into);
+  }
+}
+
+function lookUp(root: unknown, path: Path): { found: boolean; value: unknown } {
+  let value = root;
+  for (const key of path) {
+    if (value === null || typeof value !== "object" || !Object.hasOwn(value, key))
+      return { found: false, value: undefined };
+    value = (value as Record<string | number, unknown>)[key];
+  }
+  return { found: true, value };
 }

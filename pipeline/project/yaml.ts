@@ -4,17 +4,24 @@ import {
   type Document,
   isAlias,
   isMap,
+  isNode,
   isScalar,
+  isSeq,
   Lexer,
   type Pair,
   Parser,
   visit,
   type YAMLMap,
 } from "yaml";
-import { duplicateKey, maxDepth, type Syntax, SyntaxProblem, tooDeep } from "../../shared/source.ts";
-import { withoutBlockTexts } from "./block-texts.ts";
+import {
+  duplicateKey,
+  maxDepth,
+  type Path,
+  type Syntax,
+  SyntaxProblem,
+  tooDeep,
+} from "../../shared/source.ts";
 import { type Fault, noTags, syntaxProblem } from "./yaml-faults.ts";
-import { startOf, YamlTree } from "./yaml-tree.ts";
 
 /**
  * YAML 1.2, core schema, unique text keys, one document. `yaml` decides; js-yaml is nine times faster and
@@ -235,4 +242,104 @@ function aliasProblem(document: Document): SyntaxProblem {
   const hint = "Write the values out instead of repeating anchors of anchors.";
   const message = "aliases repeat anchors more than 100 times, or by more than the file's own length";
   return problem ?? new SyntaxProblem("alias-expansion", first ?? 0, message, hint);
+}
+
+/** Dashes, an optional key, and the rest of the line. */
+const entry = /^( *(?:- +)*)(?:-|[A-Za-z_][\w-]*:)(?: +|$)(.*)$/;
+/** A flow list or table may continue on the following lines. */
+const unclosed = /^[[{](?![^[\]{}]*[\]}] *$)/;
+const header = /^[|>]-? *$/;
+const blankOrComment = /^ *(?:#(?: .*)?)?$/;
+
+/**
+ * Removes block texts (`key: >-` and the lines below), whose content may be anything. A header is recognized
+ * only if all lines before it were understood; after the first unclear line, the text stays as it is.
+ */
+export function withoutBlockTexts(text: string): string {
+  const lines = text.split("\n");
+  const kept: string[] = [];
+  // A line indented beyond this column continues the previous value.
+  let last = Number.POSITIVE_INFINITY;
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] ?? "";
+    kept.push(line);
+    if (blankOrComment.test(line)) continue;
+    const [, before, value] = entry.exec(line) ?? [];
+    if (before === undefined || value === undefined || unclosed.test(value) || indentOf(line) > last)
+      return kept.concat(lines.slice(at + 1)).join("\n");
+    last = value === "" ? Number.POSITIVE_INFINITY : before.length;
+    if (header.test(value)) at = lastOfBlockText(lines, at, before.length);
+  }
+  return kept.join("\n");
+}
+
+/**
+ * The first line of a block text sets its indentation, which exceeds that of its key or dash.
+ * @returns the index of its last line, or that of the header
+ */
+function lastOfBlockText(lines: readonly string[], headerAt: number, column: number): number {
+  let end = headerAt + 1;
+  while (end < lines.length && indentOf(lines[end]) === blank) end++;
+  const depth = indentOf(lines[end]);
+  if (depth <= column) return headerAt;
+  while (end < lines.length && indentOf(lines[end]) >= depth) end++;
+  return end - 1;
+}
+
+const blank = Number.POSITIVE_INFINITY;
+
+function indentOf(line = ""): number {
+  const indent = line.search(/[^ ]/);
+  return indent === -1 ? blank : indent;
+}
+
+/** Looks up locations with cached indexes per object. */
+class YamlTree {
+  readonly document: Document;
+  private readonly pairs = new WeakMap<YAMLMap, Map<unknown, Pair>>();
+
+  constructor(document: Document) {
+    this.document = document;
+  }
+
+  locate(path: Path, part: "key" | "value"): number {
+    let node: unknown = this.document.contents;
+    let offset = startOf(node);
+    for (const [index, step] of path.entries()) {
+      const pair = this.child(node, step);
+      if (!pair) break;
+      if (part === "key" && index === path.length - 1 && pair.key)
+        return startOf(pair.key, undefined, offset);
+      node = pair.value;
+      offset = startOf(node, undefined, offset);
+    }
+    return offset;
+  }
+
+  spelling(path: Path): string | undefined {
+    let node: unknown = this.document.contents;
+    for (const step of path) node = this.child(node, step)?.value;
+    return isScalar(node) && node.type === "PLAIN" ? node.source : undefined;
+  }
+
+  private child(parent: unknown, step: string | number): { key?: unknown; value: unknown } | undefined {
+    const node = isAlias(parent) ? parent.resolve(this.document) : parent;
+    if (isSeq(node))
+      return typeof step === "number" && step < node.items.length ? { value: node.items[step] } : undefined;
+    return isMap(node) ? this.pairsOf(node).get(step) : undefined;
+  }
+
+  private pairsOf(map: YAMLMap): Map<unknown, Pair> {
+    const known =
+      this.pairs.get(map) ??
+      new Map(map.items.map((pair) => [isScalar(pair.key) ? pair.key.value : pair.key, pair]));
+    this.pairs.set(map, known);
+    return known;
+  }
+}
+
+/** Offset of a node, or of its parent if it has none. */
+function startOf(node: unknown, parent?: unknown, otherwise = 0): number {
+  if (isNode(node) && node.range) return node.range[0];
+  return parent === undefined ? otherwise : startOf(parent);
 }

@@ -2,19 +2,18 @@ import type { BuildDocument, ReleaseIndex } from "../documents/site.ts";
 import type { Reading } from "../system/in-parallel.ts";
 import { packslipFaults } from "../trust/feeds/packslip.ts";
 import { sha256 } from "../trust/metadata.ts";
+import { isHosting } from "../trust/site-files.ts";
 import { artifactsOf, compareArtifacts, placeOf } from "./artifacts.ts";
 import { buildFindings, disagreements } from "./consistency.ts";
-import { copyFindings } from "./copies.ts";
 import { readDocuments, type SignedDocuments } from "./documents.ts";
-import { compareFiles } from "./files.ts";
-import type { Finding } from "./finding.ts";
-import { hostingFindings } from "./hosting.ts";
+import { compareFiles, difference } from "./files.ts";
+import type { Finding, Listed } from "./finding.ts";
 import type { InspectAgain, Inspections } from "./inspect-published.ts";
-import { listAddressFindings } from "./list-address.ts";
 import { metadataFindings } from "./metadata-form.ts";
 import type { ProjectPolicy } from "./project-policy.ts";
 import { findStale } from "./staleness.ts";
-import { type SiteReader, siteAt } from "./stores/site-reader.ts";
+import { readHosting } from "./stores/hosting-folder.ts";
+import { type Answer, type SiteReader, siteAt } from "./stores/site-reader.ts";
 import { openTrustedSite, type TrustedSite } from "./tuf-client.ts";
 
 export type { Finding } from "./finding.ts";
@@ -241,4 +240,76 @@ function chosen(names: readonly string[], sample: Sample | undefined): string[] 
     .toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))
     .slice(0, sample.count)
     .sort();
+}
+
+/** Copies of artifacts, which publishing makes. A folder that `build` wrote has neither artifacts nor copies. */
+async function copyFindings(site: SiteReader, build: BuildDocument | undefined): Promise<Finding[]> {
+  const copies = build?.copies ?? {};
+  const paths: string[] = [];
+  for (const [path, { from, size }] of Object.entries(copies))
+    if (site.isRemote || (await isThere(site, path, size)) || (await isThere(site, from, size)))
+      paths.push(path);
+  return compareFiles(site, paths.sort(), copies, () => {});
+}
+
+const slack = 1024 * 1024;
+
+const isThere = async (site: SiteReader, path: string, size: number): Promise<boolean> =>
+  (await site.read(path, size + slack)).status !== 404;
+
+/** Web servers read every file in `hosting/`, so each must match the signed build.json. */
+function hostingFindings({ place, isRemote }: SiteReader, { files }: BuildDocument): Finding[] {
+  const there = isRemote ? undefined : readHosting(place);
+  if (!there) return [];
+  const listed = Object.keys(files).filter(isHosting);
+  return [...new Set([...listed, ...there.keys()])].sort().flatMap((path) => {
+    const bytes = there.get(path);
+    if (!bytes) return [{ path, what: "is missing" }];
+    if (!Object.hasOwn(files, path)) return [{ path, what: "is in no build: web servers would read it" }];
+    return sha256(bytes) === files[path]?.sha256 ? [] : [{ path, what: "is not what was signed" }];
+  });
+}
+
+/** Installers request the list here, and browsers a page of it. */
+const listPath = "api/v1/package/";
+/** The file with the list's bytes. */
+const listFile = "api/v1/package/index.json";
+/** A list page is small; longer answers are not read. */
+const maxPageBytes = 16 * 1024 * 1024;
+
+/**
+ * Requests the list as an installer and as a browser. Content negotiation is optional, but installers must
+ * not get a page, not even from a cache.
+ */
+async function listAddressFindings(site: SiteReader, listed: Listed): Promise<Finding[]> {
+  const known = listed[listFile];
+  if (!site.isRemote || !known) return [];
+  const limit = Math.max(known.size, maxPageBytes) + 1;
+  const json = await site.read(listPath, limit, { accept: "application/json" });
+  const html = await site.read(listPath, limit, { accept: "text/html" });
+  return [...jsonFindings(json, known), ...htmlFindings(html, known)];
+}
+
+const isHtml = ({ headers }: Answer): boolean => /^text\/html\b/i.test(headers["content-type"] ?? "");
+
+function jsonFindings(answer: Answer, known: Listed[string]): Finding[] {
+  if (answer.status !== 200) return [];
+  if (isHtml(answer)) return [{ path: listPath, what: "answers with a page where JSON was asked for" }];
+  const other = difference(answer, known);
+  return other === undefined ? [] : [{ path: listPath, what: "is not the signed list", instead: other }];
+}
+
+function htmlFindings(answer: Answer, known: Listed[string]): Finding[] {
+  if (answer.status !== 200) return [];
+  if (isHtml(answer)) {
+    const caching = answer.headers["cache-control"] ?? "";
+    if (/(^|[\s,])no-store([\s,]|$)/i.test(caching)) return [];
+    const shown = caching === "" ? "no Cache-Control" : `Cache-Control: ${caching}`;
+    const what = `has a page with ${shown}, expected no-store: caches may give it to installers`;
+    return [{ path: listPath, what, served: true }];
+  }
+  const other = difference(answer, known);
+  return other === undefined
+    ? []
+    : [{ path: listPath, what: "is not the signed list for browsers", instead: other }];
 }

@@ -62,7 +62,8 @@ async function readExactly(path: string): Promise<Uint8Array> {
   return bytes.subarray(0, length);
 }
 
-export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+export const sha256 = (content: Uint8Array | string): string =>
+  createHash("sha256").update(content).digest("hex");
 
 /** SHA-256 of the decoded bytes, computed as a stream; undefined: not decodable. */
 async function digestOf(bytes: Uint8Array, encoding: Encoding | undefined): Promise<string | undefined> {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withoutBlockTexts } from "../../pipeline/project/block-texts.ts";
+import { withoutBlockTexts } from "../../pipeline/project/yaml.ts";
 
 const left: [string, string, string][] = [
   ["the text of a key", "a: >-\n  'b\n\n    *c*\n  #d\ne: f\n", "a: >-\ne: f\n"],

@@ -4,7 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { outputSchemaText } from "../../cli/output/output-schema.ts";
-import { controllerOpenApiText } from "../../controller/server/openapi.ts";
+import { controllerOpenApiText } from "../../controller/server/documentation.ts";
 import { documentSchemas, jsonSchemaText, type SchemaName } from "../../pipeline/documents/schemas.ts";
 import { catalogOpenApiText } from "../../service/catalog/openapi.ts";
 import { often } from "../support/effort.ts";

@@ -1,7 +1,7 @@
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { outputSchemaText } from "../../cli/output/output-schema.ts";
-import { controllerOpenApiText } from "../../controller/server/openapi.ts";
+import { controllerOpenApiText } from "../../controller/server/documentation.ts";
 import { documentSchemas, jsonSchemaText, type SchemaName } from "../../pipeline/documents/schemas.ts";
 import { catalogOpenApiText } from "../../service/catalog/openapi.ts";
 

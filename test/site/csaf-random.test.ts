@@ -3,8 +3,7 @@ import { expect, test } from "vitest";
 import type { Note } from "../../pipeline/documents/note.ts";
 import type { ReleaseSummary, SiteConfig } from "../../pipeline/documents/published.ts";
 import type { Ledger } from "../../pipeline/ledger/ledger.ts";
-import { csafFiles } from "../../pipeline/site/csaf.ts";
-import { cvss3 } from "../../pipeline/site/cvss.ts";
+import { csafFiles, cvss3 } from "../../pipeline/site/csaf.ts";
 import { csafFaults } from "../support/csaf-validator.ts";
 import { often, seed } from "../support/effort.ts";
 

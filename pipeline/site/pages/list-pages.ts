@@ -1,21 +1,24 @@
+import { platformFolder } from "../../../shared/package-types.ts";
+import { keysPath } from "../../documents/feeds/signing.ts";
 import { searchPaths } from "../../documents/pages/search-paths.ts";
-import type { OutputFile, OutputGroup, SiteConfig } from "../../documents/published.ts";
+import type { OutputFile, OutputGroup, RepositoryOffer, SiteConfig } from "../../documents/published.ts";
 import { digestOf } from "../../journal/digest.ts";
 import { hasPackages, offeredIn } from "../../selection/channels.ts";
+import { escapeHtml } from "../escape.ts";
+import { joinedFile } from "../output.ts";
 import { checksumDigits } from "../search-index.ts";
 import { supportText } from "../support-dates.ts";
 import { browsablePages } from "./browsable-pages.ts";
 import { changesPage, comparePage } from "./changes-pages.ts";
 import { channelPage, channelPages } from "./channel-pages.ts";
 import { downloadGroups } from "./download-groups.ts";
-import { feedsPage } from "./feeds-page.ts";
 import { browsablePage, downloadsPage, type ListPart, listParts, type ReleaseSlice } from "./list-parts.ts";
 import { page, pageLayout, rootOf } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
 import { type PagePieces, relinked } from "./page-pieces.ts";
-import { newestGroups, platformPages } from "./platform-pages.ts";
+import { newestGroups, platformNames, platformPages } from "./platform-pages.ts";
 import { releasesPage, shownOf } from "./releases-page.ts";
-import { siteMap } from "./site-map.ts";
+import { repositoriesOf, repositoryViews } from "./repositories.ts";
 import type { Templates } from "./templates.ts";
 
 export { type PagePieces, releasePieces } from "./page-pieces.ts";
@@ -189,4 +192,57 @@ function listed(
       .map(({ row }) => relinked(row, root))
       .join(""),
   };
+}
+
+/**
+ * `feeds/`: how people and programs follow new releases, and the package repositories that are on.
+ * @param offers the newest packages
+ */
+function feedsPage(offers: readonly RepositoryOffer[], config: SiteConfig, templates: Templates): OutputFile {
+  const path = "feeds/index.html";
+  const { baseUrl, product, feedKeys } = config;
+  const description = `News of ${product} releases for feed readers, and package repositories.`;
+  return page(path, "feeds", templates, () => ({
+    layout: pageLayout(path, { title: "Feeds", description }, config, templates),
+    atom: `${baseUrl}/feed.atom`,
+    json: `${baseUrl}/feed.json`,
+    repositories: repositoryViews(repositoriesOf(config), offers),
+    keys: feedKeys.length > 0 ? `${baseUrl}/${keysPath(product)}` : "",
+  }));
+}
+
+/** Addresses that one sitemap may have, by https://www.sitemaps.org/protocol.html. */
+const maxAddresses = 50_000;
+
+/** `sitemap.xml`: the pages that a search engine should show, newest first. @param pieces newest first */
+function siteMap(pieces: readonly PagePieces[], parts: readonly ListPart[], config: SiteConfig): OutputFile {
+  return joinedFile("sitemap.xml", () => [
+    '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n',
+    ...addressesOf(pieces, parts, config)
+      .slice(0, maxAddresses)
+      .map(({ path, date }) => {
+        const changed = date === undefined ? "" : `<lastmod>${date}</lastmod>`;
+        return `<url><loc>${escapeHtml(`${config.baseUrl}/${path}`)}</loc>${changed}</url>\n`;
+      }),
+    "</urlset>\n",
+  ]);
+}
+
+function addressesOf(pieces: readonly PagePieces[], parts: readonly ListPart[], config: SiteConfig) {
+  const timeOf = ({ releasedAt, date }: PagePieces) => releasedAt ?? date;
+  const newest = pieces[0] && timeOf(pieces[0]);
+  const folders = platformNames(pieces, config).map((name) => `platforms/${platformFolder(name)}/`);
+  return [
+    { path: "", date: newest },
+    { path: "releases/", date: newest },
+    { path: "platforms/", date: newest },
+    ...[...folders, ...config.channels.map(channelPage), "changes/", "feeds/", "api/reference/"].map(
+      (path) => ({ path, date: undefined }),
+    ),
+    ...pieces.flatMap((piece) => [
+      { path: `releases/${piece.version}/`, date: timeOf(piece) },
+      { path: `changes/${piece.version}/`, date: timeOf(piece) },
+    ]),
+    ...parts.map(({ folder }) => ({ path: `page/${folder}`, date: undefined })),
+  ];
 }
