@@ -7,7 +7,7 @@ export interface SliceStore {
   has(key: string): boolean;
 }
 
-/** Entries of a release. What the same pages need is in one; an entry is read and verified as a whole. */
+/** Entries of a release. Each is read and verified as a whole, so values that are read together share one. */
 const entriesOf = (key: string) => ({
   records: `records-${key}`,
   search: `search-${key}`,

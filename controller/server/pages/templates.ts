@@ -1,10 +1,8 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import Handlebars from "handlebars";
 import { caching } from "../../../service/http/answers.ts";
 import { type ServerAnswer, wholeAnswer } from "../../../service/http/request.ts";
-import { packageFolder } from "../../../shared/package-folder.ts";
+import { readPageFiles } from "../node-files.ts";
 
 const options: CompileOptions = {
   strict: true,
@@ -95,11 +93,3 @@ export function answerAsset(path: string, headers: Record<string, string>): Serv
 export const pagePolicy =
   "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; " +
   "frame-ancestors 'none'";
-
-/** Templates and assets by file name: the controller's own, and those shared with the catalog's pages. */
-function readPageFiles(): Map<string, string> {
-  const templates = join(packageFolder(), "templates");
-  const own = readdirSync(join(templates, "controller")).map((name) => join("controller", name));
-  const shared = ["reference.hbs", "style.css", "script.js", "favicon.svg"];
-  return new Map([...shared, ...own].map((name) => [name, readFileSync(join(templates, name), "utf8")]));
-}
