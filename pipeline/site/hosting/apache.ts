@@ -33,7 +33,7 @@ import {
 } from "./apache-maps.ts";
 import type { FeedRule } from "./feed-rules.ts";
 import type { Routing } from "./routing.ts";
-import { slashless } from "./rules.ts";
+import { escaped, slashless } from "./rules.ts";
 import { type HostSources, wellKnownFiles } from "./sources.ts";
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of Apache
@@ -41,8 +41,6 @@ const site = "${RELCAT_SITE}";
 // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of Apache
 const hosting = "${CATALOG_HOSTING}/apache";
 const answers = `${hosting}/answers`;
-
-const escaped = (path: string): string => path.replace(/[.]/g, "[.]");
 
 /** Rewriting: everything that depends on the address, the query and the headers of a request. */
 function rewriteRules({ routing, encodings, feeds, hasWellKnown }: HostSources): string[] {

@@ -18,7 +18,7 @@ import {
 } from "./answers.ts";
 import { block, dataMaps, handle, quoted, registryMap, requestMaps } from "./caddy-maps.ts";
 import type { FeedRule } from "./feed-rules.ts";
-import { slashless } from "./rules.ts";
+import { escaped, slashless } from "./rules.ts";
 import { type HostSources, wellKnownFiles } from "./sources.ts";
 
 /** Caddy: files that a site block imports. */
@@ -71,8 +71,6 @@ const says = (name: string, value: string) => `@relcat_${name}_${value} vars {re
 
 /** A path by pattern, because Caddy's `path` ignores case. */
 const is = (name: string, pattern: string) => `@relcat_${name} path_regexp relcat_${name} ${pattern}`;
-
-const escaped = (path: string) => path.replace(/[.]/g, "[.]");
 
 /** Matchers for the tables and for the API's addresses. */
 const matchers = [

@@ -1,21 +1,8 @@
 import type { Encoding } from "../../documents/hosting.ts";
 import { caching, contentPolicies, hashedAsset, vary } from "./answers.ts";
-import { type Routing, unknownValue } from "./routing.ts";
-import {
-  absent,
-  acceptRules,
-  empty,
-  flagRules,
-  formatRules,
-  onlyKnown,
-  orderingRules,
-  otherFilter,
-  otherLatestFilter,
-  parameters,
-  type Rule,
-  rawValue,
-  strictly,
-} from "./rules.ts";
+import { type RequestTable, requestTables } from "./request-tables.ts";
+import type { Routing } from "./routing.ts";
+import { empty, escaped } from "./rules.ts";
 
 /** In single quotes. */
 export const quoted = (text: string): string => `'${text.replace(/[\\']/g, "\\$&")}'`;
@@ -23,51 +10,19 @@ export const quoted = (text: string): string => `'${text.replace(/[\\']/g, "\\$&
 /** The longest key of a hash table whose size nginx chooses; longer keys become patterns. */
 const maxDefaultKeyLength = 40;
 
-/** Parses requests by table lookups, so that client input never becomes part of a path. */
 export function requestMaps(routing: Routing, longestKey: number): string {
-  const names = Object.entries(parameters);
-  return [
-    map("$request_method", "method", "other", [], { GET: "read", HEAD: "read", OPTIONS: "options" }),
-    ...names.map(([short, name]) => rawMap(short, name)),
-    map("$http_accept", "accepted", "none", acceptRules),
-    map("$relcat_raw_format", "asked", "bad", formatRules),
-    map("$relcat_asked", "format", "$relcat_asked", [], { accept: "$relcat_accepted" }),
-    map('"$relcat_asked:$relcat_accepted"', "negotiated", "", [], { "accept:html": "page" }),
-    map("$relcat_raw_ordering", "ordering", "", orderingRules),
-    ...(["system", "type", "min", "max"] as const).map((name) =>
-      map(`$relcat_raw_${name}`, name, unknownValue, routing.values[name]),
-    ),
-    map("$relcat_raw_gui", "gui", unknownValue, flagRules),
-    map("$relcat_raw_headless", "headless", unknownValue, flagRules),
-    map("$args", "known", "no", [[onlyKnown, "yes"]]),
-    map("$args", "strict", "no", [[strictly, "yes"]]),
-    map('"$relcat_strict:$relcat_known"', "refused", "no", [], { "yes:no": "yes" }),
-    map("$args", "other", "no", [[otherFilter, "yes"]]),
-    map("$args", "other_latest", "no", [[otherLatestFilter, "yes"]]),
-    ...listMaps(routing, longestKey),
-    targetMap,
-    responseMaps(routing.base),
-  ].join("\n");
-}
-
-/**
- * Numbered groups, because each named group is a variable, and nginx warns when its variable table is full.
- */
-function rawMap(short: string, name: string): string {
-  return map("$args", `raw_${short}`, absent, [[rawValue(name), "$1"]]);
+  const format = { of: "{asked}", otherwise: "$relcat_asked", exact: { accept: "$relcat_accepted" } };
+  const tables = requestTables(routing, format).map((table) => map(table, longestKey));
+  return [...tables, responseMaps(routing.base)].join("\n");
 }
 
 function map(
-  source: string,
-  name: string,
-  otherwise: string,
-  rules: readonly Rule[],
-  exact: Readonly<Record<string, string>> = {},
+  { name, of, otherwise, exact = {}, rules = [] }: RequestTable,
   longestKey: number = maxDefaultKeyLength,
 ): string {
   const value = (text: string) => (text.startsWith("$") ? text : quoted(text));
   return [
-    `map ${source} $relcat_${name} {`,
+    `map ${sourceOf(of)} $relcat_${name} {`,
     `  default ${value(otherwise)};`,
     ...Object.entries(exact).map(
       ([key, result]) => `  ${quoted(key.length <= longestKey ? key : wholly(key))} ${value(result)};`,
@@ -77,99 +32,80 @@ function map(
   ].join("\n");
 }
 
+const ownVariables = new Map([
+  ["{method}", "$request_method"],
+  ["{query}", "$args"],
+  ["{accept}", "$http_accept"],
+  ["{uri}", "$uri"],
+  ["{status}", "$status"],
+]);
+
+/** Several variables are one text. */
+function sourceOf(of: string): string {
+  const source = of.replace(/{\w+}/g, (name) => ownVariables.get(name) ?? `$relcat_${name.slice(1, -1)}`);
+  return source.lastIndexOf("$") > 0 ? `"${source}"` : source;
+}
+
 const wholly = (key: string) => `~^${key.replace(/[.|]/g, "[$&]")}$`;
 
 const regex = (pattern: string) =>
   pattern === empty ? "" : pattern.startsWith("(?i)") ? `~*${pattern.slice(4)}` : `~${pattern}`;
 
-const listMaps = ({ scopes, otherScopes, lists, otherLists }: Routing, longestKey: number) => [
-  map('"$relcat_system|$relcat_type"', "scope", "none", otherScopes, Object.fromEntries(scopes), longestKey),
-  map(
-    '"$relcat_scope|$relcat_min|$relcat_max"',
-    "list",
-    "unready",
-    otherLists,
-    Object.fromEntries(lists),
-    longestKey,
-  ),
-];
-
-/** Format, other filters, ordering and list → the file with the answer. */
-const targetMap = map(
-  '"$relcat_format:$relcat_other:$relcat_ordering:$relcat_list"',
-  "target",
-  "unready",
-  [["^json:no::(facets/.*)$", "$1"]],
-  {
-    "html:no::api/v1/package/index.json": "api/v1/package/index.html",
-    "json:no::api/v1/package/index.json": "api/v1/package/index.json",
-    "json:no:-id:api/v1/package/index.json": "api/v1/package/ordering=-id.json",
-  },
-);
-
 const responseMaps = (base: string) =>
   [
-    map(
-      "$uri",
-      "policy",
-      "",
-      Object.entries(contentPolicies).map(([extension, policy]) => [`(?i)[.]${extension}$`, policy]),
-    ),
-    map("$relcat_route", "vary", vary.file, [["^api$", vary.negotiated]]),
-    map('"$status:$relcat_page:$uri"', "cache", caching.none, [
-      ["^[0-9]*:page:", caching.none],
-      ["^(?:200|206|304):artifact:", caching.artifact],
-      ["^(?:200|206|304):hashed:", caching.upload],
-      [`^(?:200|304):[^:]*:(?:${base.replace(/[.]/g, "[.]")})?${hashedAsset}$`, caching.immutable],
-      ["^(?:200|206|304|301|302|308|410):", caching.public],
-    ]),
+    map({
+      name: "policy",
+      of: "{uri}",
+      otherwise: "",
+      rules: Object.entries(contentPolicies).map(([extension, policy]) => [`(?i)[.]${extension}$`, policy]),
+    }),
+    map({ name: "vary", of: "{route}", otherwise: vary.file, rules: [["^api$", vary.negotiated]] }),
+    map({
+      name: "cache",
+      of: "{status}:{page}:{uri}",
+      otherwise: caching.none,
+      rules: [
+        ["^[0-9]*:page:", caching.none],
+        ["^(?:200|206|304):artifact:", caching.artifact],
+        ["^(?:200|206|304):hashed:", caching.upload],
+        [`^(?:200|304):[^:]*:(?:${escaped(base)})?${hashedAsset}$`, caching.immutable],
+        ["^(?:200|206|304|301|302|308|410):", caching.public],
+      ],
+    }),
   ].join("\n");
 
 /** Data that changes with every release: download addresses, and targets of `latest/`. */
-export function dataMaps(
-  { downloads, latest, otherLatest }: Routing,
-  longestKey: number,
-): { downloads: string; latest: string } {
+export function dataMaps({ downloads, latest, otherLatest }: Routing, longestKey: number) {
+  const answers: RequestTable = {
+    name: "latest",
+    of: "{scope}|{min}|{max}|{gui}|{headless}",
+    otherwise: "404",
+    exact: Object.fromEntries(latest),
+    rules: otherLatest,
+  };
   return {
     downloads: [
-      map("$relcat_id", "download", "", [], Object.fromEntries(downloads)),
-      map("$relcat_download", "version", "", [["^([^ ]+) ", "$1"]]),
-      map("$relcat_download", "url", "", [["^[^ ]+ (.*)$", "$1"]]),
+      map({ name: "download", of: "{id}", otherwise: "", exact: Object.fromEntries(downloads) }),
+      map({ name: "version", of: "{download}", otherwise: "", rules: [["^([^ ]+) ", "$1"]] }),
+      map({ name: "url", of: "{download}", otherwise: "", rules: [["^[^ ]+ (.*)$", "$1"]] }),
     ].join("\n"),
     latest: [
-      map(
-        '"$relcat_scope|$relcat_min|$relcat_max|$relcat_gui|$relcat_headless"',
-        "latest",
-        "404",
-        otherLatest,
-        Object.fromEntries(latest),
-        longestKey,
-      ),
-      map("$relcat_latest", "latest_status", "404", [["^([0-9]+)", "$1"]]),
-      map("$relcat_latest", "latest_text", "", [["^[0-9]+ (.*)$", "$1"]]),
+      map(answers, longestKey),
+      map({ name: "latest_status", of: "{latest}", otherwise: "404", rules: [["^([0-9]+)", "$1"]] }),
+      map({ name: "latest_text", of: "{latest}", otherwise: "", rules: [["^[0-9]+ (.*)$", "$1"]] }),
     ].join("\n"),
   };
 }
 
 /** Digests of an OCI registry's files: those of tags, and those in other paths. */
-export const registryMap = (
-  tags: ReadonlyMap<string, string>,
-  longestKey: number = maxDefaultKeyLength,
-): string =>
-  map(
-    "$uri",
-    "digest",
-    "",
-    [["^/v2/.+/(sha256:[0-9a-f]+)$", "$1"]],
-    Object.fromEntries([...tags].map(([path, digest]) => [`/${path}`, digest])),
-    longestKey,
-  );
+export function registryMap(tags: ReadonlyMap<string, string>, longestKey?: number): string {
+  const exact = Object.fromEntries([...tags].map(([path, digest]) => [`/${path}`, digest]));
+  const rules = [["^/v2/.+/(sha256:[0-9a-f]+)$", "$1"]] as const;
+  return map({ name: "digest", of: "{uri}", otherwise: "", exact, rules }, longestKey);
+}
 
 /** Settings of hash tables that are larger than nginx's defaults; "" if those suffice. */
-export function tableSizes(
-  { downloads, latest, lists, scopes }: Routing,
-  tags: ReadonlyMap<string, string>,
-): { lines: string; longestKey: number } {
+export function tableSizes({ downloads, latest, lists, scopes }: Routing, tags: ReadonlyMap<string, string>) {
   const texts = [latest, lists, scopes, tags];
   const tables = [downloads, ...texts];
   // Measured with buckets of 64 bytes: one has room for three ids, but only for one of most texts.

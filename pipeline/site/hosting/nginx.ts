@@ -13,7 +13,7 @@ import {
   requestMaps,
   tableSizes,
 } from "./nginx-maps.ts";
-import { slashless } from "./rules.ts";
+import { escaped, slashless } from "./rules.ts";
 import { type HostSources, wellKnownFiles } from "./sources.ts";
 
 /** nginx: locations of a server, and their lookup tables. */
@@ -230,5 +230,3 @@ const unchanged = (base: string, encodings: ReadonlySet<Encoding>, page: "artifa
   ...noCompression(encodings),
   `rewrite ^${escaped(base)}(/.*)$ $1 break;`,
 ];
-
-const escaped = (path: string) => path.replace(/[.]/g, "[.]");

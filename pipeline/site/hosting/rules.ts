@@ -102,5 +102,8 @@ function encoded(byte: number): string {
   return `%${digits}`;
 }
 
+/** A pattern that matches the path of a site. */
+export const escaped = (path: string): string => path.replace(/[.]/g, "[.]");
+
 /** API addresses without their final slash, below the base path. */
 export const slashless = "^/api/v1(?:/package(?:/latest|/[1-9][0-9]*(?:/download)?)?)?$";
