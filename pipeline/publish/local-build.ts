@@ -5,16 +5,10 @@ import type { FileBytes, PublicFile } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
 import { readIfPresent } from "../system/files.ts";
 import { rootFolder } from "../system/root-folder.ts";
-import { type Build, readBuild } from "../trust/built-site.ts";
+import { readBuild } from "../trust/built-site.ts";
 import { sha256 } from "../trust/metadata.ts";
-import { readSignedList, signedList } from "../trust/sign-site.ts";
+import { readSignedList, type SignedList, signedList } from "../trust/sign-site.ts";
 import { isHosting, publicFiles, sourceOf, withFolderAddresses } from "../trust/site-files.ts";
-
-/** Files that signing added, according to its list. */
-interface SignedAdditions {
-  build: string;
-  files: Readonly<Record<string, { sha256: string; size: number }>>;
-}
 
 /** A completely verified build folder. */
 export interface LocalBuild {
@@ -30,26 +24,23 @@ export interface LocalBuild {
   read(path: string): Uint8Array;
 }
 
-export interface LocalInput {
-  folder: string;
-  build: Build;
-  signed: { list: SignedAdditions; bytes: Uint8Array } | undefined;
-  read: (path: string) => Uint8Array | undefined;
-  /** True if documents are also stored at the addresses of their folders. */
-  isBucket: boolean;
-}
-
-/** @throws RelcatError build-changed, naming the first file that differs from the build or its signature */
-function localBuild({ folder, build, signed, read, isBucket }: LocalInput): LocalBuild {
-  const id = sha256(build.bytes);
-  const known: SignedAdditions["files"] = {
-    ...build.document.files,
-    ...(signed?.list.build === id ? signed.list.files : {}),
-    "build.json": { sha256: id, size: build.bytes.length },
+/**
+ * @throws RelcatError folder-missing; build-changed, naming the first file that differs from the build or its signature
+ */
+export function readLocal(folder: string, site: SiteSettings): LocalBuild {
+  const { document, bytes: buildBytes } = readBuild(folder);
+  const id = sha256(buildBytes);
+  const list = readSignedList(folder);
+  const at = rootFolder(folder);
+  const listBytes = list?.build === id ? readIfPresent(at(relativePath(signedList))) : undefined;
+  const known: SignedList["files"] = {
+    ...document.files,
+    ...(listBytes && list?.files),
+    "build.json": { sha256: id, size: buildBytes.length },
   };
   const checked = (path: string) => {
     const source = sourceOf(path);
-    const bytes = read(source);
+    const bytes = readIfPresent(at(relativePath(source)));
     if (bytes && sha256(bytes) === known[source]?.sha256) return bytes;
     throw failure(
       "build-changed",
@@ -57,9 +48,10 @@ function localBuild({ folder, build, signed, read, isBucket }: LocalInput): Loca
       "Build and sign again: relcat build --released, then relcat sign",
     );
   };
-  // Web server configuration is not uploaded to a bucket.
+  // A bucket has no web server configuration, and also stores documents at the addresses of their folders.
+  const isBucket = site.place.kind === "s3";
   for (const path of Object.keys(known)) if (!isBucket || !isHosting(path)) checked(path);
-  const { copies = {}, provisional } = build.document;
+  const { copies = {}, provisional } = document;
   const copied = Object.entries(copies).flatMap(([path, copy]) =>
     publicFiles({ [path]: copy }, provisional).map((file) => ({ ...file, from: copy.from })),
   );
@@ -67,27 +59,12 @@ function localBuild({ folder, build, signed, read, isBucket }: LocalInput): Loca
   return {
     folder,
     id,
-    document: build.document,
-    signed: signed?.list.build === id ? sha256(signed.bytes) : null,
-    hosting: Object.entries(build.document.files)
+    document,
+    signed: listBytes ? sha256(listBytes) : null,
+    hosting: Object.entries(document.files)
       .filter(([path]) => isHosting(path))
       .map(([path, { sha256, size }]) => ({ path, sha256, size })),
     files: isBucket ? withFolderAddresses(files) : files,
     read: checked,
   };
-}
-
-/** @throws RelcatError folder-missing, build-changed */
-export function readLocal(out: string, site: SiteSettings): LocalBuild {
-  const build = readBuild(out);
-  const list = readSignedList(out);
-  const at = rootFolder(out);
-  const listBytes = readIfPresent(at(relativePath(signedList)));
-  return localBuild({
-    folder: out,
-    build,
-    signed: list && listBytes && { list, bytes: listBytes },
-    read: (path) => readIfPresent(at(relativePath(path))),
-    isBucket: site.place.kind === "s3",
-  });
 }
