@@ -1,7 +1,5 @@
 import { failure } from "../../shared/errors.ts";
-import { clockTolerance, dateOf } from "./roles.ts";
-
-const day = 24 * 3_600_000;
+import { clockTolerance, dateOf, day } from "./roles.ts";
 
 /** A date that is not older shows that the clock is right: a site in use has one. */
 const recent = 30 * day;

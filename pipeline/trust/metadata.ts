@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { canonicalize } from "@tufjs/canonical-json";
 import { Metadata, MetadataKind, MetaFile, Root, Snapshot, Targets, Timestamp } from "@tufjs/models";
 import { type Signer, tufKey, tufSignature } from "./keys.ts";
-import { dateOf, expiryOf, pathsOf, type Signing, signingOffline } from "./roles.ts";
+import { dateOf, day, expiryOf, pathsOf, type Signing, signingOffline } from "./roles.ts";
 
 const specVersion = "1.0.31";
 
@@ -172,8 +172,6 @@ export const snapshotContent = (
 
 /** Custom members, which TUF 1.0 allows (section 4) and other clients ignore. */
 const dateMembers = { signed: "x-relcat-signed", before: "x-relcat-signed-before" } as const;
-
-const day = 24 * 3_600_000;
 
 /** @param current the timestamp that it replaces */
 export function timestampContent(

@@ -1,4 +1,8 @@
 import { lineOf } from "../../shared/version.ts";
+
+/** In milliseconds. */
+export const day = 24 * 3_600_000;
+
 export interface Signing {
   /** Milliseconds since 1970. */
   now: number;
@@ -14,7 +18,7 @@ const shortest: Readonly<Record<string, number>> = { catalog: 30, releases: 90, 
 
 /** Lifetime of a role's metadata in milliseconds; delegated roles depend on their kind. */
 const lifetimeOf = (role: string, { validDays }: Signing): number =>
-  Math.max(shortest[role.split("-")[0] ?? role] ?? 0, validDays) * 24 * 3_600_000;
+  Math.max(shortest[role.split("-")[0] ?? role] ?? 0, validDays) * day;
 
 /** TUF's date format, to the second. @param time milliseconds since 1970 */
 export const dateOf = (time: number): string =>

@@ -1,6 +1,7 @@
 import type { Config, PublicKey, Subkey } from "openpgp";
 import { failure, type RelcatError } from "../../../shared/errors.ts";
 import type { FeedKey } from "../../documents/feeds/keys.ts";
+import { day } from "../roles.ts";
 
 /** An OpenPGP certificate, parsed. */
 export interface FeedCertificate {
@@ -12,8 +13,6 @@ export interface FeedCertificate {
   usableFrom: number;
   ends: number;
 }
-
-const day = 24 * 3_600_000;
 
 /** A key that ends sooner does not sign alone: clients need time to learn of the next one. */
 const minDays = 90;

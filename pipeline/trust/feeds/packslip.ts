@@ -5,7 +5,7 @@ import { inParallel } from "../../system/in-parallel.ts";
 import { publicKeyObject, type Signer } from "../keys.ts";
 import { sha256 } from "../metadata.ts";
 import { covered, envelope } from "../provenance.ts";
-import { dateOf } from "../roles.ts";
+import { dateOf, day } from "../roles.ts";
 import type { SignedFile } from "../site-targets.ts";
 import type { FeedSigning } from "./sign-feeds.ts";
 import type { FeedFault, FeedsToVerify } from "./verify-feeds.ts";
@@ -36,7 +36,6 @@ interface ListDates {
   sequence: number;
 }
 
-const day = 24 * 3_600_000;
 const listPath = packslipPath(undefined, "sigstore");
 const unsignedList = packslipPath(undefined, "unsigned");
 

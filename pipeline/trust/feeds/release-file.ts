@@ -1,4 +1,4 @@
-const day = 24 * 3_600_000;
+import { day } from "../roles.ts";
 
 /** A Release file of apt with the dates that limit how long an index is accepted. */
 export interface DatedRelease {

@@ -3,7 +3,7 @@ import { yumFolder } from "../../documents/feeds/paths.ts";
 import { mirrorlistPath, mirrorlistText, releaseBody, repomdPath } from "../../documents/feeds/signing.ts";
 import type { BuildDocument } from "../../documents/site.ts";
 import { sha256 } from "../metadata.ts";
-import { clockTolerance } from "../roles.ts";
+import { clockTolerance, day } from "../roles.ts";
 import type { SignedFile } from "../site-targets.ts";
 import { datedRelease, readDatedRelease } from "./release-file.ts";
 import {
@@ -28,8 +28,6 @@ export interface FeedSigning extends Feeds {
   /** Milliseconds since 1970. */
   now: number;
 }
-
-const day = 24 * 3_600_000;
 
 /**
  * Computes the files that signing adds to package repositories. A signature is kept while it signs the same content

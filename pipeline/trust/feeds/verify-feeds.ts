@@ -7,6 +7,7 @@ import {
   repomdPath,
 } from "../../documents/feeds/signing.ts";
 import { sha256 } from "../metadata.ts";
+import { clockTolerance } from "../roles.ts";
 import { dateText, type FeedCertificate, readCertificate } from "./certificates.ts";
 import { readDatedRelease } from "./release-file.ts";
 import { readClearsigned, signersOf, signersOfText } from "./signatures.ts";
@@ -35,9 +36,6 @@ interface Verifying extends FeedsToVerify {
 }
 
 const publishAgain = "; sign and publish again";
-
-/** Clocks may differ by this, in milliseconds. */
-const clockSkew = 300_000;
 
 /** Verifies the signatures of apt and yum repositories with the certificates that the site offers. */
 export async function feedFaults(site: FeedsToVerify): Promise<FeedFault[]> {
@@ -97,7 +95,7 @@ async function suiteFaults(suite: string, site: Verifying): Promise<FeedFault[]>
       what: `differs from Release.undated in more than dates${publishAgain}`,
     });
   const { certificates, now } = site;
-  const at = now + clockSkew;
+  const at = now + clockTolerance;
   faults.push(
     ...signerFaults(path("InRelease"), await signersOfText(read, certificates, at), site),
     ...signerFaults(
@@ -138,7 +136,7 @@ async function repoFaults(repo: string, site: Verifying): Promise<FeedFault[]> {
     new TextDecoder().decode(signature),
     "binary",
     certificates,
-    now + clockSkew,
+    now + clockTolerance,
   );
   const folder = yumFolder(sha256(Buffer.concat([repomd, signature])));
   const faults = signerFaults(`${path}.asc`, by, site);
