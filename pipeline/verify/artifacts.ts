@@ -24,22 +24,11 @@ export function artifactsOf(releases: ReadonlyMap<string, ReleaseDocument>): Map
   for (const [version, { packages, artifacts }] of releases) {
     for (const { id, checksum, package_type: packageType, created_date: createdDate } of packages) {
       const { file, url, size } = artifacts[id] ?? { file: "", url: "", size: null };
-      const known = /^[0-9a-f]{64}$/.test(checksum) ? checksum : undefined;
-      found.set(`${version}/${file}`, {
-        id,
-        version,
-        file,
-        url,
-        sha256: known,
-        size,
-        packageType,
-        createdDate,
-      });
-      for (const { file: name, url: at, size: bytes, sha256 } of artifacts[id]?.documents ?? [])
-        found.set(`${version}/${name}`, {
-          ...{ id, version, file: name, url: at, sha256, size: bytes, createdDate },
-          packageType: "",
-        });
+      const sha256 = /^[0-9a-f]{64}$/.test(checksum) ? checksum : undefined;
+      const shared = { id, version, createdDate };
+      found.set(`${version}/${file}`, { ...shared, file, url, sha256, size, packageType });
+      for (const { file: name, url, size, sha256 } of artifacts[id]?.documents ?? [])
+        found.set(`${version}/${name}`, { ...shared, file: name, url, sha256, size, packageType: "" });
     }
   }
   return found;

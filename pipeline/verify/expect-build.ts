@@ -31,7 +31,7 @@ export async function awaitBuild(
   for (let interval = minPauseMilliseconds; ; interval = Math.min(interval * 2, maxPauseMilliseconds)) {
     const left = end - clock();
     try {
-      const live = await signedBuild(place, root, state);
+      const live = await liveBuild(await openTrustedSite(siteAt(place), root, state));
       if (live.startsWith(build) || left <= 0) return live;
       onWait(`it has the build ${live.slice(0, 12)}`);
     } catch (error) {
@@ -42,8 +42,4 @@ export async function awaitBuild(
     }
     await pause(Math.min(interval, left));
   }
-}
-
-async function signedBuild(place: string, root: Uint8Array, state: string): Promise<string> {
-  return liveBuild(await openTrustedSite(siteAt(place), root, state));
 }

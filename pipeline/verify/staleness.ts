@@ -3,14 +3,14 @@ import {
   readSnapshot,
   readTargets,
   type SignedSnapshot,
-  type SignedTargets,
   sha256,
   signingDate,
+  targetName,
 } from "../trust/metadata.ts";
 import { rolesOfRelease } from "../trust/roles.ts";
 import type { SignedDocuments } from "./documents.ts";
 import type { Finding, Listed } from "./finding.ts";
-import { storedName, type TrustedSite } from "./tuf-client.ts";
+import type { TrustedSite } from "./tuf-client.ts";
 
 export interface Staleness {
   findings: Finding[];
@@ -190,17 +190,10 @@ async function readList(
   if (!meta || expected === undefined) return {};
   const part = await site.read(metadataPath(role, meta.version), meta.length ?? maxSnapshotBytes);
   if (part.status !== 200 || sha256(part.bytes) !== expected) return {};
-  const target = targetOf(readTargets(part.bytes), path);
+  const target = readTargets(part.bytes).metadata.signed.targets[path];
   if (!target) return {};
-  const { status, bytes } = await site.read(
-    storedName(path, { hashes: { sha256: target.sha256 } }),
-    target.size,
-  );
-  if (status !== 200 || sha256(bytes) !== target.sha256) return {};
+  const hash = target.hashes.sha256 ?? "";
+  const { status, bytes } = await site.read(targetName(path, hash), target.length);
+  if (status !== 200 || sha256(bytes) !== hash) return {};
   return JSON.parse(new TextDecoder().decode(bytes)).files;
-}
-
-function targetOf({ metadata }: SignedTargets, path: string): { sha256: string; size: number } | undefined {
-  const target = metadata.signed.targets[path];
-  return target && { sha256: target.hashes.sha256 ?? "", size: target.length };
 }

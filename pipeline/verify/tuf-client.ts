@@ -15,7 +15,7 @@ import {
 } from "../trust/metadata.ts";
 import { type Answer, addressOf, type SiteReader } from "./stores/site-reader.ts";
 import { openMemory } from "./stores/trust-state.ts";
-import { type CurrentRequest, tampered, tufProblem } from "./tuf-refusals.ts";
+import { tampered, tufProblem } from "./tuf-refusals.ts";
 import { followWorkflow } from "./tuf-workflow.ts";
 
 /** A site whose metadata was verified, starting from a pinned root. */
@@ -61,11 +61,11 @@ export async function openTrustedSite(
   state: string,
 ): Promise<TrustedSite> {
   const memory = openMemory(state);
-  const currentRequest: CurrentRequest = { path: "metadata/root.json" };
+  let asked = "metadata/root.json";
   const answered = new Map<string, Uint8Array>();
   let headers: Answer["headers"] = {};
   const ask = async (path: string, role: string, limit: number) => {
-    currentRequest.path = path;
+    asked = path;
     const answer = await site.read(path, limit);
     if (answer.status !== 200) return undefined;
     answered.set(path, answer.bytes);
@@ -73,7 +73,13 @@ export async function openTrustedSite(
     refuseUnfit(site, role, answer.bytes);
     return answer.bytes;
   };
-  const translated = <T>(doing: () => Promise<T>) => translateErrors(site, currentRequest, doing);
+  const translated = async <T>(doing: () => Promise<T>) => {
+    try {
+      return await doing();
+    } catch (error) {
+      throw error instanceof RelcatError ? error : tufProblem(site, asked, error);
+    }
+  };
   const workflow = await translated(() => followWorkflow(root, memory, ask));
   const bytesOf = (role: string) => workflow.bytes.get(role) ?? new Uint8Array();
   const timestamp = readTimestamp(bytesOf("timestamp"));
@@ -154,18 +160,6 @@ function refuseUnfit(site: SiteReader, role: string, bytes: Uint8Array): void {
   if (!Number.isSafeInteger(signed.version) || signed.version < 1)
     throw tampered(site, "metadata", `has the version ${signed.version}, expected a whole number from 1 on`);
   refuseDoubledKeys(site, role, signed);
-}
-
-async function translateErrors<T>(
-  site: SiteReader,
-  asked: CurrentRequest,
-  doing: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await doing();
-  } catch (error) {
-    throw error instanceof RelcatError ? error : tufProblem(site, asked.path, error);
-  }
 }
 
 /** Allowed clock error in milliseconds: a wrong time zone can cause up to a day. */

@@ -14,7 +14,7 @@ import type { ProjectPolicy } from "./project-policy.ts";
 import { findStale } from "./staleness.ts";
 import { readHosting } from "./stores/hosting-folder.ts";
 import { type Answer, type SiteReader, siteAt } from "./stores/site-reader.ts";
-import { openTrustedSite, type TrustedSite } from "./tuf-client.ts";
+import { openTrustedSite } from "./tuf-client.ts";
 
 export type { Finding } from "./finding.ts";
 
@@ -85,12 +85,9 @@ export const usualGrace = 15 * 60_000;
  * @throws RelcatError site-tampered, site-stale, site-expired, clock for the metadata itself; network
  */
 export async function verifySite(request: VerifyRequest): Promise<Verdict> {
-  return verifyTrusted(await openTrustedSite(siteAt(request.place), request.root, request.state), request);
-}
-
-async function verifyTrusted(trusted: TrustedSite, request: VerifyRequest): Promise<Verdict> {
-  const { site } = trusted;
-  const { sample, onFile = () => {} } = request;
+  const { place, root, state, sample, onFile = () => {} } = request;
+  const site = siteAt(place);
+  const trusted = await openTrustedSite(site, root, state);
   const documents = await readDocuments(trusted);
   const paths = chosen(Object.keys(documents.listed), sample);
   const artifacts = artifactsOf(documents.releases);
@@ -99,7 +96,7 @@ async function verifyTrusted(trusted: TrustedSite, request: VerifyRequest): Prom
   const again = await inspecting(request, now);
   const build = await jsonIn<BuildDocument>(site, documents, "build.json");
   const found = [
-    ...(await metadataFindings(trusted, request.root)),
+    ...(await metadataFindings(trusted, root)),
     ...documents.findings,
     ...disagreements(documents),
     ...(await indexFindings(site, documents, build)),
@@ -117,7 +114,8 @@ async function verifyTrusted(trusted: TrustedSite, request: VerifyRequest): Prom
   ];
   const { findings: unlike, behind, since } = await findStale(trusted, documents, found);
   const findings = [...unlike, ...(again?.inspections().refused ?? [])];
-  const isPart = paths.length < Object.keys(documents.listed).length || isLess(downloads, artifacts, request);
+  const isLess = request.artifacts === true && downloads.length < artifacts.size;
+  const isPart = paths.length < Object.keys(documents.listed).length || isLess;
   const late = now - since > (request.grace ?? usualGrace);
   const verdict = judge(findings, late, isPart);
   return {
@@ -159,9 +157,6 @@ function policyVerdict({ policy }: VerifyRequest, again: InspectAgain | undefine
   const { refused, ...rest } = again.inspections();
   return { applied: true, catalog: again.catalog, refused: refused.length, ...rest };
 }
-
-const isLess = (some: readonly unknown[], all: ReadonlyMap<string, unknown>, { artifacts }: VerifyRequest) =>
-  artifacts === true && some.length < all.size;
 
 function judge(findings: readonly Finding[], late: boolean, isPart: boolean): Judgement {
   const isStale = findings.some(({ stale }) => stale);

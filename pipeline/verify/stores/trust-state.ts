@@ -64,22 +64,18 @@ export const readFirstRoot = (base: string, place: string): Uint8Array | undefin
 
 /** @throws RelcatError file-access */
 export async function rememberFirstRoot(base: string, place: string, root: Uint8Array): Promise<void> {
-  const file = firstRootFile(base, place);
-  await keepIn(base, () =>
-    withLock(
-      base,
-      0,
-      () => {},
-      () => replaceDurably(file, root),
-    ),
-  );
+  await changeIn(base, () => replaceDurably(firstRootFile(base, place), root));
 }
 
-/** Creates the folder for a change in it. @throws RelcatError file-access, with the option that names another one */
-async function keepIn(folder: string, change: () => Promise<void>): Promise<void> {
+/**
+ * Creates the folder, and locks it for a change in it.
+ * @throws RelcatError file-access, with the option that names another one
+ */
+async function changeIn(folder: string, change: () => void): Promise<void> {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    await change();
+    // The holder is named only by lock-held, which a lock of milliseconds does not cause.
+    await withLock(folder, 0, () => {}, change);
   } catch (error) {
     if (error instanceof RelcatError && error.cause === undefined) throw error;
     throw accessFailure(
@@ -100,8 +96,6 @@ export function openMemory(folder: string): TrustMemory {
   const stored = (role: string) => (isKept(role) ? readIfPresent(fileOf(role)) : undefined);
   const seen = new Map<string, Uint8Array | undefined>();
   refuseDamaged(stored("root"), fileOf("root"));
-  // The holder is named only by lock-held, which a lock of milliseconds does not cause.
-  const change = (work: () => void) => keepIn(folder, () => withLock(folder, 0, () => {}, work));
   return {
     read(role) {
       seen.set(role, stored(role));
@@ -109,7 +103,7 @@ export function openMemory(folder: string): TrustMemory {
     },
     async write(role, bytes) {
       if (!isKept(role) || isSame(stored(role), bytes)) return;
-      await change(() => {
+      await changeIn(folder, () => {
         const now = stored(role);
         const isOfAnotherRun = now !== undefined && !isSame(seen.get(role), now);
         if (isOfAnotherRun && versionOf(now) > versionOf(bytes)) return;
@@ -117,7 +111,7 @@ export function openMemory(folder: string): TrustMemory {
         seen.set(role, bytes);
       });
     },
-    forget: (role) => change(() => rmSync(fileOf(role), { force: true })),
+    forget: (role) => changeIn(folder, () => rmSync(fileOf(role), { force: true })),
   };
 }
 
