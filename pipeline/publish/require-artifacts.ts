@@ -167,42 +167,29 @@ export interface SettledArtifacts {
   sites: string[];
 }
 
-interface SplitArtifacts {
-  /** Artifacts in no release that is live at a settling site. */
-  unsettled: NamedArtifact[];
-  settled: SettledArtifacts;
-  /** Unreadable sites, each with the reason as one sentence. */
-  unread: string[];
-}
-
-const maxConcurrentReads = 8;
-
-/** Separates artifacts that a settling site lists with the same id and checksum. */
-async function splitSettled(
-  named: readonly NamedArtifact[],
-  sites: readonly SettlingSite[],
-): Promise<SplitArtifacts> {
-  const split: SplitArtifacts = {
-    unsettled: [...named],
-    settled: { artifacts: 0, releases: [], sites: [] },
-    unread: [],
-  };
+/**
+ * Separates artifacts that a settling site lists with the same id and checksum.
+ * @returns `unread`: sites that cannot be read, each with the reason as one sentence
+ */
+async function splitSettled(named: readonly NamedArtifact[], sites: readonly SettlingSite[]) {
+  let unsettled = named;
+  const settled: SettledArtifacts = { artifacts: 0, releases: [], sites: [] };
+  const unread: string[] = [];
   for (const site of sites) {
-    if (split.unsettled.length === 0) break;
-    const listed = await listedAt(site, new Set(split.unsettled.map(({ version }) => version)));
+    if (unsettled.length === 0) break;
+    const listed = await listedAt(site, new Set(unsettled.map(({ version }) => version)));
     if (typeof listed === "string") {
-      split.unread.push(`${site.name} could not be read: ${listed}.`);
+      unread.push(`${site.name} could not be read: ${listed}.`);
       continue;
     }
-    const found = split.unsettled.filter((artifact) => listed.has(keyOf(artifact)));
+    const found = unsettled.filter((artifact) => listed.has(keyOf(artifact)));
     if (found.length === 0) continue;
-    const { settled } = split;
     settled.artifacts += found.length;
     settled.releases = [...new Set([...settled.releases, ...found.map(({ version }) => version)])].sort();
     settled.sites.push(site.name);
-    split.unsettled = split.unsettled.filter((artifact) => !found.includes(artifact));
+    unsettled = unsettled.filter((artifact) => !found.includes(artifact));
   }
-  return split;
+  return { unsettled, settled, unread };
 }
 
 const keyOf = ({ id, checksum }: { id: number; checksum: string }) => `${id} ${checksum}`;
@@ -221,7 +208,7 @@ async function listedAt(
 ): Promise<ReadonlySet<string> | string> {
   try {
     const store = await site.open();
-    const documents = await inParallel([...versions], maxConcurrentReads, (version) =>
+    const documents = await inParallel([...versions], maxConcurrentRequests, (version) =>
       store.read(`api/v1/release/${version}/index.json`),
     );
     const packages = documents.flatMap((bytes) =>

@@ -146,25 +146,21 @@ function builtEarlier(out: string): EarlierBuild {
 
 function chosen(state: SiteState, to: string | undefined): HistoryEntry {
   const { history, build } = state;
-  if (to) {
-    const named = history.find((entry) => entry.build.startsWith(to));
+  if (to !== undefined) {
+    const named = to === "" ? undefined : history.find((entry) => entry.build.startsWith(to));
     if (named) return named;
+    throw unknownBuild(to, "was never published there, or is no longer kept");
   }
-  if (to === undefined) {
-    // An interrupted rollback is completed, not rolled back itself.
-    const isHalfWay = state.state === "publishing" && state.action === "rollback";
-    if (!isHalfWay) refuseTwice(state);
-    const left = new Set(
-      history.flatMap((entry, index) =>
-        entry.action === "rollback" ? (history[index + 1]?.build ?? []) : [],
-      ),
-    );
-    const found = isHalfWay
-      ? history.find((entry) => entry.build === build)
-      : history.find((entry) => entry.build !== history[0]?.build && !left.has(entry.build));
-    if (found) return found;
-  }
-  if (to !== undefined) throw unknownBuild(to, "was never published there, or is no longer kept");
+  // An interrupted rollback is completed, not rolled back itself.
+  const isHalfWay = state.state === "publishing" && state.action === "rollback";
+  if (!isHalfWay) refuseTwice(state);
+  const left = new Set(
+    history.flatMap((entry, index) => (entry.action === "rollback" ? (history[index + 1]?.build ?? []) : [])),
+  );
+  const found = isHalfWay
+    ? history.find((entry) => entry.build === build)
+    : history.find((entry) => entry.build !== history[0]?.build && !left.has(entry.build));
+  if (found) return found;
   throw failure(
     "build-unknown",
     "there is no earlier build to go back to",
