@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { sha256 } from "../../../shared/fields.ts";
 import { architecture } from "../../../shared/package-metadata.ts";
+import { isObject } from "../../documents/is-object.ts";
 import { artifactSchema, type WrittenArtifact } from "../../documents/manifest.ts";
 
 /** Fields of a manifest's artifact, all optional: for sidecars, rules and --set. */
@@ -13,15 +14,12 @@ export const fieldsSchema = artifactSchema
 export type Fields = z.infer<typeof fieldsSchema> &
   Pick<WrittenArtifact, "inspected" | "package" | "documents">;
 
-const isPlain = (value: unknown): value is Record<string, unknown> =>
-  value !== null && typeof value === "object" && !Array.isArray(value);
-
 /** Merges objects recursively; lists are replaced. */
 export function overlay<T extends object>(under: T, over: object): T {
   const result = { ...under } as Record<string, unknown>;
   for (const [key, value] of Object.entries(over)) {
     const below = result[key];
-    if (value !== undefined) result[key] = isPlain(value) && isPlain(below) ? overlay(below, value) : value;
+    if (value !== undefined) result[key] = isObject(value) && isObject(below) ? overlay(below, value) : value;
   }
   return result as T;
 }

@@ -4,7 +4,6 @@ import type { Manifest } from "../../documents/manifest.ts";
 import { assignIds } from "../../ledger/assign-ids.ts";
 import { feedCheck } from "../../ledger/feed-check.ts";
 import { readLedger } from "../../ledger/ledger.ts";
-import type { FileWithNeighbours } from "../../policy/sibling-files.ts";
 import { display } from "../../project/display.ts";
 import { catalogFile, loadSettings } from "../../project/settings.ts";
 import type { IncusStatement } from "../../records/incus-tarball.ts";
@@ -206,7 +205,8 @@ function factReader(
     const kind = config.packageTypes.get(packageType)?.kind;
     if (!kind) return {};
     const statement = statements.get(name);
-    const incus = statement && (await readForIncus(opened, statement));
+    // The code that reads disks is loaded only if a feed needs it.
+    const incus = statement && (await import("./incus-reading.ts")).incusReading(opened, statement);
     const source = incus?.opened ?? opened;
     const seen = await inspect?.(file, source);
     const { readPackage } = await import("./read-package.ts");
@@ -218,12 +218,6 @@ function factReader(
       }),
     };
   };
-}
-
-/** Loads the code that reads disks only if a feed needs it. */
-async function readForIncus(opened: FileWithNeighbours, statement: IncusStatement) {
-  const { incusReading } = await import("./incus-reading.ts");
-  return incusReading(opened, statement);
 }
 
 /** Reads all inputs except downloadable files, which may be large. */

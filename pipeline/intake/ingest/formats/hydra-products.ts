@@ -1,6 +1,6 @@
 import { basename } from "node:path/posix";
 import { placeAt, type Source } from "../../../../shared/source.ts";
-import { type At, type Evidence, type FoundFile, problem } from "../evidence.ts";
+import { type At, type Evidence, problem } from "../evidence.ts";
 
 /** One line of nix-support/hydra-build-products. */
 export interface Product {
@@ -48,19 +48,6 @@ export const isDownload = ({ type }: Pick<Product, "type">): boolean =>
   type === "file" || type in typesOfFormats;
 
 export const hintOf = ({ subtype }: Pick<Product, "subtype">): string | undefined => typesOfFormats[subtype];
-
-/** @param readable candidate paths in order of likelihood */
-export const fileOf = (
-  product: Product,
-  store: string | undefined,
-  readable: readonly string[],
-): FoundFile => ({
-  name: basename(product.path),
-  paths: readable,
-  store,
-  hint: hintOf(product),
-  at: product.at,
-});
 
 export const leftOutProduct = ({ type, subtype, path }: Omit<Product, "at">): string =>
   `${basename(path)} (a product of type ${type} ${subtype})`;

@@ -1,13 +1,11 @@
-import { z } from "zod";
-import { expects, table } from "../../../../shared/fields.ts";
+import type { z } from "zod";
+import { table } from "../../../../shared/fields.ts";
 import type { Path } from "../../../../shared/source.ts";
 import { isObject } from "../../../documents/is-object.ts";
 import type { Located } from "../../../project/document.ts";
 import type { Build, Evidence } from "../evidence.ts";
 import { isListOf, loose, shape } from "./shape.ts";
-import { isStoreBase, isStorePath, storeBase, storePath } from "./store-path.ts";
-
-const anyPath = z.union([storePath, storeBase], expects("path-format", "a store path"));
+import { anyPath, isStoreBase, isStorePath } from "./store-path.ts";
 
 /** A content-addressed output has no path before it is built. */
 const recipe = loose({ outputs: table(loose({ path: anyPath.optional() }), "an object of output: {path}") });

@@ -5,9 +5,7 @@ import { isObject } from "../../../documents/is-object.ts";
 import type { Located } from "../../../project/document.ts";
 import { type Evidence, problem, type StoreObject } from "../evidence.ts";
 import { isListOf, loose, shape } from "./shape.ts";
-import { isStoreBase, isStorePath, storeBase, storePath } from "./store-path.ts";
-
-const anyPath = z.union([storePath, storeBase], expects("path-format", "a store path"));
+import { anyPath, isStoreBase, isStorePath } from "./store-path.ts";
 
 const info = loose({
   path: anyPath.optional(),

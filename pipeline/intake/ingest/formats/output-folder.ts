@@ -4,7 +4,7 @@ import { readFiles } from "../../../system/files.ts";
 import { listFiles } from "../../../system/folders.ts";
 import { usualType } from "../built-in-rules.ts";
 import { type Evidence, type FoundFile, gather, problem, wholeFile } from "../evidence.ts";
-import { fileOf, isDownload, leftOutProduct, readProducts } from "./hydra-products.ts";
+import { hintOf, isDownload, leftOutProduct, readProducts } from "./hydra-products.ts";
 import { recognise } from "./recognise.ts";
 import { storePathOf } from "./store-path.ts";
 
@@ -56,7 +56,7 @@ async function readProductList(folder: string, names: readonly string[]): Promis
   const { products, problems } = readProducts(decode(file, bytes));
   const files = products
     .filter(isDownload)
-    .map((product) => fileOf(product, storePathOf(product.path), [product.path]));
+    .map(({ path, subtype, at }) => ({ name: basename(path), paths: [path], hint: hintOf({ subtype }), at }));
   return { files, problems, leftOut: products.filter((product) => !isDownload(product)).map(leftOutProduct) };
 }
 

@@ -1,5 +1,6 @@
 import { basename, dirname } from "node:path/posix";
-import { text } from "../../../../shared/fields.ts";
+import { z } from "zod";
+import { expects, text } from "../../../../shared/fields.ts";
 
 const base = "[0-9a-df-np-sv-z]{32}-[0-9A-Za-z+._?=-]+";
 
@@ -11,11 +12,13 @@ export const storePath = text(
 );
 
 /** A store path without its store, as newer versions of Nix write it. */
-export const storeBase = text(
+const storeBase = text(
   "path-format",
   new RegExp(`^${base}$`),
   "the last part of a store path, <32 characters>-<name>",
 );
+
+export const anyPath = z.union([storePath, storeBase], expects("path-format", "a store path"));
 
 export const isStorePath = (value: unknown): value is string => storePath.safeParse(value).success;
 export const isStoreBase = (value: unknown): value is string => storeBase.safeParse(value).success;
