@@ -91,12 +91,8 @@ export async function openCatalog(
   selection: Selection = {},
   source?: AuthoredFiles,
 ): Promise<OpenCatalog> {
-  return catalogOf(await openProject(folder, source), selection);
-}
-
-/** @throws RelcatError site-unknown */
-function catalogOf(project: Project, selection: Selection): OpenCatalog {
-  const { folder, files, configPlace, ledger, next } = project;
+  const project = await openProject(folder, source);
+  const { files, configPlace, ledger, next } = project;
   const { site } = selection;
   const baseUrl = site === undefined ? project.config.baseUrl : siteNamed(project.config, site).baseUrl;
   const config = { ...project.config, baseUrl };
