@@ -103,8 +103,6 @@ function fileSink({ path, size }: CpioEntry, { prefix, finder, options, signatur
 
 const scheme = "Apple installer signature";
 
-/** After these verdicts the content cannot be trusted, so it is not read. */
-
 /** Inspects the signature of a macOS installer, and the programs in its payloads. */
 export async function inspectPkg(source: ByteSource, options: InspectOptions): Promise<Inspection> {
   const finder = selfCheckFinder(options.selfCheck);
