@@ -7,7 +7,7 @@ import {
 import type { Kind } from "../shared/package-types.ts";
 import { architectureNamed } from "./architecture.ts";
 import type { ByteSource } from "./bytes/byte-source.ts";
-import { formatOf, limits } from "./inspect.ts";
+import { formatOf, limits, type MetadataOptions } from "./inspect.ts";
 import type { Inspection } from "./inspection.ts";
 import { Fault, malformed, refused, type Verdict } from "./verdict.ts";
 
@@ -15,13 +15,9 @@ import { Fault, malformed, refused, type Verdict } from "./verdict.ts";
 export const metadataFormat = (source: ByteSource, kind: Kind): PackageMetadata["type"] | undefined =>
   kind === "image" ? "image" : formatOf(source)?.metadata?.type;
 
-export interface MetadataRequest {
+export interface MetadataRequest extends Omit<MetadataOptions, "limit"> {
   /** Files of kind image are read as disks and archives of disks. */
   kind: Kind;
-  /** Whether to list every file of an rpm. */
-  filelists: boolean;
-  /** Whether to read the changelog of an rpm; default: no. */
-  changelogs?: boolean | undefined;
   /** An inspection of the same bytes; without it, images are inspected now. */
   inspection?: Inspection | undefined;
 }

@@ -83,15 +83,10 @@ const statement = (words: string, value: string | undefined, isHash = false): St
   value === undefined ? [] : [{ words, value, isHash }];
 
 /**
- * A command that verifies a downloaded file in the current folder, in three parts: before, file and after.
+ * A command that verifies a downloaded file in the current folder. The quoted file name is separate, because pages
+ * isolate its direction.
  */
-interface VerifyCommand {
-  system: "Linux" | "macOS" | "PowerShell";
-  start: string;
-  /** The quoted file name, separate because pages isolate its direction. */
-  file: string;
-  end: string;
-}
+type VerifyCommand = ArtifactView["commands"][number];
 
 const ownSystem: ReadonlyMap<string, VerifyCommand["system"]> = new Map([
   ["linux", "Linux"],
