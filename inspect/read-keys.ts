@@ -34,13 +34,8 @@ export async function readKeys(files: readonly KeyFile[]): Promise<Keys> {
 
 const hint = "put nothing but certificates there: gpg --armor --export KEY, or a certificate as PEM or DER";
 
-interface Certificates {
-  openpgp: readonly OpenPgpCertificate[];
-  x509: readonly X509Certificate[];
-}
-
 /** @throws Error; the caller puts the file name before its message */
-async function certificatesOf(bytes: Uint8Array): Promise<Certificates> {
+async function certificatesOf(bytes: Uint8Array) {
   const text = Buffer.from(bytes).toString("latin1");
   if (/-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY/.test(text))
     throw new Error(

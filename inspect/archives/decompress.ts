@@ -53,18 +53,13 @@ function unpackedSync(source: ByteSource, decompress: DecompressSync): Uint8Arra
   try {
     const options = { info: true, maxOutputLength: inMemoryLimits.unpacked } as const;
     // Node's types lack the result of the `info` option.
-    const { buffer, engine } = decompress(packed, options) as Unpacked;
+    const { buffer, engine } = decompress(packed, options) as { buffer: Uint8Array; engine: Engine };
     if (engine.bytesWritten !== source.size) throw followed(source);
     return buffer;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return undefined;
     throw faultOf(error, source) ?? error;
   }
-}
-
-interface Unpacked {
-  buffer: Uint8Array;
-  engine: Engine;
 }
 
 type Engine = Gunzip | ZstdDecompress;

@@ -50,15 +50,7 @@ function bootFrom(disk: Pick<Disk, "read" | "virtualSize">): { boot: Boot; notes
 const bootName = (isBios: boolean, isEfi: boolean): Boot =>
   isBios && isEfi ? "both" : isBios ? "bios" : isEfi ? "efi" : "unknown";
 
-interface Partition {
-  id: string;
-  isLegacyBootable: boolean;
-}
-
-function gptTypes(
-  { read, virtualSize }: Pick<Disk, "read" | "virtualSize">,
-  sector: number,
-): Partition[] | undefined {
+function gptTypes({ read, virtualSize }: Pick<Disk, "read" | "virtualSize">, sector: number) {
   if (virtualSize < 2 * sector) return undefined;
   const header = fieldsOf(read(sector, 512), "little", "its GPT");
   if (header.text(0, 8) !== "EFI PART" || !isHeaderSound(header)) return undefined;

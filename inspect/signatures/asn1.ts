@@ -91,12 +91,7 @@ function elements(
 }
 
 /** Offset and length of the content; undefined length: up to the end-of-contents octets. */
-function extent(
-  bytes: Uint8Array,
-  at: number,
-  end: number,
-  what: string,
-): { start: number; length: number | undefined } {
+function extent(bytes: Uint8Array, at: number, end: number, what: string) {
   const first = bytes[at] ?? 0;
   if (first < 0x80) return { start: at + 1, length: first };
   if (first === 0x80) return { start: at + 1, length: undefined };

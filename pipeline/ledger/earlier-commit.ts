@@ -1,5 +1,5 @@
 import { failure } from "../../shared/errors.ts";
-import { type AuthoredFiles, filesOf } from "../project/authored-files.ts";
+import { filesOf } from "../project/authored-files.ts";
 import { readTree } from "../system/git/git-tree.ts";
 import { type Ledger, ledgerLine, readLedger } from "./ledger.ts";
 import { isChannelEvent } from "./ledger-channels.ts";
@@ -9,11 +9,7 @@ import { isChannelEvent } from "./ledger-channels.ts";
  * back to it. Ledger lines of later releases are omitted.
  * @throws RelcatError git-missing, git-revision; ledger-rewritten
  */
-export async function earlierCommit(
-  folder: string,
-  revision: string,
-  today: Ledger,
-): Promise<{ commit: string; files: AuthoredFiles }> {
+export async function earlierCommit(folder: string, revision: string, today: Ledger) {
   const { commit, files } = await readTree(folder, revision);
   const bytes = files.get("ledger.jsonl");
   const then = bytes ? new TextDecoder().decode(bytes) : "";

@@ -19,10 +19,7 @@ export function boundsOf({ versions }: Pick<Exception, "versions">): [first: str
 }
 
 /** Groups findings by the first exception that covers them. */
-export function byException(
-  exceptions: readonly Exception[],
-  findings: readonly Finding[],
-): { covered: Map<Exception, Finding[]>; open: Finding[] } {
+export function byException(exceptions: readonly Exception[], findings: readonly Finding[]) {
   const covered = new Map<Exception, Finding[]>(exceptions.map((exception) => [exception, []]));
   const open: Finding[] = [];
   for (const finding of findings) {

@@ -43,15 +43,10 @@ export const ledgerLine = (event: LedgerEvent) => `${JSON.stringify(event)}\n`;
 export const restore = "Restore the ledger from version control.";
 
 /** Parses a ledger and reports every invalid line. */
-export const readLedger = ({ file, text }: Source): ReadLedger => readLedgerPieces(file, [text]);
-
-export interface ReadLedger {
-  ledger: Ledger;
-  problems: Problem[];
-}
+export const readLedger = ({ file, text }: Source) => readLedgerPieces(file, [text]);
 
 /** @param pieces of the ledger's text; each ends with a line feed, except the last one of a damaged ledger */
-export function readLedgerPieces(file: string, pieces: Iterable<string>): ReadLedger {
+export function readLedgerPieces(file: string, pieces: Iterable<string>) {
   const fold = new LedgerFold(file);
   for (const piece of pieces) fold.piece(piece);
   // Two histories in one file contradict each other in every line, so only the conflict markers are reported.

@@ -23,11 +23,7 @@ interface Conflict {
  * @param working current text of the ledger
  * @throws RelcatError git-missing, git-revision, rebase-conflict
  */
-export async function findSides(
-  folder: string,
-  onto: string,
-  working: string,
-): Promise<{ sides: Sides; operation: Operation | undefined }> {
+export async function findSides(folder: string, onto: string, working: string) {
   const operation = await operationUnderWay(folder);
   const conflict =
     (await fromIndex(folder, operation)) ?? fromMarkers(working) ?? (await fromHeads(folder, operation));

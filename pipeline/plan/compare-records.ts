@@ -58,10 +58,7 @@ function isChangeOf(
   return kind !== "live" || snapshot.listed.has(entry.id);
 }
 
-function compareListed(
-  baseline: Baseline,
-  planned: Planned,
-): Pick<RecordChanges, "changed" | "configuration" | "renamed" | "onlyRenamed" | "moved"> {
+function compareListed(baseline: Baseline, planned: Planned) {
   const configuration = baseline.config ? configurationChanges(baseline.config, planned.config) : noChanges;
   const changed: Plan["changed"] = [];
   const renamed = { vendor: 0, cryptolib_post: 0 };
@@ -109,12 +106,7 @@ function changedFields(
   return { fields: isFollowed ? others : fields, names };
 }
 
-function translated(
-  old: ListedRecord,
-  now: ListedRecord,
-  from: Config["wire"],
-  to: Config["wire"],
-): { fields: FieldChange[]; names: WireKey[] } {
+function translated(old: ListedRecord, now: ListedRecord, from: Config["wire"], to: Config["wire"]) {
   const [before, after] = [JSON.parse(old.json), JSON.parse(now.json)];
   const plain = changedLeaves(before, after);
   if (sameWire(from, to)) return { fields: plain, names: [] };

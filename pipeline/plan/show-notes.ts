@@ -33,10 +33,7 @@ export async function showNotes(
   return showRelease(folder, newest ?? which);
 }
 
-async function showNext(
-  folder: string,
-  date: string,
-): Promise<{ release: PublishedRelease; config: Settings }> {
+async function showNext(folder: string, date: string) {
   const config = (await openSettings(folder)).config;
   const found = await discover(folder);
   const reads = await readDocuments(folder, found.next, noteSchema);

@@ -1,6 +1,4 @@
 import { type Problem, RelcatError, throwErrors } from "../../shared/errors.ts";
-import type { Config } from "../documents/config.ts";
-import type { PublishedRelease } from "../documents/published.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import { loadCatalog } from "../ledger/load-catalog.ts";
 import { publishRelease } from "../ledger/publish-records.ts";
@@ -10,10 +8,7 @@ import { versionUnknown } from "../project/known-versions.ts";
  * Public view of one release; problems of other releases are ignored.
  * @throws RelcatError version-unknown, and the problems of this release and of catalog.yaml
  */
-export async function showRelease(
-  folder: string,
-  version: string,
-): Promise<{ release: PublishedRelease; config: Config }> {
+export async function showRelease(folder: string, version: string) {
   const catalog = await loadCatalog(folder);
   const found = catalog.identified.releases.find(({ release }) => release.version === version);
   if (!found) throw new RelcatError([versionUnknown(version, folder)]);

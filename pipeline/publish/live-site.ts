@@ -55,10 +55,7 @@ export async function readLiveSite(
  * Finds the live signatures that the newest root accepts, and the live metadata that it does not accept.
  * @param root undefined: the site is not signed
  */
-export async function liveSignatures(
-  store: SiteStore,
-  root: SignedRoot | undefined,
-): Promise<{ seen: { timestamp: Uint8Array; snapshot: Uint8Array } | undefined; unverified: string[] }> {
+export async function liveSignatures(store: SiteStore, root: SignedRoot | undefined) {
   if (!root) return { seen: undefined, unverified: [] };
   const { timestamp, snapshot, unverified } = await readLiveChain(store, root);
   const seen = timestamp && snapshot && { timestamp: timestamp.bytes, snapshot: snapshot.bytes };

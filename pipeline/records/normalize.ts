@@ -1,5 +1,4 @@
 import { hash } from "node:crypto";
-import type { Problem } from "../../shared/errors.ts";
 import { architectureOf } from "../../shared/package-metadata.ts";
 import type { PackageType } from "../../shared/package-types.ts";
 import type { Attestation } from "../documents/attestation.ts";
@@ -19,10 +18,7 @@ import { asImported, readable, verbatimOf } from "./verbatim.ts";
 export type { Artifact, ArtifactOutline, OutlinedRelease, Release } from "./artifact.ts";
 
 /** Normalizes a release that passed its rules; conflicting manifests are problems. */
-export function normalizeRelease(
-  parsed: ParsedRelease,
-  config: Settings,
-): { release: Release; problems: Problem[] } {
+export function normalizeRelease(parsed: ParsedRelease, config: Settings) {
   const claims = parsed.manifests.flatMap((manifest) =>
     manifest.value.artifacts.flatMap((written, index) => {
       const type = config.packageTypes.get(written.package_type);

@@ -154,20 +154,21 @@ export interface SiteRenderer {
   /** Digest of configuration, templates and schemas. */
   basis: string;
   constants(): OutputGroup;
-  /** @param key digest of everything that the release is generated from */
-  release(identified: IdentifiedRelease, key: string, isInFeeds: boolean): RenderedFiles;
+  /**
+   * A release's own files, and its slices of the files that span releases.
+   * @param key digest of everything that the release is generated from
+   */
+  release(
+    identified: IdentifiedRelease,
+    key: string,
+    isInFeeds: boolean,
+  ): { group: OutputGroup; slices: ReleaseSlices };
   /** @param releases ascending by version */
   acrossReleases(releases: readonly RenderedRelease[]): Iterable<OutputGroup>;
   /** Copies of artifacts. @param releases ascending by version */
   copies(releases: readonly RenderedRelease[]): BuildCopies;
   /** Records that feeds leave out. @param releases ascending by version */
   leftOut(releases: readonly RenderedRelease[]): FeedsDocument["feeds"];
-}
-
-/** A release's own files, and its slices of the files that span releases. */
-export interface RenderedFiles {
-  group: OutputGroup;
-  slices: ReleaseSlices;
 }
 
 export function siteRenderer(ledger: Ledger, config: Config, sources: Sources): SiteRenderer {

@@ -11,16 +11,10 @@ export interface PassHash {
    * Reads a part of an open file and hashes it; undefined: only the caller can read.
    * @returns number of bytes, fewer than asked for at the end of the file
    */
-  read?(part: FilePart): Promise<number>;
+  read?(part: { descriptor: number; from: number; length: number }): Promise<number>;
   digest(): Promise<string>;
   /** Must also be called if the pass failed. */
   end(): void;
-}
-
-export interface FilePart {
-  descriptor: number;
-  from: number;
-  length: number;
 }
 
 /** Smaller files are hashed before a thread has started. */

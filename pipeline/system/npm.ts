@@ -15,11 +15,6 @@ const timeouts = { work: 300_000, registry: 60_000 };
 
 const compiled = "build/program/main.js";
 
-export interface Tarball {
-  name: string;
-  bytes: Uint8Array;
-}
-
 /** package-lock.json, or the reason why npm did not write one. */
 export type Locked = { text: string } | { reason: string };
 
@@ -31,7 +26,7 @@ export type Locked = { text: string } | { reason: string };
  * @returns undefined: npm is not installed
  * @throws RelcatError pack-failed
  */
-export async function pack(folder: string, isClone: boolean, work: string): Promise<Tarball | undefined> {
+export async function pack(folder: string, isClone: boolean, work: string) {
   if (isClone && isStale(folder)) {
     const reason = await npm(folder, ["run", "compile"]);
     if (reason === "missing") return undefined;

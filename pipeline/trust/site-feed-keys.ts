@@ -77,18 +77,8 @@ export async function rotateFeedKey(
   return { ...key, written: writeFeedKeys(releases, next, made), keys: made.keys };
 }
 
-/** A certificate and the files of its private key. */
-interface MadeKey {
-  fingerprint: string;
-  armored: string;
-  keys: string[];
-}
-
-async function newKey(
-  config: KeyedSettings,
-  { keys: folder, certificate }: NewFeedKey,
-  now: number,
-): Promise<MadeKey> {
+/** @returns its certificate, and the files of its private key */
+async function newKey(config: KeyedSettings, { keys: folder, certificate }: NewFeedKey, now: number) {
   if (certificate !== undefined) return givenKey(certificate, config, now);
   if (folder === undefined) throw new TypeError("expected a folder or a certificate");
   await refuseExposed(folder);
@@ -109,7 +99,7 @@ async function newKey(
   return { fingerprint, armored: publicKey, keys: [join(folder, name)] };
 }
 
-async function givenKey(file: string, { feedKeys }: KeyedSettings, now: number): Promise<MadeKey> {
+async function givenKey(file: string, { feedKeys }: KeyedSettings, now: number) {
   const armored = readCertificateFile(file);
   const { fingerprint } = await readCertificate(armored).catch((error: unknown) => {
     throw failure(

@@ -95,10 +95,7 @@ function harmlessName({ site }: TrustedSite, file: string): string {
 }
 
 /** The record, which must be the same in the list and in its release document. */
-async function find(
-  trusted: TrustedSite,
-  wanted: Wanted,
-): Promise<{ record: PackageRecord; release: ReleaseDocument }> {
+async function find(trusted: TrustedSite, wanted: Wanted) {
   const read = async (version: string) =>
     (await readTarget(trusted, `releases/${version}/release.json`)) as ReleaseDocument;
   const list = (await readTarget(trusted, "catalog/index.json")) as PackageRecord[];

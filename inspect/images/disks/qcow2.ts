@@ -169,11 +169,7 @@ function checkClusters(source: Bytes, layout: Layout, table: number, ranges: All
 }
 
 /** Offset of a compressed cluster, and its size up to the end of its last sector. */
-function compressedPlace(
-  fields: Fields,
-  at: number,
-  { clusterBits }: Layout,
-): { from: number; length: number } {
+function compressedPlace(fields: Fields, at: number, { clusterBits }: Layout) {
   const entry = fields.bytes.readBigUInt64BE(at);
   const shift = BigInt(70 - clusterBits);
   const from = Number(entry & ((1n << shift) - 1n));

@@ -43,13 +43,6 @@ export async function readControl(packed: PackedTar) {
   return { name, version, architecture };
 }
 
-export interface DebContents {
-  control: PackedTar;
-  data: PackedTar;
-  /** The parts that a signature covers: debian-binary, control and data. */
-  joined: readonly Member[];
-}
-
 export const signatureName = /^_gpg[a-z]+$/;
 
 export const upToData = (members: readonly Member[]): Member[] =>
@@ -64,9 +57,10 @@ export const ignoredMembers = (members: readonly Member[]): Member[] =>
 /**
  * A package has three members in fixed order. dpkg ignores all that follow, but no signature covers them, so only
  * signatures may follow in an intact package.
+ * @returns `joined`: the parts that a signature covers: debian-binary, control and data
  * @throws Fault malformed
  */
-export function contentsOf(source: ByteSource, all: readonly Member[]): DebContents {
+export function contentsOf(source: ByteSource, all: readonly Member[]) {
   const ignored = new Set(ignoredMembers(all));
   const members = all.filter((member) => !ignored.has(member));
   const parts = members.filter(({ name }) => !signatureName.test(name));

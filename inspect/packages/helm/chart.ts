@@ -10,10 +10,7 @@ const maxUnpackedBytes = 128 << 20;
  * Reads the files of a chart, as `helm package` wrote it, that describe it.
  * @throws Fault; whatever decompress throws
  */
-export async function chartTexts(
-  source: ByteSource,
-  limit: number,
-): Promise<{ chart: string; requirements: string | undefined }> {
+export async function chartTexts(source: ByteSource, limit: number) {
   const texts = await textsInTar({ source, compression: "gzip" }, Math.min(limit, maxUnpackedBytes), {
     "Chart.yaml": /^[^/]+\/Chart\.yaml$/,
     "requirements.yaml": /^[^/]+\/requirements\.yaml$/,

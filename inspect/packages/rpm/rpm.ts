@@ -251,15 +251,10 @@ function imaSignature(hex: string, name: string): ImaSignature {
   return { algorithm: bytes[2] ?? 0, keyId: bytes.toString("hex", 3, 7), bytes: bytes.subarray(9) };
 }
 
-interface Signer {
-  key: X509Key;
-  certificate: Certificate;
-}
-
 function verdictOf(
   { algorithm: ima, keyId, bytes }: ImaSignature,
   file: { digest: string; algorithm: number | undefined },
-  signers: readonly Signer[],
+  signers: readonly { key: X509Key; certificate: Certificate }[],
   now: number,
 ): Verdict {
   const algorithm = algorithms.find((known) => known.ima === ima);

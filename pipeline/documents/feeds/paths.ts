@@ -94,14 +94,8 @@ export const feedPath = (path: string): FeedPath | undefined =>
 /** Whether the path is in a feed and contains a hash of the file's bytes. */
 export const isImmutableInFeed = (path: string): boolean => feedPath(path)?.role === "immutable";
 
-/** A digest in a path, and the files whose concatenated bytes have it. */
-interface PathHash {
-  sha256: string;
-  of: readonly string[];
-}
-
-/** @returns undefined for paths without a hash */
-export function hashInFeed(path: string): PathHash | undefined {
+/** The digest in a path, and the files whose concatenated bytes have it. @returns undefined for paths without a hash */
+export function hashInFeed(path: string): { sha256: string; of: readonly string[] } | undefined {
   if (!isImmutableInFeed(path)) return undefined;
   const [repomd, folder = ""] = /^yum\/([0-9a-f]{64})\/repodata\/repomd\.xml(?=$|\.asc$)/.exec(path) ?? [];
   if (repomd !== undefined) return { sha256: folder, of: [repomd, `${repomd}.asc`] };

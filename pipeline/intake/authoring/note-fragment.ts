@@ -18,11 +18,7 @@ export interface NewNote {
  * @param schemas folder of the JSON Schemas, relative to the project
  * @throws RelcatError usage
  */
-export function composeNote(
-  note: NewNote,
-  config: Settings,
-  schemas: string,
-): { slug: string; text: string } {
+export function composeNote(note: NewNote, config: Settings, schemas: string) {
   const { component, kind, refs, security } = note;
   requireKnown("component", component, [...config.components.keys()]);
   requireKnown("kind", kind, [...config.kinds.keys()]);

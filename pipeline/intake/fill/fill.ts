@@ -39,16 +39,9 @@ export interface FillRequest {
 
 export type FillContext = Pick<CommandContext, "pid" | "onWait" | "dryRun"> & Reading;
 
-/** An artifact, and the members that its manifest got. */
-export interface FilledArtifact {
-  manifest: string;
-  version: string;
-  file: string;
-  members: string[];
-}
-
 export interface Filled {
-  filled: FilledArtifact[];
+  /** Artifacts, and the members that their manifests got. */
+  filled: { manifest: string; version: string; file: string; members: string[] }[];
   /** Files that were not at the source. */
   absent: { version: string; file: string }[];
   /** As messages name it. */
@@ -143,12 +136,7 @@ async function readAll(all: readonly Addressed[], bytes: ArtifactBytes, config: 
 }
 
 /** Reads a file whose bytes must be those of the record. */
-async function readOne(
-  path: string,
-  artifact: Artifact,
-  config: Settings,
-  onBytes: (done: number) => void,
-): Promise<{ additions: Additions; problems: Problem[] }> {
+async function readOne(path: string, artifact: Artifact, config: Settings, onBytes: (done: number) => void) {
   const { file: name, content, metadata: stated, documents, place: at } = artifact;
   const { package_type: packageType, version, checksum } = content;
   const arch = ruleFor(name, config)?.arch;
@@ -194,15 +182,9 @@ async function readOne(
   }
 }
 
-interface EditedManifest {
-  file: string;
-  before: Uint8Array;
-  after: Uint8Array;
-}
-
 /** @throws RelcatError file-size, or what the schema of manifests refuses, for all of them */
-async function editedManifests(found: readonly Found[]): Promise<EditedManifest[]> {
-  const edited: EditedManifest[] = [];
+async function editedManifests(found: readonly Found[]) {
+  const edited: { file: string; before: Uint8Array; after: Uint8Array }[] = [];
   const problems: Problem[] = [];
   for (const [file, own] of Map.groupBy(found, ({ artifact }) => artifact.origin.manifest)) {
     const before = readPresent(file);

@@ -6,19 +6,13 @@ import { type Artifact, isPrivate } from "../../records/normalize.ts";
 import { outOfOrder } from "../../records/verbatim.ts";
 import type { LiveRecord } from "./read-records.ts";
 
-/** Dates that the ledger accepts: well-formed, and modified not before created. */
-export interface LedgerDates {
-  created: string;
-  modified: string;
-}
-
 const wellFormed = (value: unknown): string | undefined => timestamp.safeParse(value).data;
 
 /**
- * Ledger dates of a record. Malformed or unordered dates become the nearest valid ones; `verbatim` keeps the
- * originals.
+ * Dates of a record that the ledger accepts: well-formed, and modified not before created. Others become the nearest
+ * valid ones; `verbatim` keeps the originals.
  */
-export function ledgerDates({ created_date, modified_date, version }: LiveRecord): LedgerDates {
+export function ledgerDates({ created_date, modified_date, version }: LiveRecord) {
   const created = wellFormed(created_date);
   const modified = wellFormed(modified_date);
   const roughly = {

@@ -39,16 +39,10 @@ export interface ImportOptions extends Downloads {
   schemas: string;
 }
 
-/** Path relative to the releases folder. */
-interface PlannedFile {
-  path: string;
-  text: string;
-}
-
 /** A complete import, not yet written. */
 export interface ImportPlan {
-  /** In writing order; the ledger follows them. */
-  files: PlannedFile[];
+  /** In writing order; the ledger follows them. Paths are relative to the releases folder. */
+  files: { path: string; text: string }[];
   ledger: LedgerChange;
   match: Match;
   changes: CatalogChanges;

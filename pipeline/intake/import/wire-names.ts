@@ -28,10 +28,7 @@ export interface FixedNames {
  * Finds the keys for `vendor` and `cryptolib_post` by the structure of their values; the most frequent
  * candidate wins.
  */
-export function wireNames(
-  records: readonly LiveRecord[],
-  { given, kept }: FixedNames,
-): { names: Record<WireKey, WireName>; problems: Problem[] } {
+export function wireNames(records: readonly LiveRecord[], { given, kept }: FixedNames) {
   const problems: Problem[] = [];
   const decide = (key: WireKey): WireName => {
     const counts = countCandidates(records, key);

@@ -27,10 +27,7 @@ export interface PackageClaims {
  * The metadata of an artifact. The bytes decide the architecture if they state one; otherwise rules and --set
  * do, then the finished manifest, then the file name.
  */
-export function packageOf(
-  file: Claimed,
-  claims: PackageClaims,
-): { metadata: PackageMetadata | undefined; problems: Problem[] } {
+export function packageOf(file: Claimed, claims: PackageClaims) {
   const { read, stated, arch: named, bytes } = claims;
   const arch = architectureOf(read) ?? named ?? architectureOf(stated) ?? architectureInName(file.name);
   const isPlain =

@@ -72,7 +72,7 @@ export async function decidePost(folder: string, posted: PostedBody): Promise<Po
   const ledger = soundLedger(folder);
   const { releases, problems: forbidden } = assignIds([mine], withoutOthers(ledger), () => true);
   const packages = releases.flatMap((identified) => identified.packages);
-  refuseConflicts([...conflictsWithOthers(mine, stored, release, config), ...forbidden.map(sentence)]);
+  refuseConflicts([...conflictsWithOthers(mine, stored.path, release, config), ...forbidden.map(sentence)]);
   refuseConflicts(changesOfCut(body.value.release, packages, ledger));
   refuseConflicts(changedFacts(manifest.value, release, ledger));
   const file = `${folder}/${stored.path}`;
@@ -179,13 +179,8 @@ function ownRelease(
   return mine;
 }
 
-interface StoredManifest {
-  /** Relative to the releases folder. */
-  path: string;
-  bytes: Uint8Array;
-}
-
-function storedManifest({ release, artifacts }: Manifest, mine: Release): StoredManifest {
+/** @returns its path, relative to the releases folder, and its bytes */
+function storedManifest({ release, artifacts }: Manifest, mine: Release) {
   const manifest = { release, artifacts: [...artifacts].sort(inOrderOf(mine)) };
   const bytes = new TextEncoder().encode(manifestText(manifest));
   if (bytes.length > maxPostedBytes) {
@@ -200,7 +195,7 @@ const withoutOthers = (ledger: Ledger): Ledger => ({ ...ledger, byId: new Map() 
 
 function conflictsWithOthers(
   mine: Release,
-  { path }: StoredManifest,
+  path: string,
   release: ParsedRelease,
   config: Settings,
 ): string[] {
@@ -318,10 +313,7 @@ function pathInRecord([top, , field, ...rest]: Path, wire: Wire): Path {
  * @returns the manifest, with locations as in `posted`
  * @throws PostRefused if its parts contradict each other
  */
-async function finishManifest(
-  posted: Located<Manifest>,
-  config: Settings,
-): Promise<{ manifest: Located<Manifest>; problems: Problem[] }> {
+async function finishManifest(posted: Located<Manifest>, config: Settings) {
   const merged = await mergedOf(posted, config);
   const names = posted.value.artifacts.map(({ file, name }) => file ?? name);
   const artifacts: WrittenArtifact[] = [];

@@ -155,10 +155,7 @@ function architecturesOf(rows: readonly AptRow[], { feeds }: FeedConfig): readon
  * The paragraph of a deb in `Packages`: its control paragraph unchanged, and the fields that locate its file.
  * @returns with a final line feed; a reason if the index cannot carry it
  */
-function debStanza(
-  { control, arch }: DebMetadata,
-  { path, size, sha256 }: FeedLocation,
-): { stanza: string } | { reason: string } {
+function debStanza({ control, arch }: DebMetadata, { path, size, sha256 }: FeedLocation) {
   const text = control.replace(/\n+$/, "");
   // Anything can write a manifest, and another line here could forge another package.
   const fault = controlFault(text) ?? separatorFault(text);

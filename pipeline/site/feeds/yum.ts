@@ -10,7 +10,7 @@ import {
 import type { FeedConfig, OutputFile, OutputGroup, SiteConfig } from "../../documents/published.ts";
 import { digestOf } from "../../journal/digest.ts";
 import { textFile } from "../output.ts";
-import { type Feed, gzipped, type OmittedPackage } from "./feed.ts";
+import { type Feed, gzipped } from "./feed.ts";
 import { updateElement } from "./yum-advisory.ts";
 import { repoFile, repoFilePath } from "./yum-repo-file.ts";
 import { type YumPackage, type YumRow, yumPart } from "./yum-rows.ts";
@@ -106,10 +106,7 @@ function* filesOf(content: RepositoryContent): Generator<OutputFile> {
 }
 
 /** A repository lists the highest id of rpms that clients cannot distinguish. */
-function packagesIn(
-  repo: string,
-  rows: readonly YumRow[],
-): { listed: YumPackage[]; omitted: OmittedPackage[] } {
+function packagesIn(repo: string, rows: readonly YumRow[]) {
   const all = rows.flatMap(({ packages }) => packages).filter(({ repos }) => repos.includes(repo));
   const highest = new Map<string, number>();
   for (const { nevra, id } of all) highest.set(nevra, Math.max(id, highest.get(nevra) ?? 0));
@@ -144,18 +141,14 @@ const updatesIn = (
     return advisories.map((advisory) => updateElement(advisory, updated, repo, product));
   });
 
-/** Certificates that clients need to check the rpms themselves. */
-interface RpmSigners {
-  /** Whether each rpm was signed under one of them. */
-  areAll: boolean;
-  certificates: { path: string; armored: string }[];
-}
-
-/** Clients check either all rpms of a repository or none. */
+/**
+ * Certificates that clients need to check the rpms themselves, and whether each rpm was signed under one of them.
+ * Clients check either all rpms of a repository or none.
+ */
 function rpmSignersOf(
   packages: readonly YumPackage[],
   { product, rpmSigners }: Pick<SiteConfig, "product" | "rpmSigners">,
-): RpmSigners {
+) {
   const used = new Set(packages.map(({ keyId }) => keyId));
   const signers = rpmSigners.filter(({ keyIds }) => keyIds.some((id) => used.has(id)));
   const known = new Set(signers.flatMap(({ keyIds }) => keyIds));

@@ -4,15 +4,7 @@ import { textFile } from "../output.ts";
 import { assets, type Templates } from "./templates.ts";
 
 /** Paths of assets, relative to the site's root. */
-export interface AssetNames {
-  style: string;
-  script: string;
-  search: string;
-  changes: string;
-  icon: string;
-}
-
-export const assetNames = (templates: Templates): AssetNames => ({
+export const assetNames = (templates: Templates) => ({
   style: templates.assetPath("style.css"),
   script: templates.assetPath("script.js"),
   search: templates.assetPath("search.js"),

@@ -28,14 +28,10 @@ export function installView(
 
 type ImportView = NonNullable<ArtifactView["install"]>["imports"][number];
 
-/** Names of package types and endings of files that an import command needs. */
-interface Importer {
-  types: readonly string[];
-  /** Matches the file, if necessary when it is unpacked. */
-  file: RegExp;
-}
-
-/** The first match counts. */
+/**
+ * Names of package types that an import command needs, and a pattern for the file, if necessary when it is unpacked. The
+ * first match counts.
+ */
 const importers = {
   proxmoxBackup: { types: ["proxmox"], file: /\.vma(?:\.(?:zst|gz|lzo))?$/ },
   proxmoxDisk: { types: ["proxmox"], file: /\.(?:qcow2|raw|img|vmdk)$/ },
@@ -50,7 +46,7 @@ const importers = {
   gceUefi: { types: ["gce-efi"], file: /\.tar\.gz$/ },
   amazon: { types: ["amazon"], file: /\.(?:vhd|vhdx|vmdk|raw|ova)$/ },
   incusArchive: { types: ["incus"], file: /\.tar(?:\.(?:xz|gz|zst))?$/ },
-} satisfies Record<string, Importer>;
+} satisfies Record<string, { types: readonly string[]; file: RegExp }>;
 
 type ImporterName = keyof typeof importers;
 const names = Object.keys(importers) as ImporterName[];

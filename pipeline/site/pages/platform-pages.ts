@@ -50,13 +50,8 @@ const defaultRepositories = (config: SiteConfig): Repository[] =>
 export const platformNames = (pieces: readonly PagePieces[], config: SiteConfig): string[] =>
   platformsOf(pieces, config).map(({ name }) => name);
 
-interface Platform {
-  name: string;
-  types: Newest[];
-}
-
 /** Sorted by name, including platforms without current artifacts. */
-const platformsOf = (pieces: readonly PagePieces[], config: SiteConfig): Platform[] =>
+const platformsOf = (pieces: readonly PagePieces[], config: SiteConfig) =>
   [...newestByPlatform(pieces, config)]
     .map(([id, types]) => ({ name: platformName(id, config), types: [...types.values()].sort(byType) }))
     .sort(byName);

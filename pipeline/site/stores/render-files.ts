@@ -63,13 +63,6 @@ export interface RenderedGroup {
   files: readonly RenderedFile[];
 }
 
-export interface Rendering {
-  file(file: OutputFile): RenderedFile;
-  group(group: OutputGroup): Promise<RenderedGroup>;
-  /** A group whose files in place are unchanged since an earlier build. */
-  kept(group: MadeGroup): Promise<RenderedGroup>;
-}
-
 /** Writes files into a temporary folder; a file whose bytes equal the one in place is discarded. */
 export function rendering(
   folder: string,
@@ -77,7 +70,7 @@ export function rendering(
   now: number,
   options: SiblingOptions,
   encoder: Encoder,
-): Rendering {
+) {
   const folders = realFolders(folder);
   let count = 0;
   // biome-ignore lint/plugin: paths that the build made, checked before anything is written.
@@ -124,8 +117,8 @@ export function rendering(
     }
   };
   return {
-    file: (file) => render(file),
-    async group({ name, key, files }) {
+    file: (file: OutputFile) => render(file),
+    async group({ name, key, files }: OutputGroup): Promise<RenderedGroup> {
       const byPath = new Map<string, RenderedFile>();
       for (const file of files) {
         const same = file.sameAs === undefined ? undefined : byPath.get(file.sameAs);
@@ -133,7 +126,8 @@ export function rendering(
       }
       return { name, key, files: [...byPath.values()] };
     },
-    async kept({ name, key, files }) {
+    /** A group whose files in place are unchanged since an earlier build. */
+    async kept({ name, key, files }: MadeGroup): Promise<RenderedGroup> {
       const kept: RenderedFile[] = [];
       for (const file of files)
         kept.push(await encoded({ ...withoutSiblings, ...file, temporary: undefined }));

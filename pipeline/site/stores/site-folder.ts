@@ -198,18 +198,10 @@ interface Counts {
   bytes: number;
 }
 
-interface Placing {
-  counts: Counts;
-  /** Compressed siblings of all placed files. */
-  siblings: MadeFile[];
-  /** Places a file that gets no siblings. */
-  alone(file: RenderedFile): MadeFile;
-  group(group: RenderedGroup): MadeGroup;
-}
-
 /** Moves rendered files into place, each whole or not at all. */
-function placing(folder: string, { encodings }: SiblingOptions): Placing {
+function placing(folder: string, { encodings }: SiblingOptions) {
   const counts = { written: 0, unchanged: 0, bytes: 0 };
+  /** Compressed siblings of all placed files. */
   const siblings: MadeFile[] = [];
   const folders = realFolders(folder);
   // A folder made by this build has no files to remove.
@@ -248,8 +240,9 @@ function placing(folder: string, { encodings }: SiblingOptions): Placing {
   return {
     counts,
     siblings,
+    /** Places a file that gets no siblings. */
     alone: place,
-    group({ name, key, files }) {
+    group({ name, key, files }: RenderedGroup): MadeGroup {
       const made = files.map((file) => {
         const known = place(file);
         if (hasSiblings(file)) placeSiblings(file);

@@ -66,15 +66,8 @@ async function isCommit(folder: string, name: string): Promise<boolean> {
   return (await git(folder, ["rev-parse", "--verify", "--quiet", `${name}^{commit}`])).exitCode === 0;
 }
 
-/** A file with a merge conflict; a side without the file is undefined. */
-export interface UnmergedFile {
-  shared: string | undefined;
-  head: string | undefined;
-  other: string | undefined;
-}
-
-/** The versions that git keeps until a conflict is resolved; undefined: no conflict. */
-export async function unmergedFile(folder: string, path: string): Promise<UnmergedFile | undefined> {
+/** The versions that git keeps until a conflict is resolved; undefined: no conflict, or a side without the file. */
+export async function unmergedFile(folder: string, path: string) {
   const { exitCode, stdout } = await git(folder, ["ls-files", "--unmerged", "--", path]);
   if (exitCode !== 0 || stdout === "") return undefined;
   const blobs = new Map(

@@ -2,13 +2,6 @@ import { failure } from "../../../shared/errors.ts";
 import { git, gitIfNeeded, ownRepository } from "./git.ts";
 import { resolveCommit } from "./git-revision.ts";
 
-/** The files of a folder in one commit. */
-export interface GitTree {
-  commit: string;
-  /** By path relative to the folder. */
-  files: Map<string, Uint8Array>;
-}
-
 /** Reason why git cannot be used for a folder; undefined: it can. */
 export async function withoutGit(folder: string): Promise<"not-installed" | "no-repository" | undefined> {
   const inside = await gitIfNeeded(folder, ["rev-parse", "--is-inside-work-tree"]);
@@ -36,13 +29,10 @@ export async function changedSince(folder: string, revision: string, pattern: st
 /**
  * Reads a folder of a revision without a checkout and without the network.
  * @param paths limits it to these paths below the folder
+ * @returns the commit, and its files by path relative to the folder
  * @throws RelcatError git-missing, git-revision
  */
-export async function readTree(
-  folder: string,
-  revision: string,
-  paths: readonly string[] = [],
-): Promise<GitTree> {
+export async function readTree(folder: string, revision: string, paths: readonly string[] = []) {
   const commit = await resolveCommit(folder, revision);
   const { exitCode, stdout, stderr } = await git(folder, ["ls-tree", "-r", "-z", commit, "--", ...paths]);
   if (exitCode !== 0) throw unreadable(revision, stderr);

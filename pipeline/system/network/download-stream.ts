@@ -36,14 +36,12 @@ export async function artifactLength(place: string): Promise<{ status: number; l
   }
 }
 
-export interface EncodedAnswer {
-  status: number;
-  /** Content-Encoding; undefined: none. */
-  encoding: string | undefined;
-}
-
-/** Requests an artifact like a client that accepts compression, as most do. @throws RelcatError network */
-export async function encodedAnswer(url: string): Promise<EncodedAnswer> {
+/**
+ * Requests an artifact like a client that accepts compression, as most do.
+ * @returns `encoding`: Content-Encoding; undefined: none
+ * @throws RelcatError network
+ */
+export async function encodedAnswer(url: string) {
   const idleTimeout = new IdleTimeout();
   try {
     const headers = { "accept-encoding": "gzip, br", accept: "*/*" };
@@ -134,18 +132,11 @@ function openFile(path: string, from: number): ArtifactStream {
 
 async function* emptyStream(): AsyncGenerator<Uint8Array> {}
 
-export interface ArtifactMeasure {
-  status: number;
-  size: number;
-  sha256: string;
-  /** True if it exceeded the limit; the rest was not read. */
-  isEndless: boolean;
-}
-
 /**
  * Hashes an artifact with the memory of a few chunks.
  * @param onBytes receives the number of bytes so far
  * @param copy new file to store the bytes in
+ * @returns `isEndless`: it exceeded the limit, and the rest was not read
  * @throws RelcatError network
  */
 export async function measureArtifact(
@@ -153,7 +144,7 @@ export async function measureArtifact(
   limit: number,
   onBytes: (done: number) => void,
   copy?: string,
-): Promise<ArtifactMeasure> {
+) {
   if (copy === undefined && !isUrl(place)) {
     const { status, length = 0 } = await artifactLength(place);
     if (status === 200 && length <= limit)

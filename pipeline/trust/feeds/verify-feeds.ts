@@ -51,9 +51,7 @@ export async function feedFaults(site: FeedsToVerify): Promise<FeedFault[]> {
 const named = ({ listed }: FeedsToVerify, pattern: RegExp): string[] =>
   [...new Set(Object.keys(listed).flatMap((path) => pattern.exec(path)?.[1] ?? []))].sort();
 
-async function certificatesOf(
-  site: FeedsToVerify,
-): Promise<{ certificates: FeedCertificate[]; faults: FeedFault[] }> {
+async function certificatesOf(site: FeedsToVerify) {
   const certificates: FeedCertificate[] = [];
   const faults: FeedFault[] = [];
   for (const fingerprint of named(site, /^keys\/([0-9A-F]{40})\.asc$/)) {
