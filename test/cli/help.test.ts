@@ -124,8 +124,8 @@ test("relcat help environment names every variable that relcat reads", () => {
 test("no word of another tool is a command, and each hint names commands that exist", () => {
   const program = commandTable();
   const names = [...program.commands.map((command) => command.name()), "help"];
-  expect(Object.keys(pointers).filter((word) => names.includes(word))).toEqual([]);
-  const pointed = Object.values(pointers).flatMap((hint) =>
+  expect([...pointers.keys()].filter((word) => names.includes(word))).toEqual([]);
+  const pointed = [...pointers.values()].flatMap((hint) =>
     [...hint.matchAll(/\brelcat (?!with\b)([a-z]+)/g)].map(([, name = ""]) => name),
   );
   expect(pointed.filter((name) => !names.includes(name))).toEqual([]);
