@@ -1,4 +1,5 @@
-import type { FeedGap, Problem } from "../../pipeline/index.ts";
+import type { Problem } from "../../pipeline/index.ts";
+import type { OutputDocument } from "../output/outputs.ts";
 import type { Given } from "../terminal/as-given.ts";
 import { answer, type Host, say, sayCommand, sayNext } from "../terminal/host.ts";
 import { count, fileSize, folderName, listed, shellWord } from "../terminal/words.ts";
@@ -18,26 +19,7 @@ export interface BuildReport {
   quiet: boolean;
 }
 
-/** The document of `--json`. */
-export interface BuildDocument {
-  out: string;
-  base_url: string;
-  releases: number;
-  packages: number;
-  provisional: string[];
-  files: { written: number; unchanged: number; removed: number };
-  bytes: number;
-  left_out: LeftOut;
-  warnings: number;
-}
-
-interface LeftOut {
-  releases: string[];
-  artifacts: { version: string; file: string }[];
-  private: number;
-  /** Records that package feeds leave out. */
-  feeds: { feed: FeedGap["feed"]; id: number; file: string; reason: string }[];
-}
+type BuildDocument = OutputDocument<"build">;
 
 /** Report of a build that found nothing changed: the files written last time count as unchanged. */
 export const unchangedReport = ({ document, ...rest }: BuildReport): BuildReport => {
@@ -108,7 +90,7 @@ function report(
   } else sayNext(host, next ?? cutOf(left_out) ?? `put ${folderName(out)} where it is served`);
 }
 
-function cutOf({ releases, artifacts, private: hidden }: LeftOut): string | undefined {
+function cutOf({ releases, artifacts, private: hidden }: BuildDocument["left_out"]): string | undefined {
   if (releases.length + artifacts.length + hidden === 0) return undefined;
   const versions = new Set([...releases, ...artifacts.map(({ version }) => version)]);
   const which = versions.size > 0 && versions.size <= 5 ? [...versions].sort().join(" ") : "--all";

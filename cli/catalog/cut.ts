@@ -11,6 +11,7 @@ import {
   requireTarget,
   writeText,
 } from "../../pipeline/index.ts";
+import type { OutputDocument } from "../output/outputs.ts";
 import { table } from "../terminal/cells.ts";
 import { confirmOrRefuse } from "../terminal/confirm.ts";
 import {
@@ -47,18 +48,7 @@ export interface CutOptions extends LedgerGuardOptions {
 }
 
 /** Result of a cut. Private records are counted but not named, because the output is often public. */
-export interface CutSummary {
-  at: string;
-  added: RecordRow[];
-  revised: RecordRow[];
-  private: { added: number; revised: number };
-  /** The new commit's abbreviated id. */
-  commit: string | null;
-  /** Its first line. */
-  subject: string | null;
-  /** The git revision that settles the lines. */
-  settled_by: string;
-}
+export type CutSummary = Omit<OutputDocument<"cut">, "dry_run">;
 
 /** `relcat cut`: makes ids and dates permanent. */
 export async function cutReleases(

@@ -1,10 +1,5 @@
-import {
-  exitStatus,
-  type LedgerEvent,
-  openSettings,
-  type RebasedLedger,
-  rebaseLedger,
-} from "../../pipeline/index.ts";
+import { exitStatus, openSettings, type RebasedLedger, rebaseLedger } from "../../pipeline/index.ts";
+import type { OutputDocument } from "../output/outputs.ts";
 import { table } from "../terminal/cells.ts";
 import {
   afterDryRun,
@@ -51,28 +46,8 @@ export async function rebase({ onto, dryRun, now }: RebaseOptions, host: Host): 
   return exitStatus.done;
 }
 
-interface MovedRow {
-  from: number;
-  to: number;
-  version: string;
-  package_type: string;
-  name: string;
-  file: string;
-  /** True if the other side has the same artifact, so that our line was dropped. */
-  already_there: boolean;
-}
-
 /** Result of a rebase. Private records are counted but not named, because the output is often public. */
-interface RebaseSummary {
-  onto: string;
-  at: string | null;
-  lines: number;
-  moved: MovedRow[];
-  private: number;
-  left_out: number[];
-  left_out_changes: readonly LedgerEvent[];
-  cut_twice: string[];
-}
+type RebaseSummary = Omit<OutputDocument<"ledger-rebase">, "dry_run">;
 
 function summarize({
   rebase: { events, moved, overtaken, dropped, cutTwice },

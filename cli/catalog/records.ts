@@ -1,15 +1,10 @@
 import type { Entry } from "../../pipeline/index.ts";
+import type { OutputDocument } from "../output/outputs.ts";
 import { table } from "../terminal/cells.ts";
 import { type Host, say } from "../terminal/host.ts";
 
 /** A record as commands that change the ledger show it. */
-export interface RecordRow {
-  id: number;
-  version: string;
-  package_type: string;
-  name: string;
-  file: string;
-}
+export type RecordRow = OutputDocument<"cut">["added"][number];
 
 /** Columns: id, version, package type, file. */
 export const recordTable = (rows: readonly RecordRow[]): string =>

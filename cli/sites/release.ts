@@ -207,7 +207,7 @@ type Problems = OutputDocument<"release">["problems"];
 
 /** One step of a release. */
 interface Step {
-  name: "check" | "cut" | "build" | "sign" | "publish" | "verify";
+  name: StepReport["step"];
   /** Reason why the site has no such step. */
   skipped?: string | undefined;
   /** @returns the exit status */
@@ -215,14 +215,7 @@ interface Step {
 }
 
 /** A step in the document of `--json`. */
-interface StepReport {
-  step: Step["name"];
-  result: "done" | "unchanged" | "planned" | "skipped" | "refused" | "not-reached";
-  /** Why the step was skipped. */
-  reason: string | null;
-  /** The document that the command of this step prints with --json. */
-  output: Document | null;
-}
+type StepReport = OutputDocument<"release">["steps"][number];
 
 /** Commands that continue after a refusal. */
 interface Repeated {
