@@ -1,51 +1,16 @@
-import type { Route } from "../../service/http/routes.ts";
+import type { Method, Route } from "../../service/http/routes.ts";
 
 export const apiPath = "/-net/api/v0";
 
-export type ControllerOperation =
-  | "health"
-  | "listDevices"
-  | "setDeviceStates"
-  | "assignDevice"
-  | "listAuthDecisions"
-  | "setAuthDecisions"
-  | "makeNonce"
-  | "enrollDevice"
-  | "readDevice"
-  | "changeDevice"
-  | "deleteDevice"
-  | "listApiKeys"
-  | "createApiKey"
-  | "readOwnApiKey"
-  | "rotateOwnApiKey"
-  | "changeApiKey"
-  | "revokeApiKey"
-  | "rotateApiKey"
-  | "login"
-  | "logout"
-  | "readMe"
-  | "changeMe"
-  | "listTokens"
-  | "createToken"
-  | "revokeToken"
-  | "listUsers"
-  | "readUser"
-  | "deleteUser"
-  | "upsertUser"
-  | "listAudit"
-  | "streamEvents"
-  | "readOpenApi"
-  | "readDocs";
-
-const route = (
+const route = <Operation extends string>(
   path: string,
   name: string,
   description: string,
-  operations: Route<ControllerOperation>["operations"],
-): Route<ControllerOperation> => ({ path, name, description, operations });
+  operations: Route<Operation>["operations"],
+): Route<Operation> => ({ path, name, description, operations });
 
 /** Routes below `/-net/api/v0`. Literal paths come before paths with an id. */
-export const controllerRoutes: readonly Route<ControllerOperation>[] = [
+const routes = [
   route("/ok/", "Health", "Says whether the server answers.", { GET: "health" }),
   route("/device/", "Devices", "All devices, in order of creation.", { GET: "listDevices" }),
   route("/device/state/", "Device States", "Accepts and rejects devices.", { POST: "setDeviceStates" }),
@@ -89,3 +54,6 @@ export const controllerRoutes: readonly Route<ControllerOperation>[] = [
   route("/openapi.json/", "Description", "This API as OpenAPI 3.1.", { GET: "readOpenApi" }),
   route("/docs/", "Documentation", "This API for people.", { GET: "readDocs" }),
 ];
+
+export type ControllerOperation = NonNullable<(typeof routes)[number]["operations"][Method]>;
+export const controllerRoutes: readonly Route<ControllerOperation>[] = routes;
