@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Access } from "./access.ts";
 import type { ProblemKind } from "./call.ts";
 import type { ControllerOperation } from "./routes.ts";
-import type { AuditCode } from "./store/audit-log.ts";
+import type { AuditCode } from "./store/audit-codes.ts";
 
 /**
  * Input, access, limits and answers of an operation. Validation, enforcement and documentation all use this.

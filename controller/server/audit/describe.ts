@@ -1,30 +1,5 @@
 import type { Failure } from "../auth/authenticate.ts";
-import type { AuditCode } from "../store/audit-log.ts";
-
-/** Names of events, by code. */
-export const eventNames: Readonly<Record<AuditCode, string>> = {
-  "device.enrolled": "Device enrolled",
-  "device.state": "Device state changed",
-  "device.renamed": "Device renamed",
-  "device.assigned": "Device assigned",
-  "device.deleted": "Device deleted",
-  "device.imported": "Device imported",
-  "device.token": "Device token issued",
-  "serial.decided": "Serial number decided",
-  "key.created": "API key created",
-  "key.updated": "API key changed",
-  "key.rotated": "API key got a new secret",
-  "key.revoked": "API key revoked",
-  "user.created": "User added",
-  "user.updated": "User changed",
-  "user.deleted": "User deleted",
-  "user.password": "Password changed",
-  "session.opened": "Signed in",
-  "session.closed": "Signed out",
-  "auth.failed": "Credentials refused",
-  "enrolment.full": "Enrolment refused",
-  "database.restored": "Database restored",
-};
+import { type AuditCode, eventNames } from "../store/audit-codes.ts";
 
 const failureTexts: Readonly<Record<Failure, string>> = {
   malformed: "the credentials could not be read",

@@ -1,8 +1,9 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import { userFlags } from "../access.ts";
 import { digestOf, isSameDigest, type Pepper } from "../secrets.ts";
+import type { AuditCode } from "../store/audit-codes.ts";
 import { findMissingGuard } from "../store/audit-guards.ts";
-import { type AuditCode, type Head, hashed, readHead } from "../store/audit-log.ts";
+import { type Head, hashed, readHead } from "../store/audit-log.ts";
 import type { AuditRow, Database, DatabaseKind, Schema } from "../store/schema.ts";
 
 /** seq: the row at which the chain breaks; 0: no single row. */

@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import type { ServerAnswer } from "../../../service/http/request.ts";
 import type { auditSchema } from "../audit/audit-documents.ts";
-import { changesOf, eventNames, eventOf } from "../audit/describe.ts";
-import type { AuditCode } from "../store/audit-log.ts";
+import { changesOf, eventOf } from "../audit/describe.ts";
+import { type AuditCode, eventNames } from "../store/audit-codes.ts";
 import { fieldOf } from "./form.ts";
 import { personOf } from "./user-fields.ts";
 import { may, page, type SignedIn } from "./visit.ts";

@@ -1,5 +1,6 @@
 import { type Kysely, PostgresAdapter, sql } from "kysely";
 import { digestOf, isSameDigest, type Pepper } from "../secrets.ts";
+import type { AuditCode } from "./audit-codes.ts";
 import { itemsOf, prepared } from "./prepared.ts";
 import type { AuditRow, DatabaseKind, Schema } from "./schema.ts";
 
@@ -18,30 +19,6 @@ export interface AuditEntry {
   before?: object;
   after?: object;
 }
-
-/** Stable codes, because scripts compare them. */
-export type AuditCode =
-  | "device.enrolled"
-  | "device.state"
-  | "device.renamed"
-  | "device.assigned"
-  | "device.deleted"
-  | "device.imported"
-  | "device.token"
-  | "serial.decided"
-  | "key.created"
-  | "key.updated"
-  | "key.rotated"
-  | "key.revoked"
-  | "user.created"
-  | "user.updated"
-  | "user.deleted"
-  | "user.password"
-  | "session.opened"
-  | "session.closed"
-  | "auth.failed"
-  | "enrolment.full"
-  | "database.restored";
 
 /** Codes that change a device; `GET events` streams these. */
 export const deviceCodes: readonly AuditCode[] = [
