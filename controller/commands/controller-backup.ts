@@ -2,7 +2,7 @@ import { answer, type Host, say, sayNext } from "../../cli/terminal/host.ts";
 import { UsageError } from "../../cli/terminal/usage.ts";
 import { listed, shellWord } from "../../cli/terminal/words.ts";
 import { exitStatus, RelcatError } from "../../shared/errors.ts";
-import { pepperFile, settings } from "../server/node.ts";
+import { isPostgres, pepperFile, settings } from "../server/node.ts";
 import {
   BackupBroken,
   backUp,
@@ -12,8 +12,6 @@ import {
   restore,
 } from "../server/node-backup.ts";
 import { explainDatabase, open, refusal, shownDatabase } from "./controller-open.ts";
-
-const isPostgres = (database: string) => /^postgres(ql)?:\/\//.test(database);
 
 /** `relcat controller backup`: a consistent copy, even while the server runs. */
 export async function backUpController(

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { renameToFree, syncToDisk } from "../../shared/disk.ts";
 import { writeAs } from "./call.ts";
 import type { Settings } from "./controller.ts";
-import { NotReady, openController, pepperFile } from "./node.ts";
+import { isPostgres, NotReady, openController, pepperFile } from "./node.ts";
 import { hostActor, type LogVerdict, verifyAudit } from "./node-host.ts";
 import { migrate } from "./store/migrations.ts";
 import { openPostgres } from "./store/postgres.ts";
@@ -90,9 +90,10 @@ export async function migrateDatabase({
   database: where,
   log,
 }: Pick<RestoreOptions, "database" | "log">): Promise<string[]> {
-  const isPostgres = /^postgres(ql)?:\/\//.test(where);
-  if (!isPostgres && !existsSync(where)) throw new NotReady(`There is no database ${where}`);
-  const database = isPostgres ? await openPostgres(where, ({ message }) => log(message)) : openSqlite(where);
+  if (!isPostgres(where) && !existsSync(where)) throw new NotReady(`There is no database ${where}`);
+  const database = isPostgres(where)
+    ? await openPostgres(where, ({ message }) => log(message))
+    : openSqlite(where);
   try {
     const tables = await database.read.introspection.getTables();
     if (!tables.some(({ name }) => name === "meta"))

@@ -45,7 +45,7 @@ export interface OpenOptions {
   create?: boolean;
 }
 
-const isPostgres = (database: string) => /^postgres(ql)?:\/\//.test(database);
+export const isPostgres = (database: string) => /^postgres(ql)?:\/\//.test(database);
 
 export const pepperFile = (database: string): string => `${database}.pepper`;
 

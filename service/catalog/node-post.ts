@@ -8,6 +8,7 @@ import {
   runAfterPost,
   type Surroundings,
 } from "../../pipeline/index.ts";
+import { queue } from "../../shared/queue.ts";
 import { detail, type Headers, json } from "../http/answers.ts";
 import { readCredentials, wrongPassword, wrongToken } from "../http/credentials.ts";
 import { namedInHeader } from "../http/named.ts";
@@ -36,6 +37,7 @@ export interface PostOptions {
 export function addManifestTo(options: PostOptions): NonNullable<CatalogAppOptions["addManifest"]> {
   if (options.token === "") throw new RangeError("the token is empty");
   const isToken = options.token === undefined ? () => false : comparison(options.token);
+  // Posts wait for each other, so that only one waits for the folder's lock.
   const inTurn = queue();
   const notify = afterPosts(options);
   return async ({ request, headers }) => {
@@ -58,16 +60,6 @@ export function addManifestTo(options: PostOptions): NonNullable<CatalogAppOptio
     } catch (error) {
       return refusal(error, options, headers);
     }
-  };
-}
-
-/** Posts wait here for each other, so that only one waits for the folder's lock. */
-function queue(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const result = last.then(work);
-    last = result.catch(() => {});
-    return result;
   };
 }
 

@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { grouped, queue } from "../../controller/server/store/group.ts";
+import { grouped } from "../../controller/server/store/group.ts";
 import type { Database } from "../../controller/server/store/schema.ts";
+import { queue } from "../../shared/queue.ts";
 import { testController } from "./support.ts";
 
 const put = (key: string) => (transaction: Database["read"]) =>

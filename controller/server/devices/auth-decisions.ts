@@ -12,7 +12,7 @@ import {
 } from "../call.ts";
 import type { SerialRow } from "../store/schema.ts";
 import type { decisionsRequestSchema } from "./device-documents.ts";
-import { readDeviceRow, serialKey } from "./device-rows.ts";
+import { readDeviceRow, readSerial, serialKey } from "./device-rows.ts";
 
 type Request = z.infer<typeof decisionsRequestSchema>;
 type Decision = Request["auth_decisions"][number];
@@ -53,7 +53,7 @@ export async function setAuthDecisions(call: Call<Request>): Promise<Answer> {
   const rows = await write(call, async (writing) => {
     const results: SerialRow[] = [];
     for (const { key, ...decision } of keyed) {
-      const before = await readSerial(writing, key);
+      const before = await readSerial(writing.transaction, key);
       const isRejected = before?.enforce_state === "rejected" && decision.enforce_state === "accepted";
       if (isRejected && !isIncluded && keyed.length > 1) {
         leftOut.push(decision.serial);
@@ -71,9 +71,6 @@ export async function setAuthDecisions(call: Call<Request>): Promise<Answer> {
     body: { auth_decisions: rows.map(decisionOf), ...(leftOut.length > 0 && { left_out }) },
   };
 }
-
-const readSerial = ({ transaction }: Writing, key: string): Promise<SerialRow | undefined> =>
-  transaction.selectFrom("serials").selectAll().where("serial_key", "=", key).executeTakeFirst();
 
 /** A rejection that came from a rejected device needs an explicit override. */
 function refuseRejected(before: SerialRow | undefined, { serial, enforce_state }: Decision): void {

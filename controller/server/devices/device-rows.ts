@@ -1,8 +1,8 @@
 import { type Expression, type Kysely, type RawBuilder, sql } from "kysely";
 import { deviceMembers, deviceText, members } from "../store/device-text.ts";
 import { prepared, valuesOf } from "../store/prepared.ts";
-import type { DatabaseKind, DeviceRow, Schema } from "../store/schema.ts";
-import type { Device } from "./device-documents.ts";
+import type { DatabaseKind, DeviceRow, Schema, SerialRow } from "../store/schema.ts";
+import type { Device, DeviceState } from "./device-documents.ts";
 
 export { serialKey } from "./serials.ts";
 
@@ -13,6 +13,18 @@ export function deviceOf(row: DeviceRow): Device {
 
 export const readDeviceRow = (database: Kysely<Schema>, id: string): Promise<DeviceRow | undefined> =>
   database.selectFrom("devices").selectAll().where("id", "=", id).executeTakeFirst();
+
+export const readSerial = (database: Kysely<Schema>, key: string): Promise<SerialRow | undefined> =>
+  database.selectFrom("serials").selectAll().where("serial_key", "=", key).executeTakeFirst();
+
+export async function countOf(database: Kysely<Schema>, state: DeviceState): Promise<number> {
+  const row = await database
+    .selectFrom("devices")
+    .select(({ fn }) => fn.countAll().as("count"))
+    .where("state", "=", state)
+    .executeTakeFirst();
+  return Number(row?.count ?? 0);
+}
 
 export const findDeviceText = prepared(
   ({ kind }, id: string) => sql<{ text: string | null }>`select ${deviceText(kind, id)} as text`,

@@ -6,7 +6,7 @@ import type { Actor } from "../store/audit-log.ts";
 import { nameKeyOf } from "../store/name-key.ts";
 import type { DeviceRow, SerialRow } from "../store/schema.ts";
 import type { DeviceState, enrollRequestSchema } from "./device-documents.ts";
-import { serialKey } from "./device-rows.ts";
+import { countOf, readSerial, serialKey } from "./device-rows.ts";
 
 type Request = z.infer<typeof enrollRequestSchema>;
 
@@ -150,7 +150,7 @@ async function admit(call: Call<Request>, writing: Writing): Promise<Answer | "f
     version = null,
   } = call.body;
   const key = serialKey(serial);
-  const decision = key === null ? undefined : await readDecision(writing, key);
+  const decision = key === null ? undefined : await readSerial(transaction, key);
   const { state, why } = await firstState(writing, key, decision, settings.mostAccepted);
   if (state === "pending" && (await countOf(transaction, "pending")) >= settings.mostPending) return "full";
   if (state === "rejected" && (await countRejected(transaction, key)) >= maxRejected)
@@ -193,9 +193,6 @@ async function admit(call: Call<Request>, writing: Writing): Promise<Answer | "f
   });
   return answerOf(201, device, state === "accepted" ? await giveToken(call, writing, device.id) : undefined);
 }
-
-const readDecision = ({ transaction }: Writing, key: string): Promise<SerialRow | undefined> =>
-  transaction.selectFrom("serials").selectAll().where("serial_key", "=", key).executeTakeFirst();
 
 /** Initial state of a new device; if the limit of accepted devices is reached, it is pending. */
 async function firstState(
@@ -247,15 +244,6 @@ async function countRejected(transaction: Writing["transaction"], key: string | 
     .where("serial_key", "=", key)
     .where("state", "=", "rejected");
   return (await devices.limit(maxRejected).execute()).length;
-}
-
-async function countOf(transaction: Writing["transaction"], state: DeviceState): Promise<number> {
-  const row = await transaction
-    .selectFrom("devices")
-    .select(({ fn }) => fn.countAll().as("count"))
-    .where("state", "=", state)
-    .executeTakeFirst();
-  return Number(row?.count ?? 0);
 }
 
 /** The token is returned only once; the database stores its digest. */

@@ -6,7 +6,7 @@ import { type Actor, appendAuditEntries, head, headOf, type Recorded } from "../
 import { itemsOf, prepared, rowsAsText, valuesOf } from "../store/prepared.ts";
 import type { Database, DatabaseKind, DeviceRow, Schema, Work } from "../store/schema.ts";
 import type { DeviceState, StateItem, StateRequest } from "./device-documents.ts";
-import { type Keyed, twinsAmong } from "./device-rows.ts";
+import { countOf, type Keyed, twinsAmong } from "./device-rows.ts";
 
 const found = ["ordinal", "id", "state", "version", "serial", "serial_key"] as const;
 /** rejection: not null if the serial number is rejected. */
@@ -240,7 +240,7 @@ async function readAll(
   const keys = JSON.stringify([...new Set(waiting.flatMap(({ call }) => call.later?.id ?? []))]);
   const [[row], count] = await Promise.all([
     readTexts(transaction, keys, idsOf(items), accepting),
-    most === undefined ? 0 : countAccepted(transaction),
+    most === undefined ? 0 : countOf(transaction, "accepted"),
   ]);
   const listOf = (text: string | undefined) => JSON.parse(text ?? "[]");
   const byId = <Row extends { id: string }>(rows: readonly Row[]) =>
@@ -279,15 +279,6 @@ function acceptedLike(kind: DatabaseKind, ids: string): RawBuilder<unknown> {
         and serial_key in (select serial_key from devices where id in ${given})`
     : sql`devices as mine cross join lateral (select ordinal, id, serial_key from devices
         where serial_key = mine.serial_key and state || '' = 'accepted' offset 0) as alike where mine.id in ${given}`;
-}
-
-async function countAccepted(transaction: Kysely<Schema>): Promise<number> {
-  const row = await transaction
-    .selectFrom("devices")
-    .select(({ fn }) => fn.countAll().as("count"))
-    .where("state", "=", "accepted")
-    .executeTakeFirst();
-  return Number(row?.count ?? 0);
 }
 
 const updateStates = prepared(

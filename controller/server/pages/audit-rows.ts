@@ -1,10 +1,10 @@
 import type { z } from "zod";
 import type { ServerAnswer } from "../../../service/http/request.ts";
+import { nameOfUser } from "../access.ts";
 import type { auditSchema } from "../audit/audit-documents.ts";
 import { changesOf, eventOf } from "../audit/describe.ts";
 import { type AuditCode, eventNames } from "../store/audit-codes.ts";
 import { fieldOf } from "./form.ts";
-import { personOf } from "./user-fields.ts";
 import { may, page, type SignedIn } from "./visit.ts";
 import { momentOf } from "./words.ts";
 
@@ -107,7 +107,7 @@ async function namesOf(visit: SignedIn, entries: readonly AuditEntry[]): Promise
     ...gone,
     ...serials,
     ...devices.map(({ id, name, serial }) => [id, name ?? serial, link(canRead.device, `/devices/${id}`)]),
-    ...users.map((user) => [user.id, personOf(user), link(canRead.user, `/users/${user.id}`)]),
+    ...users.map((user) => [user.id, nameOfUser(user), link(canRead.user, `/users/${user.id}`)]),
     ...keys.map(({ id, name, owner }) => [id, name, link(canRead.key && owner === null, `/keys/${id}`)]),
   ] as const;
   return new Map(named.map(([id, text, href]) => [id ?? "", partOf(id ?? "", text, href)]));

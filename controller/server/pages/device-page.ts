@@ -1,5 +1,5 @@
 import type { ServerAnswer } from "../../../service/http/request.ts";
-import type { User } from "../access.ts";
+import { nameOfUser, type User } from "../access.ts";
 import { Refused } from "../call.ts";
 import {
   type Device,
@@ -10,7 +10,6 @@ import {
 import { historyOf } from "./audit-rows.ts";
 import { capital, choices, choicesBut, listAddress, twinsOf } from "./devices-page.ts";
 import { fieldOf } from "./form.ts";
-import { personOf } from "./user-fields.ts";
 import { may, page, redirectTo, type SignedIn } from "./visit.ts";
 import { counted, momentOf } from "./words.ts";
 
@@ -51,13 +50,13 @@ async function usersOf({ ask, me }: SignedIn): Promise<User[]> {
 
 const ownersOf = (users: readonly User[], current: string | null) => [
   { id: "", text: "nobody", current: current === null },
-  ...users.map((user) => ({ id: user.id, text: personOf(user), current: user.id === current })),
+  ...users.map((user) => ({ id: user.id, text: nameOfUser(user), current: user.id === current })),
 ];
 
 /** Omits unknown values. */
 function factsOf(device: Device, { now }: SignedIn, users: readonly User[]) {
   const owner = users.find(({ id }) => id === device.assigned_to_user);
-  const person = owner && personOf(owner);
+  const person = owner && nameOfUser(owner);
   const facts = [
     { name: "Serial number", value: device.serial },
     { name: "Type", value: [device.device_type, device.device_os].filter(Boolean).join(" · ") },

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mayDecideOn, type Role, roles, type User } from "../access.ts";
+import { mayDecideOn, type Role, roles } from "../access.ts";
 import { fieldOf } from "./form.ts";
 
 export const roleNames: Record<Role, string> = {
@@ -31,10 +31,6 @@ export const flagNames: Record<Flag | "authz_policies", string> = {
   authz_control_panel: "control panel",
   authz_users: "users",
 };
-
-/** Name that a user is known by. */
-export const personOf = ({ email, username }: Pick<User, "email" | "username">): string =>
-  email ?? username ?? "";
 
 /** The role and its rights as form fields; only roles that the actor may give. */
 export const roleFields = (actor: Role, role: string | null, isChecked: (flag: Flag) => boolean) => ({

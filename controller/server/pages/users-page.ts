@@ -1,9 +1,9 @@
 import type { ServerAnswer } from "../../../service/http/request.ts";
-import { mayDecideOn, type User } from "../access.ts";
+import { mayDecideOn, nameOfUser, type User } from "../access.ts";
 import { Refused } from "../call.ts";
 import { historyOf } from "./audit-rows.ts";
 import { fieldOf, type Refusal, refusalOf } from "./form.ts";
-import { flagNames, namesIn, newPassword, personOf, roleFields, roleIn, roleNames } from "./user-fields.ts";
+import { flagNames, namesIn, newPassword, roleFields, roleIn, roleNames } from "./user-fields.ts";
 import { ApiError, may, page, redirectTo, type SignedIn } from "./visit.ts";
 
 export const usersPage = (visit: SignedIn): Promise<ServerAnswer> => showUsers(visit);
@@ -27,7 +27,7 @@ async function showUsers(visit: SignedIn, refusal?: Refusal): Promise<ServerAnsw
 function rowOf(user: User, { me }: SignedIn, canChange: boolean) {
   return {
     id: user.id,
-    person: personOf(user),
+    person: nameOfUser(user),
     name: [user.name, user.email && user.username].filter(Boolean).join(" · "),
     ...roleOf(user),
     isActive: user.status === "Active",
@@ -85,7 +85,7 @@ export const passwordPage = (
     visit,
     "new-password",
     title,
-    { title, id: user.id, person: personOf(user), ...roleOf(user), password, origin: visit.url.origin },
+    { title, id: user.id, person: nameOfUser(user), ...roleOf(user), password, origin: visit.url.origin },
     { status },
   );
 
@@ -100,7 +100,7 @@ async function showUser(visit: SignedIn, refusal?: Refusal): Promise<ServerAnswe
   const model = {
     refusal: refusal ?? null,
     id: user.id,
-    person: personOf(user),
+    person: nameOfUser(user),
     names: { name: user.name ?? "", email: user.email ?? "", username: user.username ?? "" },
     ...roleOf(user),
     isActive,
@@ -112,7 +112,7 @@ async function showUser(visit: SignedIn, refusal?: Refusal): Promise<ServerAnswe
     ...roleFields(me.user.role, user.role, (flag) => user[flag]),
     ...(await historyOf(visit, user.id)),
   };
-  return page(visit, "user", personOf(user), model, { status: refusal?.status ?? 200 });
+  return page(visit, "user", nameOfUser(user), model, { status: refusal?.status ?? 200 });
 }
 
 async function readUser({ ask, params }: SignedIn): Promise<User> {
@@ -177,7 +177,7 @@ function showAccount(visit: SignedIn, refusal?: Refusal): ServerAnswer {
   const { user } = visit.me;
   const model = {
     refusal: refusal ?? null,
-    person: personOf(user),
+    person: nameOfUser(user),
     ...roleOf(user),
     name: user.name ?? "",
     username: user.username ?? "",

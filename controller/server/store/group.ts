@@ -1,5 +1,6 @@
 import { setImmediate as otherEvents } from "node:timers/promises";
 import { CompiledQuery, type Kysely } from "kysely";
+import type { queue } from "../../../shared/queue.ts";
 import type { Schema, Work } from "./schema.ts";
 
 /** `sent` must be awaited before the commit is reported. It is in an object, because `await` would unwrap it. */
@@ -24,6 +25,8 @@ const groupMilliseconds = 20;
 /**
  * Group commit: waiting writers share one transaction and one disk sync. An error of one writer rolls back
  * only its own part; a failed commit fails all of them.
+ * @param inTurn where the writers of one process wait: SQLite's file lock would block the event loop, and
+ * PostgreSQL's lock would hold a connection that readers need
  * @param duration milliseconds after which a transaction accepts no more writers
  */
 export function grouped(
@@ -105,19 +108,6 @@ async function apart({ run, fail }: Writer, transaction: Kysely<Schema>): Promis
     await transaction.executeQuery(takeBack);
     return { sent: Promise.resolve(), answer: () => fail(error) };
   }
-}
-
-/**
- * Runs tasks one after another. Writers of one process wait here, because SQLite's file lock would block the
- * event loop, and PostgreSQL's lock would hold a connection that readers need.
- */
-export function queue(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const result = last.then(work);
-    last = result.catch(() => {});
-    return result;
-  };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
-import { grouped, queue, type Transact } from "./group.ts";
+import { queue } from "../../../shared/queue.ts";
+import { grouped, type Transact } from "./group.ts";
 import { runDirectly } from "./prepared.ts";
 import type { Database, Schema } from "./schema.ts";
 

@@ -11,7 +11,8 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
-import { grouped, queue } from "./group.ts";
+import { queue } from "../../../shared/queue.ts";
+import { grouped } from "./group.ts";
 import { runDirectly } from "./prepared.ts";
 import type { Database, Schema } from "./schema.ts";
 
