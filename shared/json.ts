@@ -1,5 +1,5 @@
 import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
-import { duplicateKey, maxDepth, type Path, type Syntax, SyntaxProblem, tooDeep } from "./source.ts";
+import { duplicateKey, maxDepth, type Syntax, SyntaxProblem, tooDeep } from "./source.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -18,21 +18,21 @@ export function parseJson(text: string): Syntax {
   } catch {
     throw syntaxProblem(text);
   }
-  let parsed: JsonTree | undefined;
-  const tree = () => {
-    parsed ??= new JsonTree(text);
-    return parsed;
-  };
   // JSON.parse of Node 24 and 26 can mistake a key with an escape for another (nodejs/node#63785).
   const doubtful = escapedKey || countMembers(value) !== colons;
-  const repeated = doubtful ? findDuplicate(tree().root) : undefined;
+  const root = doubtful ? parseTree(text) : undefined;
+  const repeated = findDuplicate(root);
   if (repeated) {
     const { first, second } = repeated;
     throw duplicateKey(second.value, text, first.offset, second.offset);
   }
+  let locate: Syntax["locate"] | undefined;
   return {
-    value: doubtful ? plainValue(tree().root) : value,
-    locate: (path, part) => tree().locate(path, part),
+    value: doubtful ? plainValue(root) : value,
+    locate(path, part) {
+      locate ??= locatorIn(root ?? parseTree(text));
+      return locate(path, part);
+    },
     spelling: () => undefined,
   };
 }
@@ -101,19 +101,19 @@ function plainValue(node: Node | undefined): unknown {
 }
 
 /** Looks up locations with cached indexes per object. */
-class JsonTree {
-  readonly root: Node | undefined;
-  private readonly members = new WeakMap<Node, Map<unknown, Node>>();
-
-  constructor(text: string) {
-    this.root = parseTree(text);
-  }
-
-  locate(path: Path, part: "key" | "value"): number {
-    let node = this.root;
+function locatorIn(root: Node | undefined): Syntax["locate"] {
+  const members = new WeakMap<Node, Map<unknown, Node>>();
+  const membersOf = (object: Node): Map<unknown, Node> => {
+    const known =
+      members.get(object) ?? new Map(object.children?.map((member) => [member.children?.[0]?.value, member]));
+    members.set(object, known);
+    return known;
+  };
+  return (path, part) => {
+    let node = root;
     let offset = node?.offset ?? 0;
     for (const [index, step] of path.entries()) {
-      const member = node?.type === "object" ? this.membersOf(node).get(step) : undefined;
+      const member = node?.type === "object" ? membersOf(node).get(step) : undefined;
       const [key, value] = member?.children ?? [];
       if (key && part === "key" && index === path.length - 1) return key.offset;
       node = node?.type === "array" && typeof step === "number" ? node.children?.[step] : value;
@@ -121,15 +121,7 @@ class JsonTree {
       offset = node.offset;
     }
     return offset;
-  }
-
-  private membersOf(object: Node): Map<unknown, Node> {
-    const known =
-      this.members.get(object) ??
-      new Map(object.children?.map((member) => [member.children?.[0]?.value, member]));
-    this.members.set(object, known);
-    return known;
-  }
+  };
 }
 
 type Code = ReturnType<typeof printParseErrorCode>;

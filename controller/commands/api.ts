@@ -11,15 +11,6 @@ export interface Api {
   ask<T>(method: "GET" | "POST" | "DELETE", path: string, body?: object): Promise<T>;
 }
 
-export interface Connection extends Api {
-  url: string;
-  credentials: CredentialsKind;
-  /** Headers of the last response. */
-  headers(): Headers | undefined;
-  /** Streams a successful response. */
-  open(path: string, headers?: Record<string, string>): Promise<Response>;
-}
-
 export interface Place {
   url?: string;
 }
@@ -42,13 +33,13 @@ export function connect(place: Place, host: Host, prefer: "key" | "session" = "k
       `Sign in: relcat login --url ${url}; or export RELCAT_API_KEY_ID and RELCAT_API_KEY.`,
     );
   }
-  if (useKey) return new Http(url, "key", { authorization: `Basic ${key}` }, host);
-  return new Http(url, "session", { cookie: session?.cookie ?? "" }, host);
+  if (useKey) return new Connection(url, "key", { authorization: `Basic ${key}` }, host);
+  return new Connection(url, "session", { cookie: session?.cookie ?? "" }, host);
 }
 
 /** For operations without credentials. */
 export const connectAsNobody = (place: Place, host: Host): Connection =>
-  new Http(urlOf(place, host), "none", {}, host);
+  new Connection(urlOf(place, host), "none", {}, host);
 
 /** --url, $RELCAT_CONTROLLER_URL, or the only controller with a session. */
 function urlOf({ url }: Place, host: Host): string {
@@ -91,9 +82,9 @@ function keyOf({ environment }: Host): string | undefined {
   throw new UsageError(`${missing} is not set`, "An API key is an id and a secret: export both.");
 }
 
-class Http implements Connection {
+export class Connection implements Api {
   readonly url: string;
-  readonly credentials: CredentialsKind;
+  readonly #credentials: CredentialsKind;
   readonly #headers: Record<string, string>;
   readonly #host: Host;
   #last: Headers | undefined;
@@ -101,23 +92,25 @@ class Http implements Connection {
 
   constructor(url: string, credentials: CredentialsKind, headers: Record<string, string>, host: Host) {
     this.url = url;
-    this.credentials = credentials;
+    this.#credentials = credentials;
     this.#headers = headers;
     this.#host = host;
   }
 
+  /** Headers of the last response. */
   headers = () => this.#last;
 
-  async ask<T>(method: string, path: string, body?: object): Promise<T> {
+  async ask<T>(method: "GET" | "POST" | "DELETE", path: string, body?: object): Promise<T> {
     const response = await this.#send(method, path, {}, body, AbortSignal.timeout(timeoutMilliseconds));
     const answer = await this.#read(response);
-    if (!response.ok) throw refusalOf(answer, this.credentials);
+    if (!response.ok) throw refusalOf(answer, this.#credentials);
     return answer.body as T;
   }
 
+  /** Streams a successful response. */
   async open(path: string, headers: Record<string, string> = {}): Promise<Response> {
     const response = await this.#send("GET", path, headers);
-    if (!response.ok) throw refusalOf(await this.#read(response), this.credentials);
+    if (!response.ok) throw refusalOf(await this.#read(response), this.#credentials);
     return response;
   }
 

@@ -89,7 +89,7 @@ export async function openFolderSite(folder: string): Promise<FolderSite> {
   files["build.json"] = { sha256: id, size: bytes.length };
   const published = readPublished(root, id);
   Object.assign(files, published ? published.files : await readSignedFiles(root, id));
-  const memory = new FileMemory(root, files);
+  const memory = fileMemory(root, files);
   for (const encoding of ["br", "zstd", "gzip"] as const) {
     await memory.hold(places.newestFirst, encoding);
     await memory.hold(places.list, encoding);
@@ -105,7 +105,7 @@ export async function openFolderSite(folder: string): Promise<FolderSite> {
     artifacts: published?.artifacts,
     packages,
     list: async () => packages,
-    read: (path, encoding) => memory.read(path, encoding),
+    read: memory.read,
   };
 }
 
@@ -113,48 +113,42 @@ const maxRecentBytes = 8 * 1024 * 1024;
 const maxRecentFileBytes = 256 * 1024;
 
 /** Cache of a build's files: permanent entries, and small files requested recently. */
-class FileMemory {
-  readonly #root: string;
-  readonly #files: BuildDocument["files"];
-  readonly #held = new Map<string, Uint8Array | undefined>();
-  readonly #recent = new Map<string, Promise<Uint8Array | undefined>>();
-  #recentBytes = 0;
-
-  constructor(root: string, files: BuildDocument["files"]) {
-    this.#root = root;
-    this.#files = files;
-  }
-
-  /** Caches a frequently requested file permanently. */
-  async hold(path: string, encoding: Encoding | undefined): Promise<Uint8Array | undefined> {
-    const bytes = await readVerified(this.#root, this.#files, path, encoding);
-    this.#held.set(fileName(path, encoding), bytes);
-    return bytes;
-  }
-
-  /** Concurrent requests for a file share one read. */
-  read(path: string, encoding: Encoding | undefined): Promise<Uint8Array | undefined> {
-    const name = fileName(path, encoding);
-    if (this.#held.has(name)) return Promise.resolve(this.#held.get(name));
-    const known = this.#recent.get(name);
-    if (known) return known;
-    const reading = readVerified(this.#root, this.#files, path, encoding);
-    this.#recent.set(name, reading);
-    reading.then(
-      (bytes) => this.#keep(name, bytes?.length ?? 0),
-      () => this.#recent.delete(name),
-    );
-    return reading;
-  }
+function fileMemory(root: string, files: BuildDocument["files"]) {
+  const held = new Map<string, Uint8Array | undefined>();
+  const recent = new Map<string, Promise<Uint8Array | undefined>>();
+  let recentBytes = 0;
 
   /** Clears the whole cache instead of tracking usage; frequent files return quickly. */
-  #keep(name: string, size: number): void {
-    if (size > maxRecentFileBytes) return void this.#recent.delete(name);
-    this.#recentBytes += size + 1024;
-    if (this.#recentBytes <= maxRecentBytes) return;
-    this.#recent.clear();
-    this.#recentBytes = 0;
+  function keep(name: string, size: number): void {
+    if (size > maxRecentFileBytes) return void recent.delete(name);
+    recentBytes += size + 1024;
+    if (recentBytes <= maxRecentBytes) return;
+    recent.clear();
+    recentBytes = 0;
   }
+
+  return {
+    /** Caches a frequently requested file permanently. */
+    async hold(path: string, encoding: Encoding | undefined): Promise<Uint8Array | undefined> {
+      const bytes = await readVerified(root, files, path, encoding);
+      held.set(fileName(path, encoding), bytes);
+      return bytes;
+    },
+    /** Concurrent requests for a file share one read. */
+    read(path: string, encoding: Encoding | undefined): Promise<Uint8Array | undefined> {
+      const name = fileName(path, encoding);
+      if (held.has(name)) return Promise.resolve(held.get(name));
+      const known = recent.get(name);
+      if (known) return known;
+      const reading = readVerified(root, files, path, encoding);
+      recent.set(name, reading);
+      reading.then(
+        (bytes) => keep(name, bytes?.length ?? 0),
+        () => recent.delete(name),
+      );
+      return reading;
+    },
+  };
 }
 
 /** Files that `relcat sign` added to this build; empty for another or no signature. */

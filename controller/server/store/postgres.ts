@@ -31,7 +31,7 @@ export async function openPostgres(url: string, onError: (error: Error) => void)
   // If a connection in use is lost, its next statement fails. Without a listener the process would end.
   pool.on("connect", (client) => client.on("error", () => {}));
   const database = kyselyOver(pool);
-  const commits = new Commits(url, onError);
+  const commits = commitsOf(url, onError);
   const inTurn = queue();
   return {
     kind: "postgres",
@@ -47,7 +47,7 @@ export async function openPostgres(url: string, onError: (error: Error) => void)
       );
     }),
     note: async (work) => void (await work(database)),
-    onCommit: (listener) => commits.listen(listener),
+    onCommit: commits.listen,
     async close() {
       await commits.close();
       await inTurn(async () => {});
@@ -102,52 +102,46 @@ async function inTransaction(client: pg.PoolClient, work: Parameters<Transact>[0
 }
 
 /** One connection that listens for commits of all processes, open while there are listeners. */
-class Commits {
-  readonly #url: string;
-  readonly #onError: (error: Error) => void;
-  readonly #listeners = new Set<() => void>();
-  #client: Promise<pg.Client> | undefined;
+function commitsOf(url: string, onError: (error: Error) => void) {
+  const listeners = new Set<() => void>();
+  let client: Promise<pg.Client> | undefined;
 
-  constructor(url: string, onError: (error: Error) => void) {
-    this.#url = url;
-    this.#onError = onError;
+  function open(): void {
+    if (client) return;
+    client = connect();
+    client.catch(lost);
   }
 
-  listen(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    this.#open();
-    return () => void this.#listeners.delete(listener);
-  }
-
-  #open(): void {
-    if (this.#client) return;
-    this.#client = this.#connect();
-    this.#client.catch((error) => this.#lost(error));
-  }
-
-  async #connect(): Promise<pg.Client> {
-    const client = new pg.Client({ connectionString: this.#url, application_name: "relcat events" });
-    client.on("notification", () => this.#notify());
-    client.on("error", (error) => this.#lost(error));
-    await client.connect();
-    await client.query(`listen ${channel}`);
-    this.#notify();
-    return client;
+  async function connect(): Promise<pg.Client> {
+    const connected = new pg.Client({ connectionString: url, application_name: "relcat events" });
+    connected.on("notification", notify);
+    connected.on("error", lost);
+    await connected.connect();
+    await connected.query(`listen ${channel}`);
+    notify();
+    return connected;
   }
 
   /** Listeners are called after a reconnect, because notifications may have been lost. */
-  #lost(error: Error): void {
-    this.#onError(error);
-    this.#client = undefined;
-    if (this.#listeners.size > 0) setTimeout(() => this.#open(), 1000).unref();
+  function lost(error: Error): void {
+    onError(error);
+    client = undefined;
+    if (listeners.size > 0) setTimeout(open, 1000).unref();
   }
 
-  #notify(): void {
-    for (const listener of this.#listeners) listener();
+  function notify(): void {
+    for (const listener of listeners) listener();
   }
 
-  async close(): Promise<void> {
-    this.#listeners.clear();
-    await (await this.#client?.catch(() => undefined))?.end();
-  }
+  return {
+    listen(listener: () => void): () => void {
+      listeners.add(listener);
+      open();
+      return () => void listeners.delete(listener);
+    },
+    async close(): Promise<void> {
+      listeners.clear();
+      await (await client?.catch(() => undefined))?.end();
+    },
+  };
 }

@@ -113,7 +113,7 @@ function kyselyOver(database: DatabaseSync): Kysely<Schema> {
   const connection = new Connection(database);
   const dialect: Dialect = {
     createAdapter: () => new Adapter(),
-    createDriver: () => new OneConnection(connection),
+    createDriver: () => driverOf(connection),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
@@ -134,27 +134,17 @@ class Adapter extends SqliteAdapter {
 }
 
 /** Kysely driver for one synchronous connection, whose statements never overlap. */
-class OneConnection implements Driver {
-  readonly #connection: Connection;
-
-  constructor(connection: Connection) {
-    this.#connection = connection;
-  }
-  async init() {}
-  async acquireConnection() {
-    return this.#connection;
-  }
-  async releaseConnection() {}
-  async beginTransaction(connection: DatabaseConnection) {
-    await connection.executeQuery(CompiledQuery.raw("begin immediate"));
-  }
-  async commitTransaction(connection: DatabaseConnection) {
-    await connection.executeQuery(CompiledQuery.raw("commit"));
-  }
-  async rollbackTransaction(connection: DatabaseConnection) {
-    await connection.executeQuery(CompiledQuery.raw("rollback"));
-  }
-  async destroy() {}
+function driverOf(connection: Connection): Driver {
+  const run = (text: string) => async () => void connection.run(text, []);
+  return {
+    init: async () => {},
+    acquireConnection: async () => connection,
+    releaseConnection: async () => {},
+    beginTransaction: run("begin immediate"),
+    commitTransaction: run("commit"),
+    rollbackTransaction: run("rollback"),
+    destroy: async () => {},
+  };
 }
 
 const maxStatements = 200;
