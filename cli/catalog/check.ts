@@ -51,12 +51,15 @@ export async function check(options: CheckOptions, host: Host): Promise<number> 
   const problems = [...catalog.problems, ...feedGapProblems(catalog), ...others];
   const found = tally(problems);
   const counts = countCatalog(catalog);
+  const { nextNotes: next_notes, ...contents } = counts;
   if (format === "sarif") print(host, documentText(sarif(problems, host)));
   else if (format === "github") host.data.write(annotations(problems, host));
   else if (host.json)
     printDocument<"check">(host, {
       ...found,
-      ...document(counts, ledgerBase),
+      ...contents,
+      next_notes,
+      ledger_base: ledgerBase ?? null,
       problems: problemRows(problems, host),
     });
   else {
@@ -94,20 +97,8 @@ async function historyProblems(
   return ledgerBase === undefined ? [...lost, ...(await guard.warnings())] : lost;
 }
 
-type Counts = ReturnType<typeof countCatalog>;
-
-const document = (
-  { releases, artifacts, private: hidden, nextNotes }: Counts,
-  ledgerBase: string | undefined,
-) => ({
-  releases,
-  artifacts,
-  private: hidden,
-  next_notes: nextNotes,
-  ledger_base: ledgerBase ?? null,
-});
-
-function checkedContent({ releases, artifacts, private: hidden, nextNotes }: Counts): string {
+function checkedContent(counts: ReturnType<typeof countCatalog>): string {
+  const { releases, artifacts, private: hidden, nextNotes } = counts;
   const checked = [
     count(releases, "release"),
     `${count(artifacts, "artifact")}${hidden > 0 ? ` (${hidden} private)` : ""}`,

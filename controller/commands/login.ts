@@ -2,20 +2,16 @@ import { answer, type Host, say, sayNext } from "../../cli/terminal/host.ts";
 import { UsageError } from "../../cli/terminal/usage.ts";
 import { exitStatus } from "../../shared/errors.ts";
 import { connect, connectAsNobody, type Place } from "./api.ts";
-import { nameOf } from "./controller-users.ts";
+import { nameOf, type User } from "./controller-users.ts";
 import { forgetSession, keepSession, keptSessions } from "./login-state.ts";
 import { answered } from "./prompts.ts";
-
-interface SignedIn {
-  user: { email: string | null; username: string | null; role: string };
-}
 
 /** `relcat login`: starts a user's session, for operations that API keys may not do. */
 export async function login(options: Place & { email?: string }, host: Host): Promise<number> {
   const connection = connectAsNobody(options, host);
   const email = options.email ?? (await answered("Email", false, host));
   const password = await answered("Password", true, host);
-  const { user } = await connection.ask<SignedIn>("POST", "/user/login", {
+  const { user } = await connection.ask<{ user: User }>("POST", "/user/login", {
     email_or_username: email,
     password,
   });

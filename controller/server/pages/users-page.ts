@@ -6,10 +6,8 @@ import { fieldOf, type Refusal, refusalOf } from "./form.ts";
 import { flagNames, namesIn, newPassword, roleFields, roleIn, roleNames } from "./user-fields.ts";
 import { ApiError, may, page, redirectTo, type SignedIn } from "./visit.ts";
 
-export const usersPage = (visit: SignedIn): Promise<ServerAnswer> => showUsers(visit);
-
 /** @param refusal of the form, whose values are shown again */
-async function showUsers(visit: SignedIn, refusal?: Refusal): Promise<ServerAnswer> {
+export async function usersPage(visit: SignedIn, refusal?: Refusal): Promise<ServerAnswer> {
   const { ask, me, form } = visit;
   const { body } = await ask<Record<string, User>>("listUsers");
   const canChange = may(me, "upsertUser");
@@ -57,7 +55,7 @@ export async function changeUsers(visit: SignedIn): Promise<ServerAnswer> {
     await ask("upsertUser", { body: { id: form.get("id") ?? "", status } });
     return redirectTo(visit, "/users", { code: status === "Active" ? "enabled" : "disabled" });
   } catch (error) {
-    return showUsers(visit, refusalOf(error));
+    return usersPage(visit, refusalOf(error));
   }
 }
 
@@ -89,9 +87,7 @@ export const passwordPage = (
     { status },
   );
 
-export const userPage = (visit: SignedIn): Promise<ServerAnswer> => showUser(visit);
-
-async function showUser(visit: SignedIn, refusal?: Refusal): Promise<ServerAnswer> {
+export async function userPage(visit: SignedIn, refusal?: Refusal): Promise<ServerAnswer> {
   const { me, url } = visit;
   const user = await readUser(visit);
   const isMe = user.id === me.user.id;
@@ -126,7 +122,7 @@ export async function changeUser(visit: SignedIn): Promise<ServerAnswer> {
   try {
     return await change(visit);
   } catch (error) {
-    return showUser(visit, refusalOf(error));
+    return userPage(visit, refusalOf(error));
   }
 }
 
@@ -171,9 +167,7 @@ async function upsert(visit: SignedIn, values: object): Promise<User> {
 }
 
 /** `GET /account`: the visitor's own name and password. */
-export const accountPage = async (visit: SignedIn): Promise<ServerAnswer> => showAccount(visit);
-
-function showAccount(visit: SignedIn, refusal?: Refusal): ServerAnswer {
+export async function accountPage(visit: SignedIn, refusal?: Refusal): Promise<ServerAnswer> {
   const { user } = visit.me;
   const model = {
     refusal: refusal ?? null,
@@ -197,7 +191,7 @@ export async function changeAccount(visit: SignedIn): Promise<ServerAnswer> {
   try {
     await ask("changeMe", { body });
   } catch (error) {
-    return showAccount(visit, isWrongPassword(error) ? wrongPassword : refusalOf(error));
+    return accountPage(visit, isWrongPassword(error) ? wrongPassword : refusalOf(error));
   }
   return redirectTo(visit, "/account", { code: what === "names" ? "own-names" : "own-password" });
 }
