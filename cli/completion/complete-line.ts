@@ -4,6 +4,7 @@ import { exitStatus } from "../../shared/errors.ts";
 import { boundPattern, isVersion, lineOf } from "../../shared/version.ts";
 import { schemaNames } from "../catalog/published-schemas.ts";
 import { type Host, print } from "../terminal/host.ts";
+import { count } from "../terminal/words.ts";
 import { type Candidate, idCandidates, type LedgerState, ledgerStates, liveIds } from "./complete-ids.ts";
 
 /** Completion values from the project or from this relcat. */
@@ -72,12 +73,12 @@ const notCut = "not cut";
 
 /** Versions of the ledger and of the folders, newest first, with their number of records. */
 function versions(releases: string, folders: readonly string[]): Candidate[] {
-  const counts = countBy(ledgerStates(releases).map(({ version }) => version));
-  return [...new Set([...counts.keys(), ...folders])]
+  const known = Map.groupBy(ledgerStates(releases), ({ version }) => version);
+  return [...new Set([...known.keys(), ...folders])]
     .filter(isVersion)
     .sort()
     .reverse()
-    .map((value) => ({ value, about: about(counts.get(value), notCut) }));
+    .map((value) => ({ value, about: about(known.get(value), notCut) }));
 }
 
 /** Values for the first argument of `download`: latest, then months and versions that are cut. */
@@ -95,10 +96,8 @@ function which(releases: string): Candidate[] {
 function packageTypes(releases: string, words: readonly string[]): Candidate[] {
   const records = ledgerStates(releases);
   const named = records.filter(({ version }) => words.includes(version));
-  const counts = countBy(
-    (named.length > 0 ? named : records).map(({ packageType }: LedgerState) => packageType),
-  );
-  return [...counts.keys()].sort().map((value) => ({ value, about: about(counts.get(value), "") }));
+  const types = Map.groupBy(named.length > 0 ? named : records, ({ packageType }) => packageType);
+  return [...types.keys()].sort().map((value) => ({ value, about: about(types.get(value), "") }));
 }
 
 function schemas({ own }: Host): Candidate[] {
@@ -106,14 +105,8 @@ function schemas({ own }: Host): Candidate[] {
   return [...documents, ...outputs].map((value) => ({ value, about: "JSON Schema" }));
 }
 
-const about = (records: number | undefined, none: string) =>
-  records === undefined ? none : `${records} ${records === 1 ? "record" : "records"} in the ledger`;
-
-function countBy(keys: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
-  return counts;
-}
+const about = (records: readonly LedgerState[] | undefined, none: string) =>
+  records === undefined ? none : `${count(records.length, "record")} in the ledger`;
 
 /**
  * `relcat __words`, which the scripts of all shells call: prints every suggestion for the end of a command line, as

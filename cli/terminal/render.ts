@@ -106,27 +106,23 @@ function cutAround(line: string, offset: number, width: number): { text: string;
 }
 
 function lastCells(text: string, room: number): string {
-  if (cells(text) <= room) return text;
-  const kept: string[] = [];
-  let used = 1;
-  for (const character of characters(text).reverse()) {
-    used += cellsOf(character);
-    if (used > room) break;
-    kept.push(character);
-  }
-  return `…${kept.reverse().join("")}`;
+  return cells(text) <= room ? text : `…${fitting(characters(text).reverse(), room).reverse().join("")}`;
 }
 
 function firstCells(text: string, room: number): string {
-  if (cells(text) <= room) return text;
+  return cells(text) <= room ? text : `${fitting(characters(text), room).join("")}…`;
+}
+
+/** As many characters as fit next to an ellipsis. */
+function fitting(all: readonly string[], room: number): string[] {
   const kept: string[] = [];
   let used = 1;
-  for (const character of characters(text)) {
+  for (const character of all) {
     used += cellsOf(character);
     if (used > room) break;
     kept.push(character);
   }
-  return `${kept.join("")}…`;
+  return kept;
 }
 
 export interface Tally {

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Host } from "../../cli/terminal/host.ts";
@@ -39,19 +39,10 @@ export const forgetSession = (url: string, host: Host): void => rmSync(fileOf(ur
 
 /** Sessions that have not expired. */
 export function keptSessions(host: Host): Session[] {
-  return namesIn(folderOf(host))
-    .filter((name) => name.endsWith(".json"))
+  return globSync("*.json", { cwd: folderOf(host) })
     .sort()
     .flatMap((name) => readSession(join(folderOf(host), name)))
     .filter(({ expires }) => Date.parse(expires) > host.clock);
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return []; // no one has signed in yet
-  }
 }
 
 function readSession(file: string): Session[] {
