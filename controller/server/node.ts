@@ -3,20 +3,15 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { readRequest, send } from "../../service/http/node-request.ts";
 import {
-  boundedServer,
-  type Certificate,
-  closeServer,
-  listen,
-  logWhenDone,
-  proxiesOf,
+  type Client,
+  type ListenOptions,
   type RequestEntry,
-  type Timeouts,
-  timeouts,
+  startServer,
 } from "../../service/http/node-server.ts";
 import { problem } from "../../service/http/problem.ts";
 import type { ServerAnswer } from "../../service/http/request.ts";
 import { controllerApp } from "./app.ts";
-import { type Caller, isLoopback, Refused, securityHeaders } from "./call.ts";
+import { isLoopback, Refused, securityHeaders } from "./call.ts";
 import type { Controller, Settings } from "./controller.ts";
 import { localCounters, sharedCounters } from "./limits/rate-limits.ts";
 import { withPages } from "./pages/site.ts";
@@ -134,19 +129,6 @@ async function requireSamePepper({ read, note }: Database, pepper: Pepper, creat
   return id;
 }
 
-export interface ServeOptions {
-  host: string;
-  /** 0: any free port. */
-  port: number;
-  trustedProxies?: readonly string[];
-  reusePort?: boolean;
-  certificate?: Certificate | undefined;
-  timeouts?: Partial<Timeouts>;
-  /** Monotonic clock in milliseconds, for durations. */
-  clock: () => number;
-  log: (entry: RequestEntry) => void;
-}
-
 export interface ControllerServer {
   url: string;
   /** Stops accepting requests and finishes the current ones; the database stays open. */
@@ -156,40 +138,29 @@ export interface ControllerServer {
 /** Starts a server. @throws EADDRINUSE, EACCES for the address */
 export async function serveController(
   controller: Controller,
-  options: ServeOptions,
+  options: ListenOptions,
 ): Promise<ControllerServer> {
-  const waits = { ...timeouts, ...options.timeouts };
-  const server = boundedServer(waits, options.certificate);
   const app = withPages(controller, controllerApp(controller));
-  const proxies = proxiesOf(options.trustedProxies ?? []);
-  const isSecure = options.certificate !== undefined;
   const closing = new AbortController();
-  const callerOf = (incoming: IncomingMessage, remote: string): Caller => {
-    const https = isSecure || proxies.saysHttps(incoming);
-    return { remote, https, secure: https || isLoopback(remote), closing: closing.signal };
-  };
-  const answer = async (incoming: IncomingMessage, remote: string): Promise<ServerAnswer> => {
+  const answer = async (incoming: IncomingMessage, { remote, https }: Client): Promise<ServerAnswer> => {
     const request = incoming.method === "TRACE" ? undefined : readRequest(incoming, options.host);
-    return request ? app(request, callerOf(incoming, remote)) : badRequest(remote);
+    const caller = { remote, https, secure: https || isLoopback(remote), closing: closing.signal };
+    return request ? app(request, caller) : badRequest(remote);
   };
   const log = (entry: RequestEntry) => options.log({ ...entry, path: withoutSecrets(entry.path) });
-  const logged = { clock: options.clock, log };
-  server.on("request", (incoming, outgoing) => {
-    const remote = proxies.remoteOf(incoming);
-    logWhenDone(incoming, outgoing, remote, logged);
-    answer(incoming, remote)
+  const server = await startServer({ ...options, log }, (incoming, outgoing, client) => {
+    answer(incoming, client)
       .then((given) => send(outgoing, given))
       .catch((error) => {
         controller.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
         outgoing.destroy();
       });
   });
-  const address = await listen(server, options);
   return {
-    url: `${isSecure ? "https" : "http"}://${address}`,
+    url: server.url,
     close() {
       closing.abort();
-      return closeServer(server, waits.close);
+      return server.close();
     },
   };
 }

@@ -13,16 +13,7 @@ import {
   methodNotAllowed,
 } from "../http/answers.ts";
 import { hasSeveralHosts, readRequest, send } from "../http/node-request.ts";
-import {
-  boundedServer,
-  closeServer,
-  listen,
-  logWhenDone,
-  proxiesOf,
-  type RequestEntry,
-  type Timeouts,
-  timeouts,
-} from "../http/node-server.ts";
+import { type ListenOptions, type RequestEntry, startServer } from "../http/node-server.ts";
 import { readPath } from "../http/path.ts";
 import { requestedRange } from "../http/range.ts";
 import type { ServerAnswer } from "../http/request.ts";
@@ -34,21 +25,10 @@ import { type WatchedSite, watchSite } from "./node-watch.ts";
 
 export { untilStopped } from "../http/node-server.ts";
 
-export interface OriginOptions {
+export interface OriginOptions extends ListenOptions {
   /** The built site. */
   folder: string;
-  host: string;
-  /** 0: any free port. */
-  port: number;
-  /** Addresses or networks (10.0.0.0/8) whose X-Forwarded-For is trusted. */
-  trustedProxies?: readonly string[];
-  /** Several processes may listen on the same port. */
-  reusePort?: boolean;
   addManifest?: CatalogAppOptions["addManifest"];
-  /** Time-outs in milliseconds that differ from the defaults. */
-  timeouts?: Partial<Timeouts>;
-  /** Monotonic clock in milliseconds, for durations. */
-  clock: () => number;
   log: (entry: LogEntry) => void;
 }
 
@@ -90,32 +70,21 @@ export async function startOrigin(options: OriginOptions): Promise<Origin> {
       });
     },
   });
-  const waits = { ...timeouts, ...options.timeouts };
-  const server = boundedServer(waits);
-  server.on("request", requestListener(app, site, options));
-  const address = await listen(server, options);
+  const server = await startServer(options, (incoming, outgoing) => {
+    respond(incoming, outgoing, app, site, options).catch((error) => {
+      log({ event: "error", message: error instanceof Error ? error.message : String(error) });
+      if (outgoing.headersSent) outgoing.destroy();
+      else send(outgoing, detail(500, "The server failed."));
+    });
+  });
   return {
-    url: `http://${address}`,
+    url: server.url,
     build: () => site.current().id,
     refresh: site.refresh,
     close() {
       site.stop();
-      return closeServer(server, waits.close);
+      return server.close();
     },
-  };
-}
-
-type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
-
-function requestListener(app: CatalogApp, site: WatchedSite, options: OriginOptions): Listener {
-  const { remoteOf } = proxiesOf(options.trustedProxies ?? []);
-  return (incoming, outgoing) => {
-    logWhenDone(incoming, outgoing, remoteOf(incoming), options);
-    respond(incoming, outgoing, app, site, options).catch((error) => {
-      options.log({ event: "error", message: error instanceof Error ? error.message : String(error) });
-      if (outgoing.headersSent) outgoing.destroy();
-      else send(outgoing, detail(500, "The server failed."));
-    });
   };
 }
 

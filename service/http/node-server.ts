@@ -20,7 +20,7 @@ export interface RequestEntry {
 const headerBytes = 16 * 1024;
 
 /** Time-outs in milliseconds. */
-export const timeouts = {
+const timeouts = {
   /** To receive the headers, and the whole request. */
   headers: 10_000,
   request: 30_000,
@@ -30,15 +30,54 @@ export const timeouts = {
   /** For open requests at shutdown. */
   close: 10_000,
 };
-export type Timeouts = typeof timeouts;
+type Timeouts = typeof timeouts;
 
-export interface Certificate {
-  cert: Uint8Array;
-  key: Uint8Array;
+export interface ListenOptions {
+  host: string;
+  /** 0: any free port. */
+  port: number;
+  /** Addresses or networks (10.0.0.0/8) whose X-Forwarded-For and X-Forwarded-Proto are trusted. */
+  trustedProxies?: readonly string[];
+  /** Several processes may listen on the same port. */
+  reusePort?: boolean;
+  /** For HTTPS. */
+  certificate?: { cert: Uint8Array; key: Uint8Array } | undefined;
+  /** Time-outs in milliseconds that differ from the defaults. */
+  timeouts?: Partial<Timeouts>;
+  /** Monotonic clock in milliseconds, for durations. */
+  clock: () => number;
+  log: (entry: RequestEntry) => void;
 }
 
-/** An HTTP server with size limits and time-outs. @param certificate for HTTPS */
-export function boundedServer(waits: Timeouts, certificate?: Certificate): Server {
+/** The client of a request, as a trusted proxy reports it. */
+export interface Client {
+  remote: string;
+  https: boolean;
+}
+
+/** Starts a server, whose requests are logged. @throws EADDRINUSE, EACCES for the address */
+export async function startServer(
+  options: ListenOptions,
+  respond: (incoming: IncomingMessage, outgoing: ServerResponse, client: Client) => void,
+): Promise<{ url: string; close(): Promise<void> }> {
+  const { certificate, trustedProxies = [] } = options;
+  const waits = { ...timeouts, ...options.timeouts };
+  const server = boundedServer(waits, certificate);
+  const proxies = proxiesOf(trustedProxies);
+  server.on("request", (incoming, outgoing) => {
+    const remote = proxies.remoteOf(incoming);
+    logWhenDone(incoming, outgoing, remote, options);
+    respond(incoming, outgoing, { remote, https: certificate !== undefined || proxies.saysHttps(incoming) });
+  });
+  const address = await listen(server, options);
+  return {
+    url: `${certificate ? "https" : "http"}://${address}`,
+    close: () => closeServer(server, waits.close),
+  };
+}
+
+/** An HTTP server with size limits and time-outs. */
+function boundedServer(waits: Timeouts, certificate: ListenOptions["certificate"]): Server {
   const options = {
     maxHeaderSize: headerBytes,
     headersTimeout: waits.headers,
@@ -58,11 +97,8 @@ export function boundedServer(waits: Timeouts, certificate?: Certificate): Serve
   return server;
 }
 
-/** @returns its address @throws EADDRINUSE, EACCES */
-export async function listen(
-  server: Server,
-  address: { host: string; port: number; reusePort?: boolean },
-): Promise<string> {
+/** @returns its address */
+async function listen(server: Server, address: ListenOptions): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen({ reusePort: false, ...address }, () => {
@@ -78,7 +114,7 @@ export async function listen(
  * Stops accepting requests, finishes the current ones, and aborts those that take longer than `grace`
  * milliseconds.
  */
-export async function closeServer(server: Server, grace: number): Promise<void> {
+async function closeServer(server: Server, grace: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   // A connection that becomes idle from now on need not wait for a further request.
@@ -148,17 +184,7 @@ function refuseClient(error: NodeJS.ErrnoException, socket: Socket): void {
 }
 
 /** Trusted proxies, and the client that they report. */
-export interface Proxies {
-  /** The nearest address that is not a trusted proxy. */
-  remoteOf(incoming: IncomingMessage): string;
-  /** True if a trusted proxy reports that the client used HTTPS. */
-  saysHttps(incoming: IncomingMessage): boolean;
-}
-
-/**
- * @param trusted addresses or networks (10.0.0.0/8) whose X-Forwarded-For and X-Forwarded-Proto are trusted
- */
-export function proxiesOf(trusted: readonly string[]): Proxies {
+function proxiesOf(trusted: readonly string[]) {
   const proxies = new BlockList();
   for (const entry of trusted) {
     const [address = "", bits] = entry.split("/");
@@ -170,7 +196,8 @@ export function proxiesOf(trusted: readonly string[]): Proxies {
     trusted.length > 0 && proxies.check(address, isIPv6(address) ? "ipv6" : "ipv4");
   const neighbour = ({ socket }: IncomingMessage) => (socket.remoteAddress ?? "").replace(/^::ffff:/, "");
   return {
-    remoteOf(incoming) {
+    /** The nearest address that is not a trusted proxy. */
+    remoteOf(incoming: IncomingMessage): string {
       let remote = neighbour(incoming);
       const hops = String(incoming.headers["x-forwarded-for"] ?? "")
         .split(",")
@@ -178,17 +205,18 @@ export function proxiesOf(trusted: readonly string[]): Proxies {
       while (isProxy(remote) && hops.length > 0) remote = hops.pop() || remote;
       return remote;
     },
-    saysHttps: (incoming) =>
+    /** True if a trusted proxy reports that the client used HTTPS. */
+    saysHttps: (incoming: IncomingMessage): boolean =>
       isProxy(neighbour(incoming)) && incoming.headers["x-forwarded-proto"] === "https",
   };
 }
 
 /** Calls `log` when the answer was sent or the client disconnected. */
-export function logWhenDone(
+function logWhenDone(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   remote: string,
-  { clock, log }: { clock: () => number; log: (entry: RequestEntry) => void },
+  { clock, log }: ListenOptions,
 ): void {
   const start = clock();
   const before = incoming.socket.bytesWritten;

@@ -6,9 +6,10 @@ import { sessionCookie } from "../../controller/server/auth/credentials.ts";
 import { hashPassword } from "../../controller/server/auth/passwords.ts";
 import { at, writeAs } from "../../controller/server/call.ts";
 import { type Controller, type Settings, settings as usual } from "../../controller/server/controller.ts";
-import { openController, type ServeOptions, serveController } from "../../controller/server/node.ts";
+import { openController, serveController } from "../../controller/server/node.ts";
 import { digestOf, newSession } from "../../controller/server/secrets.ts";
 import { blank, insertUser } from "../../controller/server/users/users.ts";
+import type { ListenOptions } from "../../service/http/node-server.ts";
 import { afterFile } from "../support/after-file.ts";
 import { temporaryFolder } from "../support/run.ts";
 
@@ -106,7 +107,7 @@ export async function testController({
 }: {
   settings?: Partial<Settings>;
   database?: string;
-  serve?: Partial<ServeOptions>;
+  serve?: Partial<ListenOptions>;
 } = {}): Promise<TestController> {
   const place = database ?? (await newDatabase());
   const said: string[] = [];
