@@ -21,7 +21,7 @@ import { type CatalogApp, type CatalogAppOptions, catalogApp } from "./app.ts";
 import type { CatalogRequest } from "./exchange.ts";
 import { fileHeaders } from "./files.ts";
 import { SiteUnfinished } from "./node-files.ts";
-import { type WatchedSite, watchSite } from "./node-watch.ts";
+import { type FolderSite, type WatchedSite, watchSite } from "./node-watch.ts";
 
 export { untilStopped } from "../http/node-server.ts";
 
@@ -98,8 +98,9 @@ async function respond(
   const served = site.current();
   const early = answerEarly(incoming, site);
   if (early) return send(outgoing, early);
+  const path = artifactPath(served, incoming.url ?? "");
   // For a missing artifact the site sends its usual 404.
-  if (namesArtifact(served, incoming.url ?? "") && (await sendArtifact(served, incoming, outgoing))) return;
+  if (path !== undefined && (await sendArtifact(served, path, incoming, outgoing))) return;
   const request = readRequest(incoming, host);
   if (!request) return send(outgoing, detail(400, "Bad request."));
   send(outgoing, await app(request, served).catch(() => afterRefresh(app, request, site)));
@@ -128,41 +129,30 @@ function answerEarly(incoming: IncomingMessage, site: WatchedSite): ServerAnswer
   return methodNotAllowed(method, { Allow: "GET, POST, HEAD, OPTIONS", Vary: "Accept" });
 }
 
-/** Artifacts of a published site. */
-interface ArtifactPlace {
-  base: string;
-  /** Real path of the folder behind `files/`; undefined: none. */
-  artifacts: string | undefined;
-}
-
 interface Artifact {
   file: string;
   path: string;
   stats: Stats;
 }
 
-/** True for addresses of artifacts, which no build lists. */
-function namesArtifact({ base, artifacts }: ArtifactPlace, url: string): boolean {
-  return artifacts !== undefined && pathOf(base, url) !== undefined;
+/** Path that an address gives to an artifact, which no build lists; undefined for other addresses. */
+function artifactPath({ base, artifacts }: FolderSite, url: string): string | undefined {
+  const path = artifacts === undefined ? undefined : readPath(url, base);
+  if (!path?.startsWith("/files/") || path.endsWith("/") || path.includes("/.")) return undefined;
+  return path.slice(1);
 }
-
-const pathOf = (base: string, url: string): string | undefined => {
-  const path = readPath(url, base);
-  return path?.startsWith("/files/") && !path.endsWith("/") && !path.includes("/.")
-    ? path.slice(1)
-    : undefined;
-};
 
 /**
  * Sends an artifact or one range of it, never compressed: a sibling such as FILE.gz is another artifact.
  * @returns false if it does not exist, or is a link out of the artifacts' folder
  */
 async function sendArtifact(
-  place: ArtifactPlace,
+  { artifacts = "" }: FolderSite,
+  path: string,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<boolean> {
-  const artifact = await findArtifact(place, incoming.url ?? "");
+  const artifact = await findArtifact(artifacts, path);
   if (!artifact) return false;
   const { method = "GET" } = incoming;
   if (method !== "GET" && method !== "HEAD") {
@@ -173,12 +163,7 @@ async function sendArtifact(
   return true;
 }
 
-async function findArtifact(
-  { base, artifacts = "" }: ArtifactPlace,
-  url: string,
-): Promise<Artifact | undefined> {
-  const path = pathOf(base, url);
-  if (path === undefined) return undefined;
+async function findArtifact(artifacts: string, path: string): Promise<Artifact | undefined> {
   try {
     // biome-ignore lint/plugin: the next line refuses paths that lead out, including links.
     const file = await realpath(join(artifacts, path.slice("files/".length)));
