@@ -4,101 +4,95 @@ import { date, version } from "../../shared/fields.ts";
 import { count, document, flag, list, member, object, oneOf, text, texts } from "./members.ts";
 import { problem } from "./problems.ts";
 
-export const init = document("The files of a new project.", {
-  folder: text("Folder of the project."),
-  files: texts("The written files, relative to the folder."),
-  version: member(version, "Version of the first release."),
-  relcat: text("Version or package file of relcat that package.json names."),
-  locked: flag("Whether package-lock.json was written."),
-});
-
-export const newRelease = document("A release that was opened.", {
-  version: member(version, "Version of the release."),
-  date: member(date, "Date of the release."),
-  folder: text("Folder of the release."),
-  notes: texts("Names of the waiting notes that were moved into it."),
-});
-
-export const notesShow = notesDocumentSchema
-  .extend({
-    version: z.union([version, z.literal("next")]).meta({
-      description: "Version of the release; next for the waiting notes.",
-    }),
-  })
-  .meta({ description: "The notes of a release: relcat schema release-notes." });
-
-export const notesLint = document("Problems in notes. Exit status 1 if one of them is an error.", {
-  errors: count("Number of errors."),
-  warnings: count("Number of warnings."),
-  problems: list(problem, "All problems, in order of file, line and column."),
-});
-
-export const notesAdd = document("A new note.", { file: text("The file that was written.") });
-
-export const schemaList = document("Printed with --list.", {
-  schemas: texts("Names that relcat schema accepts, sorted."),
-});
-
-export const schema = document("A JSON Schema.", {
-  name: text("Name of the schema."),
-  schema: z.looseObject({}).meta({ description: "The schema itself." }),
-});
-
-export const templatesList = document("The templates of pages.", {
-  templates: list(
-    object({
-      name: text("Name of the template, with its ending."),
-      version: count("Version of its values."),
-      replaced: flag("Whether the project replaces it."),
-      use: text("The page or part that it is for."),
-    }),
-    "All templates, sorted by name.",
-  ),
-});
-
-export const templatesShow = document("A template of relcat.", {
-  name: text("Name of the template."),
-  version: count("Version of its values."),
-  text: text("Its content."),
-});
-
-export const templatesEject = document("A template that was copied into the project.", {
-  name: text("Name of the template."),
-  file: text("The file that was written."),
-});
-
-export const completion = document("A completion script.", {
-  shell: oneOf(["bash", "zsh", "fish", "powershell"], "The shell that reads it."),
-  script: text("The script."),
-});
-
 const status = z.int().min(0).max(70);
 
-export const helpTopic = document("A topic of relcat help. Each topic has other members.", {
-  topic: oneOf(["exit-codes", "environment", "configuration", "json"], "Name of the topic."),
-  statuses: list(
-    object({
-      status: member(status, "The exit status."),
-      meaning: text("Its meaning, for people."),
-      codes: texts("Codes of problems that have this exit status."),
-    }),
-    "Topic exit-codes: all exit statuses.",
-  ).optional(),
-  commands: list(
-    object({
-      command: text("Words of the command."),
-      statuses: list(status, "Exit statuses that it can have."),
-    }),
-    "Topic exit-codes: all commands.",
-  ).optional(),
-  variables: list(
-    object({ name: text("Name of the variable."), purpose: text("Its purpose, for people.") }),
-    "Topic environment: variables that relcat reads.",
-  ).optional(),
-  file: text("Topic configuration: the file.").optional(),
-  keys: list(
-    object({ key: text("Name of the key."), purpose: text("Its purpose, for people.") }),
-    "Topic configuration: keys of the file.",
-  ).optional(),
-  schemas: text("Topic json: the command that lists the schemas.").optional(),
-});
+export const authoring = {
+  init: document("The files of a new project.", {
+    folder: text("Folder of the project."),
+    files: texts("The written files, relative to the folder."),
+    version: member(version, "Version of the first release."),
+    relcat: text("Version or package file of relcat that package.json names."),
+    locked: flag("Whether package-lock.json was written."),
+  }),
+  new: document("A release that was opened.", {
+    version: member(version, "Version of the release."),
+    date: member(date, "Date of the release."),
+    folder: text("Folder of the release."),
+    notes: texts("Names of the waiting notes that were moved into it."),
+  }),
+  "notes-show": notesDocumentSchema
+    .extend({
+      version: z.union([version, z.literal("next")]).meta({
+        description: "Version of the release; next for the waiting notes.",
+      }),
+    })
+    .meta({ description: "The notes of a release: relcat schema release-notes." }),
+  "notes-lint": document("Problems in notes. Exit status 1 if one of them is an error.", {
+    errors: count("Number of errors."),
+    warnings: count("Number of warnings."),
+    problems: list(problem, "All problems, in order of file, line and column."),
+  }),
+  "notes-add": document("A new note.", { file: text("The file that was written.") }),
+};
+
+export const tools = {
+  "templates-list": document("The templates of pages.", {
+    templates: list(
+      object({
+        name: text("Name of the template, with its ending."),
+        version: count("Version of its values."),
+        replaced: flag("Whether the project replaces it."),
+        use: text("The page or part that it is for."),
+      }),
+      "All templates, sorted by name.",
+    ),
+  }),
+  "templates-show": document("A template of relcat.", {
+    name: text("Name of the template."),
+    version: count("Version of its values."),
+    text: text("Its content."),
+  }),
+  "templates-eject": document("A template that was copied into the project.", {
+    name: text("Name of the template."),
+    file: text("The file that was written."),
+  }),
+  schema: document("A JSON Schema.", {
+    name: text("Name of the schema."),
+    schema: z.looseObject({}).meta({ description: "The schema itself." }),
+  }),
+  "schema-list": document("Printed with --list.", {
+    schemas: texts("Names that relcat schema accepts, sorted."),
+  }),
+  completion: document("A completion script.", {
+    shell: oneOf(["bash", "zsh", "fish", "powershell"], "The shell that reads it."),
+    script: text("The script."),
+  }),
+  "help-topic": document("A topic of relcat help. Each topic has other members.", {
+    topic: oneOf(["exit-codes", "environment", "configuration", "json"], "Name of the topic."),
+    statuses: list(
+      object({
+        status: member(status, "The exit status."),
+        meaning: text("Its meaning, for people."),
+        codes: texts("Codes of problems that have this exit status."),
+      }),
+      "Topic exit-codes: all exit statuses.",
+    ).optional(),
+    commands: list(
+      object({
+        command: text("Words of the command."),
+        statuses: list(status, "Exit statuses that it can have."),
+      }),
+      "Topic exit-codes: all commands.",
+    ).optional(),
+    variables: list(
+      object({ name: text("Name of the variable."), purpose: text("Its purpose, for people.") }),
+      "Topic environment: variables that relcat reads.",
+    ).optional(),
+    file: text("Topic configuration: the file.").optional(),
+    keys: list(
+      object({ key: text("Name of the key."), purpose: text("Its purpose, for people.") }),
+      "Topic configuration: keys of the file.",
+    ).optional(),
+    schemas: text("Topic json: the command that lists the schemas.").optional(),
+  }),
+};

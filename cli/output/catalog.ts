@@ -17,17 +17,6 @@ const counts = {
 
 const tally = { errors: count("Number of errors."), warnings: count("Number of warnings.") };
 
-export const check = document(
-  "Problems, and the amount of checked content. Exit status 1 if there are errors.",
-  {
-    ...tally,
-    releases: count("Number of releases."),
-    ...counts,
-    ledger_base: text("Git revision that --ledger-base names; null without it.").nullable(),
-    problems: list(problem, "All problems, in order of file, line and column."),
-  },
-);
-
 const releaseStatus = object({
   version: member(version, "Version of the release."),
   date: member(date, "Date of the release."),
@@ -76,74 +65,78 @@ const siteStatus = object({
   unverified: texts("Live metadata without a signature that is valid for the newest root here."),
 });
 
-export const status = document(
-  "State of releases and sites. Exit status 1 if the ledger lost lines, 7 if signatures have expired.",
-  {
-    releases: list(releaseStatus, "Releases, oldest first."),
-    ...counts,
-    ...tally,
-    policies: texts("Package types whose artifacts are inspected before they are cut."),
-    openpgp: list(feedKey, "Keys of package repositories."),
-    not_in_feeds: list(
-      object({
-        feed: oneOf(feedNames, "Package feed."),
-        id: member(id, "Id of the record."),
-        version: member(version, "Version of its release."),
-        file: text("Name of its file."),
-        reason: text("Why the feed leaves it out."),
-        command: text("Command that repairs it; null: catalog.yaml or the manifest decides.").nullable(),
-      }),
-      "Records that package feeds leave out.",
-    ),
-    support_ends: list(
-      object({
-        line: text("Month of the releases."),
-        of: oneOf(["security updates", "support"], "Support that ends."),
-        on: text("The last day."),
-        days: member(z.int(), "Days that are left; negative: it is over."),
-      }),
-      "Support that ends within 90 days, or has ended.",
-    ),
-    channels: list(channel, "Channels of catalog.yaml, the default one first; empty: it names none."),
-    in_no_channel: texts("Cut releases that no channel has, newest first."),
-    next: object({
-      command: text("The usual next command; null: there is nothing to do.").nullable(),
-      why: text("Why, for people."),
-    }).meta({ description: "The usual next step." }),
-    sites: list(siteStatus, "Sites of catalog.yaml; absent with --offline.").optional(),
-  },
-);
-
 const withdrawal = object({
   reason: text("Reason, as published."),
   replaced_by: member(id.nullable(), "Id of the record to use instead."),
   at: member(timestamp, "Time of the withdrawal."),
 });
 
-export const listRecords = document("Records that match, in the order of the API.", {
-  records: list(
-    table(z.unknown(), "A record."),
-    "Records as the API answers them: relcat schema package-record. Imported ones may differ from it.",
-  ),
-  details: list(
-    object({
-      id: member(id, "Id of the record."),
-      arch: member(architecture.nullable(), "Architecture; null if it is not known."),
-      state: oneOf(
-        ["cut", "revised", "provisional", "withdrawn"],
-        "cut: as published; revised: edited since; provisional: not cut; withdrawn: shown with --all.",
+export const catalog = {
+  check: document("Problems, and the amount of checked content. Exit status 1 if there are errors.", {
+    ...tally,
+    releases: count("Number of releases."),
+    ...counts,
+    ledger_base: text("Git revision that --ledger-base names; null without it.").nullable(),
+    problems: list(problem, "All problems, in order of file, line and column."),
+  }),
+  status: document(
+    "State of releases and sites. Exit status 1 if the ledger lost lines, 7 if signatures have expired.",
+    {
+      releases: list(releaseStatus, "Releases, oldest first."),
+      ...counts,
+      ...tally,
+      policies: texts("Package types whose artifacts are inspected before they are cut."),
+      openpgp: list(feedKey, "Keys of package repositories."),
+      not_in_feeds: list(
+        object({
+          feed: oneOf(feedNames, "Package feed."),
+          id: member(id, "Id of the record."),
+          version: member(version, "Version of its release."),
+          file: text("Name of its file."),
+          reason: text("Why the feed leaves it out."),
+          command: text("Command that repairs it; null: catalog.yaml or the manifest decides.").nullable(),
+        }),
+        "Records that package feeds leave out.",
       ),
-      file: text("Name of its file."),
-      url: text("Address of its file."),
-      withdrawal: member(withdrawal.nullable(), "Its withdrawal; null if it is not withdrawn."),
-    }),
-    "Facts about the same records, in the same order.",
+      support_ends: list(
+        object({
+          line: text("Month of the releases."),
+          of: oneOf(["security updates", "support"], "Support that ends."),
+          on: text("The last day."),
+          days: member(z.int(), "Days that are left; negative: it is over."),
+        }),
+        "Support that ends within 90 days, or has ended.",
+      ),
+      channels: list(channel, "Channels of catalog.yaml, the default one first; empty: it names none."),
+      in_no_channel: texts("Cut releases that no channel has, newest first."),
+      next: object({
+        command: text("The usual next command; null: there is nothing to do.").nullable(),
+        why: text("Why, for people."),
+      }).meta({ description: "The usual next step." }),
+      sites: list(siteStatus, "Sites of catalog.yaml; absent with --offline.").optional(),
+    },
   ),
-});
-
-export const affected = document(
-  "Versions and files that a vulnerability, a range of versions or a file concerns.",
-  {
+  list: document("Records that match, in the order of the API.", {
+    records: list(
+      table(z.unknown(), "A record."),
+      "Records as the API answers them: relcat schema package-record. Imported ones may differ from it.",
+    ),
+    details: list(
+      object({
+        id: member(id, "Id of the record."),
+        arch: member(architecture.nullable(), "Architecture; null if it is not known."),
+        state: oneOf(
+          ["cut", "revised", "provisional", "withdrawn"],
+          "cut: as published; revised: edited since; provisional: not cut; withdrawn: shown with --all.",
+        ),
+        file: text("Name of its file."),
+        url: text("Address of its file."),
+        withdrawal: member(withdrawal.nullable(), "Its withdrawal; null if it is not withdrawn."),
+      }),
+      "Facts about the same records, in the same order.",
+    ),
+  }),
+  affected: document("Versions and files that a vulnerability, a range of versions or a file concerns.", {
     asked: text("The question: an id, a version, a range or a SHA-256."),
     fixes: list(
       object({
@@ -177,42 +170,40 @@ export const affected = document(
       member(version, "A version."),
       "Releases to use instead: those that fix it, or the newest one that is not affected.",
     ),
-  },
-);
-
-export const build = document("A site that was built.", {
-  out: text("Folder of the site."),
-  base_url: text("Address that the site is built for."),
-  releases: count("Number of releases."),
-  packages: count("Number of records that are not withdrawn."),
-  provisional: texts("Versions whose ids, dates or content are not permanent yet."),
-  files: object({
-    written: count("Number of files that were written."),
-    unchanged: count("Number of files that were already there."),
-    removed: count("Number of files that were removed."),
-  }).meta({ description: "Files of the site." }),
-  bytes: count("Size of all files."),
-  left_out: object({
-    releases: texts("Versions that were left out because they are not cut."),
-    artifacts: list(
-      object({ version: member(version, "Version of the release."), file: text("Name of the file.") }),
-      "Artifacts of cut releases that were left out because they are not cut.",
-    ),
-    private: count("Number of private artifacts that were left out."),
-    feeds: list(
-      object({
-        feed: oneOf(feedNames, "Package feed."),
-        id: member(id, "Id of the record."),
-        file: text("Name of its file."),
-        reason: text("Why the feed leaves it out."),
-      }),
-      "Records that package feeds leave out, also without --released.",
-    ),
-  }).meta({ description: "Content that --released, or a feed, left out." }),
-  warnings: count("Number of warnings that relcat check shows."),
-});
-
-export const plan = planSchema.meta({
-  description:
-    "Changes that publishing would make: relcat schema plan. Exit status 1 if a change is forbidden, 10 for changes with --detailed-exitcode.",
-}) as typeof planSchema;
+  }),
+  build: document("A site that was built.", {
+    out: text("Folder of the site."),
+    base_url: text("Address that the site is built for."),
+    releases: count("Number of releases."),
+    packages: count("Number of records that are not withdrawn."),
+    provisional: texts("Versions whose ids, dates or content are not permanent yet."),
+    files: object({
+      written: count("Number of files that were written."),
+      unchanged: count("Number of files that were already there."),
+      removed: count("Number of files that were removed."),
+    }).meta({ description: "Files of the site." }),
+    bytes: count("Size of all files."),
+    left_out: object({
+      releases: texts("Versions that were left out because they are not cut."),
+      artifacts: list(
+        object({ version: member(version, "Version of the release."), file: text("Name of the file.") }),
+        "Artifacts of cut releases that were left out because they are not cut.",
+      ),
+      private: count("Number of private artifacts that were left out."),
+      feeds: list(
+        object({
+          feed: oneOf(feedNames, "Package feed."),
+          id: member(id, "Id of the record."),
+          file: text("Name of its file."),
+          reason: text("Why the feed leaves it out."),
+        }),
+        "Records that package feeds leave out, also without --released.",
+      ),
+    }).meta({ description: "Content that --released, or a feed, left out." }),
+    warnings: count("Number of warnings that relcat check shows."),
+  }),
+  plan: planSchema.meta({
+    description:
+      "Changes that publishing would make: relcat schema plan. Exit status 1 if a change is forbidden, 10 for changes with --detailed-exitcode.",
+  }) as typeof planSchema,
+};

@@ -11,66 +11,7 @@ const device = member(deviceSchema, "The device as the API answers it.");
 const deviceId = member(z.uuid(), "Id of the device.");
 const url = text("Address of the controller.");
 
-export const login = document("A session that was started.", {
-  url,
-  email: text("Email address of the user; null if there is none.").nullable(),
-  role: text("Role of the user."),
-  expires: text("Time at which the session ends."),
-});
-export const logout = document("A session that was ended.", { url });
-
-export const controllerInit = document("A new controller.", {
-  database: text("Place of the database, without a password."),
-  email: text("Email address of the first Owner."),
-  role: z.literal("Owner").meta({ description: "Role of the first user." }),
-});
-
-export const controllerBackup = document("A backup.", {
-  file: text("The backup."),
-  pepper: text("File with the pepper; null without --with-pepper.").nullable(),
-});
-export const controllerRestore = document("A database that was restored.", {
-  database: text("The new database."),
-  file: text("The backup."),
-});
-export const controllerMigrate = document("Upgrades of a database.", {
-  steps: texts("Steps that were done; empty if the schema was current."),
-});
-
 const user = { user: member(userSchema, "The user as the API answers it.") };
-export const controllerUser = document("A user that was created or changed.", user);
-export const controllerUsers = document("All users.", {
-  users: list(userSchema, "Users as the API answers them."),
-});
-export const controllerPassword = document("A user with a new password.", {
-  id: member(z.uuid(), "Id of the user."),
-  email: text("Email address of the user; null if there is none.").nullable(),
-});
-
-export const controllerNewKey = document("A new secret, which is shown only once.", newKeySchema.shape);
-export const controllerKey = document("An API key that was changed.", keySchema.shape);
-export const controllerKeys = document("All API keys.", {
-  api_keys: list(keySchema, "API keys as the API answers them, without secrets."),
-});
-export const controllerKeyRevoked = document("An API key that was revoked.", {
-  id: member(z.uuid(), "Id of the key."),
-  name: text("Name of the key.").nullable(),
-});
-
-export const auditVerify = document("The audit log is intact.", {
-  rows: count("Number of rows."),
-  head: text("SEQ:HASH of the last row, for --head."),
-});
-export const auditShow = document("Rows of the audit log.", { audit_log: auditRows });
-
-export const devicesList = document("Devices that match.", {
-  devices: list(deviceSchema, "Devices as the API answers them, in order of creation."),
-});
-export const devicesShow = document("A device, after the change if there was one.", { device });
-export const devicesHistory = document("History of a device.", { id: deviceId, audit_log: auditRows });
-export const devicesDelete = document("Devices that were deleted.", {
-  deleted: list(z.uuid(), "Ids of the devices."),
-});
 
 const states = {
   state: oneOf(["accepted", "rejected"], "The new state."),
@@ -85,46 +26,101 @@ const states = {
   ),
   dry_run: dryRun,
 };
-export const devicesState = document("Devices that were accepted or rejected.", states);
-export const devicesSerials = document(
-  "With --serials: devices that were accepted or rejected. Exit status 1 if serial numbers are left.",
-  {
-    ...states,
-    preapproved: texts("Unknown serial numbers that were accepted in advance."),
-    rejected: texts("Rejected devices and serial numbers that were left out."),
-    unknown: texts("Serial numbers that no device has."),
-    ambiguous: texts("Serial numbers that several devices have."),
-    placeholders: texts("Texts that many machines have instead of a serial number."),
-  },
-);
 
-export const devicesImport = document("Values that an import set.", {
-  states: count("Number of states."),
-  names: count("Number of names."),
-  assignments: count("Number of assignments."),
-  decisions: count("Number of decisions in advance."),
-  unknown: count("Number of devices that are not here and have no serial number."),
-  dry_run: dryRun,
-});
+export const controller = {
+  login: document("A session that was started.", {
+    url,
+    email: text("Email address of the user; null if there is none.").nullable(),
+    role: text("Role of the user."),
+    expires: text("Time at which the session ends."),
+  }),
+  logout: document("A session that was ended.", { url }),
+  "controller-init": document("A new controller.", {
+    database: text("Place of the database, without a password."),
+    email: text("Email address of the first Owner."),
+    role: z.literal("Owner").meta({ description: "Role of the first user." }),
+  }),
+  "controller-backup": document("A backup.", {
+    file: text("The backup."),
+    pepper: text("File with the pepper; null without --with-pepper.").nullable(),
+  }),
+  "controller-restore": document("A database that was restored.", {
+    database: text("The new database."),
+    file: text("The backup."),
+  }),
+  "controller-migrate": document("Upgrades of a database.", {
+    steps: texts("Steps that were done; empty if the schema was current."),
+  }),
+  "controller-user": document("A user that was created or changed.", user),
+  "controller-users-list": document("All users.", {
+    users: list(userSchema, "Users as the API answers them."),
+  }),
+  "controller-users-passwd": document("A user with a new password.", {
+    id: member(z.uuid(), "Id of the user."),
+    email: text("Email address of the user; null if there is none.").nullable(),
+  }),
+  "controller-new-key": document("A new secret, which is shown only once.", newKeySchema.shape),
+  "controller-key": document("An API key that was changed.", keySchema.shape),
+  "controller-keys-list": document("All API keys.", {
+    api_keys: list(keySchema, "API keys as the API answers them, without secrets."),
+  }),
+  "controller-keys-revoke": document("An API key that was revoked.", {
+    id: member(z.uuid(), "Id of the key."),
+    name: text("Name of the key.").nullable(),
+  }),
+  "controller-audit-verify": document("The audit log is intact.", {
+    rows: count("Number of rows."),
+    head: text("SEQ:HASH of the last row, for --head."),
+  }),
+  "controller-audit-show": document("Rows of the audit log.", { audit_log: auditRows }),
+  "devices-list": document("Devices that match.", {
+    devices: list(deviceSchema, "Devices as the API answers them, in order of creation."),
+  }),
+  "devices-show": document("A device, after the change if there was one.", { device }),
+  "devices-history": document("History of a device.", { id: deviceId, audit_log: auditRows }),
+  "devices-delete": document("Devices that were deleted.", {
+    deleted: list(z.uuid(), "Ids of the devices."),
+  }),
+  "devices-state": document("Devices that were accepted or rejected.", states),
+  "devices-serials": document(
+    "With --serials: devices that were accepted or rejected. Exit status 1 if serial numbers are left.",
+    {
+      ...states,
+      preapproved: texts("Unknown serial numbers that were accepted in advance."),
+      rejected: texts("Rejected devices and serial numbers that were left out."),
+      unknown: texts("Serial numbers that no device has."),
+      ambiguous: texts("Serial numbers that several devices have."),
+      placeholders: texts("Texts that many machines have instead of a serial number."),
+    },
+  ),
+  "devices-import": document("Values that an import set.", {
+    states: count("Number of states."),
+    names: count("Number of names."),
+    assignments: count("Number of assignments."),
+    decisions: count("Number of decisions in advance."),
+    unknown: count("Number of devices that are not here and have no serial number."),
+    dry_run: dryRun,
+  }),
+  "devices-enroll": document("Answer to a device.", {
+    id: deviceId,
+    state: oneOf(["pending", "accepted"], "State of the device."),
+    key_file: text("File with its private key."),
+    token_file: text("File with its token; null if it was given none.").nullable(),
+  }),
+};
 
-export const devicesEnroll = document("Answer to a device.", {
-  id: deviceId,
-  state: oneOf(["pending", "accepted"], "State of the device."),
-  key_file: text("File with its private key."),
-  token_file: text("File with its token; null if it was given none.").nullable(),
-});
-
-export const devicesExport = z
-  .union([
-    deviceSchema,
-    object({
-      serial: text("Serial number."),
-      enforce_state: oneOf(enforcedStates, "Decision in advance."),
-    }),
-  ])
-  .meta({ description: "A device, or a decision in advance about a serial number." });
-
-export const devicesWatch = auditRow
-  .omit({ hash: true, request_id: true })
-  .extend({ actor: auditRow.shape.actor.omit({ ip: true }) })
-  .meta({ description: "An event." });
+export const deviceLines = {
+  "devices-watch": auditRow
+    .omit({ hash: true, request_id: true })
+    .extend({ actor: auditRow.shape.actor.omit({ ip: true }) })
+    .meta({ description: "An event." }),
+  "devices-export": z
+    .union([
+      deviceSchema,
+      object({
+        serial: text("Serial number."),
+        enforce_state: oneOf(enforcedStates, "Decision in advance."),
+      }),
+    ])
+    .meta({ description: "A device, or a decision in advance about a serial number." }),
+};

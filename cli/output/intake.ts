@@ -4,49 +4,6 @@ import { packageMetadataSchema } from "../../shared/package-metadata.ts";
 import { count, document, dryRun, list, member, object, oneOf, table, text, texts } from "./members.ts";
 import { warnings } from "./problems.ts";
 
-export const ingest = document("A manifest that was written. With --out - the manifest itself is printed.", {
-  release: member(version, "Version of the artifacts."),
-  file: text("The manifest."),
-  result: oneOf(
-    ["written", "replaced", "unchanged"],
-    "Effect on the manifest; in a dry run, the effect that it would have.",
-  ),
-  artifacts: list(
-    object({
-      package_type: text("Package type."),
-      file: text("Name of the file."),
-      size: count("Size in bytes; null if it is not known.").nullable(),
-      sha256: text("SHA-256 of the file, or unknown."),
-    }),
-    "The artifacts of the manifest.",
-  ),
-  left_out: texts("Inputs that are not artifacts."),
-  warnings,
-  dry_run: dryRun,
-});
-
-export const ingestSuggest = document("With --suggest: lines for catalog.yaml. Nothing is written.", {
-  suggestion: text("YAML to add to catalog.yaml; comments say what is left to decide."),
-});
-
-export const ingestFill = document("With --fill: package metadata that was added to manifests.", {
-  filled: list(
-    object({
-      manifest: text("The manifest."),
-      version: member(version, "Version of its release."),
-      file: text("Name of the artifact's file."),
-      members: texts("Members that were added."),
-    }),
-    "Artifacts whose entry was completed.",
-  ),
-  absent: list(
-    object({ version: member(version, "Version of the release."), file: text("Name of the file.") }),
-    "Artifacts that were not found.",
-  ),
-  warnings,
-  dry_run: dryRun,
-});
-
 const wireName = object({
   name: text("Name of the key."),
   from: oneOf(
@@ -54,38 +11,6 @@ const wireName = object({
     "given: with --wire; kept: used here; found: recognized; default: no record has it.",
   ),
   records: count("Number of records that have it."),
-});
-
-export const importOutput = document("Records that were imported.", {
-  records: count("Number of records in the list."),
-  added: count("Number of new records."),
-  revised: count("Number of changed records."),
-  restored: count("Number of unchanged records that no manifest had."),
-  unchanged: count("Number of unchanged records."),
-  kept: list(id, "Ids of records that were changed or withdrawn here, and so not imported."),
-  gone: list(
-    object({
-      id: member(id, "Id of the record."),
-      version: member(version, "Version of its release."),
-      name: text("Its name."),
-    }),
-    "Records that were imported earlier, and that the list lacks now.",
-  ),
-  private: count("Number of records that are private here."),
-  releases: texts("Versions with new or changed records."),
-  wire: object({ vendor: wireName, cryptolib_post: wireName }).meta({
-    description: "Keys inside data that the list uses for vendor and cryptolib_post.",
-  }),
-  catalog: object({
-    wire: table(z.string(), "Names of keys inside data."),
-    package_types: table(z.looseObject({}), "Rows of package types, by type."),
-    platforms: table(z.string(), "Names of platforms, by number."),
-  }).meta({ description: "Additions to catalog.yaml, in its form." }),
-  accepted: table(z.int(), "Number of violations that --accept-violations accepted, by code."),
-  ledger_lines: count("Number of new ledger lines."),
-  files: texts("The written files."),
-  warnings,
-  dry_run: dryRun,
 });
 
 const verdict = oneOf(
@@ -99,62 +24,135 @@ const verdict = oneOf(
 
 const perArchitecture = table(z.string(), "By architecture.");
 
-export const inspect = document("Facts and signatures of files. Exit status 1 unless every verdict is ok.", {
-  artifacts: list(
-    object({
-      file: text("The file as given."),
-      type: text("Format, such as rpm, msi or qcow2."),
-      verdict,
-      reason: text("Why the verdict is not ok, in one sentence; otherwise empty."),
-      key_id: text("Key that made the signature; null if none is known.").nullable(),
-      signature: object({
-        signer: text("Name of the signer."),
-        display: text("Name and key, for people."),
-        fingerprint: text("Fingerprint of the key or certificate."),
-      })
-        .nullable()
-        .meta({ description: "The signer; only a claim unless the verdict is ok." }),
-      file_signatures: list(
-        object({
-          name: text("Path inside the package."),
-          signature: z
-            .union([
-              object({
-                signer: text("Name of the signer.").optional(),
-                fingerprint: text("Fingerprint of the certificate."),
-              }),
-              object({
-                signer: text("Name of the signer.").optional(),
-                fingerprint_per_arch: perArchitecture,
-              }),
-            ])
-            .nullable()
-            .meta({ description: "The signer; null if the file is not signed." }),
-          verdict,
-        }),
-        "Signatures of files inside the package.",
-      ),
-      cryptolib_post: z
-        .union([
-          object({ expected_hash: text("The hash.") }),
-          object({ expected_hash_per_arch: perArchitecture }),
-        ])
-        .nullable()
-        .meta({ description: "Hash that the product's self-check expects; null if there is none." }),
-      facts: table(z.unknown(), "Statements of the file about itself; they depend on the format."),
-      notes: texts("Remarks for people."),
-      uncovered: list(
-        object({
-          from: count("First byte."),
-          to: count("Byte after the last one."),
-          why: text("Why no signature covers it."),
-        }),
-        "Bytes that the signature does not cover.",
-      ),
-      package: packageMetadataSchema.nullable().meta({
-        description: "Metadata for package repositories, as in manifests; null if there is none.",
+export const intake = {
+  ingest: document("A manifest that was written. With --out - the manifest itself is printed.", {
+    release: member(version, "Version of the artifacts."),
+    file: text("The manifest."),
+    result: oneOf(
+      ["written", "replaced", "unchanged"],
+      "Effect on the manifest; in a dry run, the effect that it would have.",
+    ),
+    artifacts: list(
+      object({
+        package_type: text("Package type."),
+        file: text("Name of the file."),
+        size: count("Size in bytes; null if it is not known.").nullable(),
+        sha256: text("SHA-256 of the file, or unknown."),
       }),
+      "The artifacts of the manifest.",
+    ),
+    left_out: texts("Inputs that are not artifacts."),
+    warnings,
+    dry_run: dryRun,
+  }),
+  "ingest-fill": document("With --fill: package metadata that was added to manifests.", {
+    filled: list(
+      object({
+        manifest: text("The manifest."),
+        version: member(version, "Version of its release."),
+        file: text("Name of the artifact's file."),
+        members: texts("Members that were added."),
+      }),
+      "Artifacts whose entry was completed.",
+    ),
+    absent: list(
+      object({ version: member(version, "Version of the release."), file: text("Name of the file.") }),
+      "Artifacts that were not found.",
+    ),
+    warnings,
+    dry_run: dryRun,
+  }),
+  "ingest-suggest": document("With --suggest: lines for catalog.yaml. Nothing is written.", {
+    suggestion: text("YAML to add to catalog.yaml; comments say what is left to decide."),
+  }),
+  import: document("Records that were imported.", {
+    records: count("Number of records in the list."),
+    added: count("Number of new records."),
+    revised: count("Number of changed records."),
+    restored: count("Number of unchanged records that no manifest had."),
+    unchanged: count("Number of unchanged records."),
+    kept: list(id, "Ids of records that were changed or withdrawn here, and so not imported."),
+    gone: list(
+      object({
+        id: member(id, "Id of the record."),
+        version: member(version, "Version of its release."),
+        name: text("Its name."),
+      }),
+      "Records that were imported earlier, and that the list lacks now.",
+    ),
+    private: count("Number of records that are private here."),
+    releases: texts("Versions with new or changed records."),
+    wire: object({ vendor: wireName, cryptolib_post: wireName }).meta({
+      description: "Keys inside data that the list uses for vendor and cryptolib_post.",
     }),
-    "The files, in the given order.",
-  ),
-});
+    catalog: object({
+      wire: table(z.string(), "Names of keys inside data."),
+      package_types: table(z.looseObject({}), "Rows of package types, by type."),
+      platforms: table(z.string(), "Names of platforms, by number."),
+    }).meta({ description: "Additions to catalog.yaml, in its form." }),
+    accepted: table(z.int(), "Number of violations that --accept-violations accepted, by code."),
+    ledger_lines: count("Number of new ledger lines."),
+    files: texts("The written files."),
+    warnings,
+    dry_run: dryRun,
+  }),
+  inspect: document("Facts and signatures of files. Exit status 1 unless every verdict is ok.", {
+    artifacts: list(
+      object({
+        file: text("The file as given."),
+        type: text("Format, such as rpm, msi or qcow2."),
+        verdict,
+        reason: text("Why the verdict is not ok, in one sentence; otherwise empty."),
+        key_id: text("Key that made the signature; null if none is known.").nullable(),
+        signature: object({
+          signer: text("Name of the signer."),
+          display: text("Name and key, for people."),
+          fingerprint: text("Fingerprint of the key or certificate."),
+        })
+          .nullable()
+          .meta({ description: "The signer; only a claim unless the verdict is ok." }),
+        file_signatures: list(
+          object({
+            name: text("Path inside the package."),
+            signature: z
+              .union([
+                object({
+                  signer: text("Name of the signer.").optional(),
+                  fingerprint: text("Fingerprint of the certificate."),
+                }),
+                object({
+                  signer: text("Name of the signer.").optional(),
+                  fingerprint_per_arch: perArchitecture,
+                }),
+              ])
+              .nullable()
+              .meta({ description: "The signer; null if the file is not signed." }),
+            verdict,
+          }),
+          "Signatures of files inside the package.",
+        ),
+        cryptolib_post: z
+          .union([
+            object({ expected_hash: text("The hash.") }),
+            object({ expected_hash_per_arch: perArchitecture }),
+          ])
+          .nullable()
+          .meta({ description: "Hash that the product's self-check expects; null if there is none." }),
+        facts: table(z.unknown(), "Statements of the file about itself; they depend on the format."),
+        notes: texts("Remarks for people."),
+        uncovered: list(
+          object({
+            from: count("First byte."),
+            to: count("Byte after the last one."),
+            why: text("Why no signature covers it."),
+          }),
+          "Bytes that the signature does not cover.",
+        ),
+        package: packageMetadataSchema.nullable().meta({
+          description: "Metadata for package repositories, as in manifests; null if there is none.",
+        }),
+      }),
+      "The files, in the given order.",
+    ),
+  }),
+};

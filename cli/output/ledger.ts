@@ -21,50 +21,6 @@ const event = ledgerEventSchema.meta({
 
 const ids = (description: string) => list(id, description);
 
-export const cut = document("The ledger lines of a cut.", {
-  at: member(timestamp, "Time of the lines."),
-  added: list(record, "Records that got an id."),
-  revised: list(record, "Records whose content changed."),
-  private: object({
-    added: count("Private records that got an id."),
-    revised: count("Private records whose content changed."),
-  }).meta({ description: "Private records, which are counted but not named." }),
-  commit: text("Abbreviated id of the new commit; null without --commit.").nullable(),
-  subject: text("First line of its message; null without a commit.").nullable(),
-  settled_by: text("Git revision that makes the lines final, as ledger.base says."),
-  dry_run: dryRun,
-});
-
-export const uncut = document("The ledger lines that were removed.", {
-  version: member(version, "Version of the release."),
-  lines: count("Number of removed lines."),
-  ids: ids("Ids that are free again."),
-  dry_run: dryRun,
-});
-
-export const ledgerRebase = document("The ledger after a rebase.", {
-  onto: text("Git revision whose lines were kept."),
-  at: member(timestamp.nullable(), "Time of our lines; null if none has a new one."),
-  lines: count("Number of our lines that follow."),
-  moved: list(
-    object({
-      from: member(id, "Id before."),
-      to: member(id, "Id now."),
-      ...recordRow,
-      already_there: flag("Whether the other side has the same artifact, so that our line was dropped."),
-    }),
-    "Records whose id changed.",
-  ),
-  private: count("Number of private records whose id changed."),
-  left_out: ids("Records whose revision was left out, because the other side withdrew or published them."),
-  left_out_changes: list(
-    event,
-    "Changes of channels that were left out, because the other side made them obsolete.",
-  ),
-  cut_twice: texts("Versions of which both sides cut records."),
-  dry_run: dryRun,
-});
-
 const newest = (when: string) =>
   text(`Newest release of the channel ${when}; null: none is offered.`).nullable();
 
@@ -89,22 +45,65 @@ export const channel = object({
   ),
 });
 
-export const channelList = document("The channels of a project.", {
-  channels: list(channel, "Channels of catalog.yaml, the default one first; empty: it names none."),
-  in_no_channel: texts("Cut releases that no channel has, newest first."),
-});
-export const channelShow = document("The releases of a channel.", channel.shape);
-export const channelChange = document("The ledger lines that change a channel.", {
-  events: list(event, "The new lines."),
-  newest: object({ before: newest("before"), after: newest("after") }).meta({
-    description: "Newest release of the channel.",
-  }),
-  dry_run: dryRun,
-});
-
 const events = {
   events: list(event, "The new lines; empty if the ledger already says so."),
   dry_run: dryRun,
 };
-export const retract = document("The ledger lines that withdraw records.", events);
-export const reinstate = document("The ledger lines that undo withdrawals.", events);
+
+export const ledger = {
+  cut: document("The ledger lines of a cut.", {
+    at: member(timestamp, "Time of the lines."),
+    added: list(record, "Records that got an id."),
+    revised: list(record, "Records whose content changed."),
+    private: object({
+      added: count("Private records that got an id."),
+      revised: count("Private records whose content changed."),
+    }).meta({ description: "Private records, which are counted but not named." }),
+    commit: text("Abbreviated id of the new commit; null without --commit.").nullable(),
+    subject: text("First line of its message; null without a commit.").nullable(),
+    settled_by: text("Git revision that makes the lines final, as ledger.base says."),
+    dry_run: dryRun,
+  }),
+  uncut: document("The ledger lines that were removed.", {
+    version: member(version, "Version of the release."),
+    lines: count("Number of removed lines."),
+    ids: ids("Ids that are free again."),
+    dry_run: dryRun,
+  }),
+  "ledger-rebase": document("The ledger after a rebase.", {
+    onto: text("Git revision whose lines were kept."),
+    at: member(timestamp.nullable(), "Time of our lines; null if none has a new one."),
+    lines: count("Number of our lines that follow."),
+    moved: list(
+      object({
+        from: member(id, "Id before."),
+        to: member(id, "Id now."),
+        ...recordRow,
+        already_there: flag("Whether the other side has the same artifact, so that our line was dropped."),
+      }),
+      "Records whose id changed.",
+    ),
+    private: count("Number of private records whose id changed."),
+    left_out: ids("Records whose revision was left out, because the other side withdrew or published them."),
+    left_out_changes: list(
+      event,
+      "Changes of channels that were left out, because the other side made them obsolete.",
+    ),
+    cut_twice: texts("Versions of which both sides cut records."),
+    dry_run: dryRun,
+  }),
+  "channel-list": document("The channels of a project.", {
+    channels: list(channel, "Channels of catalog.yaml, the default one first; empty: it names none."),
+    in_no_channel: texts("Cut releases that no channel has, newest first."),
+  }),
+  "channel-show": document("The releases of a channel.", channel.shape),
+  "channel-change": document("The ledger lines that change a channel.", {
+    events: list(event, "The new lines."),
+    newest: object({ before: newest("before"), after: newest("after") }).meta({
+      description: "Newest release of the channel.",
+    }),
+    dry_run: dryRun,
+  }),
+  retract: document("The ledger lines that withdraw records.", events),
+  reinstate: document("The ledger lines that undo withdrawals.", events),
+};

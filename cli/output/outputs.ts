@@ -1,99 +1,29 @@
 import type { z } from "zod";
-import * as authoring from "./authoring.ts";
-import * as catalog from "./catalog.ts";
-import * as controller from "./controller.ts";
-import * as intake from "./intake.ts";
-import * as ledger from "./ledger.ts";
+import { authoring, tools } from "./authoring.ts";
+import { catalog } from "./catalog.ts";
+import { controller, deviceLines } from "./controller.ts";
+import { intake } from "./intake.ts";
+import { ledger } from "./ledger.ts";
 import { problems } from "./problems.ts";
-import * as servers from "./servers.ts";
-import * as sites from "./sites.ts";
-import * as trust from "./trust.ts";
+import { servers } from "./servers.ts";
+import { sites } from "./sites.ts";
+import { trust } from "./trust.ts";
 
 /** Documents that commands print with --json, by their names in schemas/output.schema.json. */
 export const documents = {
   problems,
-  init: authoring.init,
-  new: authoring.newRelease,
-  "notes-show": authoring.notesShow,
-  "notes-lint": authoring.notesLint,
-  "notes-add": authoring.notesAdd,
-  ingest: intake.ingest,
-  "ingest-fill": intake.ingestFill,
-  "ingest-suggest": intake.ingestSuggest,
-  import: intake.importOutput,
-  inspect: intake.inspect,
-  check: catalog.check,
-  status: catalog.status,
-  list: catalog.listRecords,
-  affected: catalog.affected,
-  build: catalog.build,
-  plan: catalog.plan,
-  cut: ledger.cut,
-  uncut: ledger.uncut,
-  "ledger-rebase": ledger.ledgerRebase,
-  "channel-list": ledger.channelList,
-  "channel-show": ledger.channelShow,
-  "channel-change": ledger.channelChange,
-  retract: ledger.retract,
-  reinstate: ledger.reinstate,
-  "trust-init": trust.trustInit,
-  "trust-rotate": trust.trustRotate,
-  "trust-sign": trust.trustSign,
-  "trust-openpgp": trust.trustOpenpgp,
-  "trust-packslip": trust.trustPackslip,
-  "trust-list": trust.trustList,
-  sign: trust.sign,
-  release: sites.release,
-  publish: sites.publish,
-  rollback: sites.rollback,
-  history: sites.history,
-  upload: sites.upload,
-  download: sites.download,
-  verify: sites.verify,
-  "verify-other-build": sites.verifyOtherBuild,
-  "verify-files": sites.verifyFiles,
-  login: controller.login,
-  logout: controller.logout,
-  "controller-init": controller.controllerInit,
-  "controller-backup": controller.controllerBackup,
-  "controller-restore": controller.controllerRestore,
-  "controller-migrate": controller.controllerMigrate,
-  "controller-user": controller.controllerUser,
-  "controller-users-list": controller.controllerUsers,
-  "controller-users-passwd": controller.controllerPassword,
-  "controller-new-key": controller.controllerNewKey,
-  "controller-key": controller.controllerKey,
-  "controller-keys-list": controller.controllerKeys,
-  "controller-keys-revoke": controller.controllerKeyRevoked,
-  "controller-audit-verify": controller.auditVerify,
-  "controller-audit-show": controller.auditShow,
-  "devices-list": controller.devicesList,
-  "devices-show": controller.devicesShow,
-  "devices-history": controller.devicesHistory,
-  "devices-delete": controller.devicesDelete,
-  "devices-state": controller.devicesState,
-  "devices-serials": controller.devicesSerials,
-  "devices-import": controller.devicesImport,
-  "devices-enroll": controller.devicesEnroll,
-  "templates-list": authoring.templatesList,
-  "templates-show": authoring.templatesShow,
-  "templates-eject": authoring.templatesEject,
-  schema: authoring.schema,
-  "schema-list": authoring.schemaList,
-  completion: authoring.completion,
-  "help-topic": authoring.helpTopic,
+  ...authoring,
+  ...intake,
+  ...catalog,
+  ...ledger,
+  ...trust,
+  ...sites,
+  ...controller,
+  ...tools,
 } as const satisfies Record<string, z.ZodType>;
 
 /** Lines of commands that print one JSON object per line. They have no schema_version. */
-export const lines = {
-  "serve-listening": servers.serveListening,
-  listening: servers.listening,
-  request: servers.request,
-  "site-replaced": servers.siteReplaced,
-  "server-error": servers.serverError,
-  "devices-watch": controller.devicesWatch,
-  "devices-export": controller.devicesExport,
-} as const satisfies Record<string, z.ZodType>;
+export const lines = { ...servers, ...deviceLines } as const satisfies Record<string, z.ZodType>;
 
 export const outputs = { ...documents, ...lines };
 

@@ -27,49 +27,48 @@ const trustChange = {
   }).meta({ description: "Signatures that are still missing." }),
 };
 
-export const trustInit = document("Keys that were created.", trustChange);
-export const trustRotate = document("A key that was replaced.", trustChange);
-export const trustSign = document("Metadata that was signed.", trustChange);
-export const trustOpenpgp = document("A key of package repositories, with --openpgp or the role openpgp.", {
-  ...keyState,
-  ...files,
-});
-
 const packslipKey = {
   key_id: text("Id of the key, as minisign prints it."),
   public: text("The public key, in the form that mise expects."),
 };
 
-export const trustPackslip = document("The key of the feed packslip, with --packslip.", {
-  ...packslipKey,
-  ...files,
-});
-
-export const trustList = document("Trusted keys, and when their metadata expires.", {
-  roles: list(
-    object({
-      role: text("Name of the role."),
-      version: count("Version of its metadata."),
-      threshold: count("Number of keys that must sign."),
-      keys: texts("Ids of its keys."),
-      expires: text("Time of expiry."),
-      days_left: z.int().meta({ description: "Whole days until then; negative after it." }),
-    }),
-    "Roles of the newest root.",
-  ),
-  pending: count("Version of the root that waits for signatures; absent if none does.").optional(),
-  openpgp: list(feedKey, "Keys of package repositories."),
-  packslip: member(
-    object(packslipKey).nullable(),
-    "The key of the feed packslip, which users pin; null: there is none.",
-  ),
-});
-
-export const sign = document("Signatures that were added to a build.", {
-  out: text("Folder of the site."),
-  build: member(sha256, "Id of the build: the SHA-256 of its build.json."),
-  written: count("Number of files that were written."),
-  unchanged: count("Number of files that were already there."),
-  removed: count("Number of files that were removed."),
-  expires: text("Time at which the first signature expires."),
-});
+export const trust = {
+  "trust-init": document("Keys that were created.", trustChange),
+  "trust-rotate": document("A key that was replaced.", trustChange),
+  "trust-sign": document("Metadata that was signed.", trustChange),
+  "trust-openpgp": document("A key of package repositories, with --openpgp or the role openpgp.", {
+    ...keyState,
+    ...files,
+  }),
+  "trust-packslip": document("The key of the feed packslip, with --packslip.", {
+    ...packslipKey,
+    ...files,
+  }),
+  "trust-list": document("Trusted keys, and when their metadata expires.", {
+    roles: list(
+      object({
+        role: text("Name of the role."),
+        version: count("Version of its metadata."),
+        threshold: count("Number of keys that must sign."),
+        keys: texts("Ids of its keys."),
+        expires: text("Time of expiry."),
+        days_left: z.int().meta({ description: "Whole days until then; negative after it." }),
+      }),
+      "Roles of the newest root.",
+    ),
+    pending: count("Version of the root that waits for signatures; absent if none does.").optional(),
+    openpgp: list(feedKey, "Keys of package repositories."),
+    packslip: member(
+      object(packslipKey).nullable(),
+      "The key of the feed packslip, which users pin; null: there is none.",
+    ),
+  }),
+  sign: document("Signatures that were added to a build.", {
+    out: text("Folder of the site."),
+    build: member(sha256, "Id of the build: the SHA-256 of its build.json."),
+    written: count("Number of files that were written."),
+    unchanged: count("Number of files that were already there."),
+    removed: count("Number of files that were removed."),
+    expires: text("Time at which the first signature expires."),
+  }),
+};

@@ -11,7 +11,7 @@ const commands = [...leavesOf(commandTable())].map(([, words]) => words.join(" "
 
 test("every command of the command table has its outputs in the table of cli/output/outputs.ts", () => {
   const advice =
-    "Describe what a new command prints with --json in cli/output/, name it in documents and commandOutputs of cli/output/outputs.ts, print it in test/json-output/, then run npm run schemas.";
+    "Describe what a new command prints with --json in cli/output/, name it in commandOutputs of cli/output/outputs.ts, print it in test/json-output/, then run npm run schemas.";
   expect(commands.length).toBeGreaterThan(60);
   expect(Object.keys(commandOutputs).sort(), advice).toEqual(commands);
 });
