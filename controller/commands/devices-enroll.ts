@@ -35,7 +35,7 @@ export async function enrollDevice(options: EnrollOptions, host: Host): Promise<
   return printState(enrolled, file, host);
 }
 
-function fieldsOf({ name, serial, type, os }: EnrollOptions, { own }: Host): DeviceFields {
+function fieldsOf({ name, serial, type, os }: EnrollOptions, { own }: Host) {
   return {
     name: name ?? hostname(),
     serial: serial ?? null,
@@ -48,13 +48,13 @@ function fieldsOf({ name, serial, type, os }: EnrollOptions, { own }: Host): Dev
 /** The key identifies the device: a new key would be a new device. */
 function keyIn(file: string, host: Host): KeyObject {
   if (!existsSync(file)) {
-    const key = newDeviceKey();
+    const key = generateKeyPairSync("ed25519").privateKey;
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    writePrivate(file, deviceKeyText(key), host.pid);
+    writePrivate(file, String(key.export({ format: "pem", type: "pkcs8" })), host.pid);
     return key;
   }
   try {
-    return requireEd25519(readDeviceKey(readFileSync(file, "utf8")));
+    return requireEd25519(createPrivateKey(readFileSync(file, "utf8")));
   } catch (error) {
     if (error instanceof Error && "syscall" in error) throw error;
     throw failure(
@@ -88,14 +88,6 @@ function printState({ id, state, token }: Enrolled, file: string, host: Host): n
   return exitStatus.done;
 }
 
-interface DeviceFields {
-  name: string | null;
-  serial: string | null;
-  device_type: string | null;
-  device_os: string | null;
-  version: string | null;
-}
-
 interface Enrolled {
   id: string;
   state: "pending" | "accepted" | "rejected";
@@ -103,16 +95,12 @@ interface Enrolled {
   token?: string;
 }
 
-const newDeviceKey = (): KeyObject => generateKeyPairSync("ed25519").privateKey;
-const readDeviceKey = (pem: string): KeyObject => createPrivateKey(pem);
-const deviceKeyText = (key: KeyObject): string => String(key.export({ format: "pem", type: "pkcs8" }));
-
 /** An Ed25519 public key in DER has a prefix of twelve bytes (RFC 8410, section 4). */
 const publicKeyOf = (key: KeyObject): string =>
   createPublicKey(key).export({ format: "der", type: "spki" }).subarray(12).toString("base64");
 
 /** Contacts the controller: gets a nonce and sends the proof over it. */
-async function enroll(api: Api, fields: DeviceFields, key: KeyObject): Promise<Enrolled> {
+async function enroll(api: Api, fields: ReturnType<typeof fieldsOf>, key: KeyObject): Promise<Enrolled> {
   const { nonce } = await api.ask<{ nonce: string }>("GET", "/device/enroll");
   const public_key = publicKeyOf(key);
   const { name, serial, device_type, device_os, version } = fields;

@@ -196,24 +196,16 @@ function readBuild(bytes: Uint8Array): BuildDocument {
   return build;
 }
 
-/** Data that publishing stores next to a live build: `SITE/builds/NAME`, the target of `SITE/current`. */
-interface Published {
-  /** Public files with their hashes, including signatures. */
-  files: BuildDocument["files"];
-  /** Real path of the artifacts' folder; undefined: the build has no link to it. */
-  artifacts: string | undefined;
-}
-
 const ownLink = "../../files";
 
 /**
- * Reads the site's index of a published build.
+ * Reads the index that publishing stores next to a live build: `SITE/builds/NAME`, the target of `SITE/current`.
  * @param root real path of the build
  * @param id of the build
  * @returns undefined if the folder is not a published build
  * @throws SyntaxError for an index that is unreadable or of another build
  */
-function readPublished(root: string, id: string): Published | undefined {
+function readPublished(root: string, id: string): Pick<FolderSite, "files" | "artifacts"> | undefined {
   const folder = dirname(root);
   if (basename(folder) !== "builds") return undefined;
   // biome-ignore lint/plugin: the name of the served folder.

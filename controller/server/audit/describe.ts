@@ -30,19 +30,11 @@ export interface Entry {
   after: Readonly<Record<string, unknown>> | null;
 }
 
-export interface Change {
-  member: string;
-  label: string;
-  /** "": nothing. */
-  from: string;
-  to: string;
-}
-
 /** A newer controller may have other codes, which are shown as they are. */
 export const eventOf = (code: string): string => eventNames[code as AuditCode] ?? code;
 
-/** Changed members in words. The id is left out, because it is that of the target. */
-export function changesOf({ code, before, after }: Entry): Change[] {
+/** Changed members in words, "" for nothing. The id is left out, because it is that of the target. */
+export function changesOf({ code, before, after }: Entry) {
   const members = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
   return [...members]
     .map((member) => ({

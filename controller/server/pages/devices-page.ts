@@ -6,14 +6,6 @@ import { counted, momentOf, numberOf } from "./words.ts";
 
 const sizes = [100, 1000];
 
-/** Filters and page position. */
-interface Choice {
-  state: DeviceState | undefined;
-  q: string | undefined;
-  size: number;
-  cursor: string | undefined;
-}
-
 /** `GET /devices`: pending devices by default. */
 export async function devicesPage(visit: SignedIn): Promise<ServerAnswer> {
   const choice = choiceOf(visit.url.searchParams);
@@ -70,7 +62,10 @@ export const choicesBut = (current: DeviceState | undefined) =>
 
 export const capital = (word: string): string => word.replace(/^./, (letter) => letter.toUpperCase());
 
-function choiceOf(query: URLSearchParams): Choice {
+type Choice = ReturnType<typeof choiceOf>;
+
+/** Filters and page position. */
+function choiceOf(query: URLSearchParams) {
   const asked = query.get("state") ?? "pending";
   const size = Number(query.get("size"));
   return {

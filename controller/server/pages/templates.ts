@@ -18,29 +18,15 @@ const types: Record<string, string> = {
   svg: "image/svg+xml",
 };
 
-export interface AssetPaths {
-  style: string;
-  ownStyle: string;
-  script: string;
-  ownScript: string;
-  icon: string;
-}
-
-interface Site {
-  pages: ReadonlyMap<string, Handlebars.TemplateDelegate>;
-  assets: ReadonlyMap<string, { type: string; text: string }>;
-  paths: AssetPaths;
-}
-
-let site: Site | undefined;
+let site: ReturnType<typeof siteOf> | undefined;
 
 /** Built for the first page, so that a controller without visitors reads no templates. */
-function theSite(): Site {
+function theSite() {
   site ??= siteOf(readPageFiles());
   return site;
 }
 
-function siteOf(files: ReadonlyMap<string, string>): Site {
+function siteOf(files: ReadonlyMap<string, string>) {
   const environment = Handlebars.create();
   const pages = new Map<string, Handlebars.TemplateDelegate>();
   const assets = new Map<string, { type: string; text: string }>();
@@ -69,7 +55,7 @@ function siteOf(files: ReadonlyMap<string, string>): Site {
   return { pages, assets, paths };
 }
 
-export const assetPaths = (): AssetPaths => theSite().paths;
+export const assetPaths = () => theSite().paths;
 
 /** Renders HTML; every value of the model is escaped. @throws Error if the model lacks a value */
 export function render(name: string, model: object): string {
