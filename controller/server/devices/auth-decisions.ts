@@ -113,17 +113,14 @@ async function decide(
   const isSame = before?.enforce_state === enforce_state && before.device_id === device_id;
   if (before && (isSame || (before.source === "rejection" && enforce_state === "rejected"))) return [before];
   if (before) await transaction.deleteFrom("serials").where("serial_key", "=", key).execute();
-  const changed = before && { before: { enforce_state: before.enforce_state, source: before.source } };
-  if (enforce_state === "none") {
-    if (before)
-      record({
-        code: "serial.decided",
-        target: { kind: "serial", id: key },
-        ...changed,
-        after: { enforce_state },
-      });
-    return [];
-  }
+  if (!before && enforce_state === "none") return [];
+  record({
+    code: "serial.decided",
+    target: { kind: "serial", id: key },
+    ...(before && { before: { enforce_state: before.enforce_state, source: before.source } }),
+    after: { enforce_state, ...(enforce_state !== "none" && { device_id }) },
+  });
+  if (enforce_state === "none") return [];
   const row: SerialRow = {
     serial_key: key,
     serial,
@@ -134,11 +131,5 @@ async function decide(
     created_at: at(call.now),
   };
   await transaction.insertInto("serials").values(row).execute();
-  record({
-    code: "serial.decided",
-    target: { kind: "serial", id: key },
-    ...changed,
-    after: { enforce_state, device_id },
-  });
   return [row];
 }

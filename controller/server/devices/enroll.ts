@@ -55,33 +55,24 @@ async function recordFull(call: Call, actor: Actor): Promise<void> {
 
 /** @throws Refused unless the sender proves possession of the private key */
 function requireProof({ controller: { pepper }, now, body }: Call<Request>): void {
-  const {
-    nonce,
-    proof,
-    public_key,
-    name = null,
-    serial = null,
-    device_type = null,
-    device_os = null,
-    version = null,
-  } = body;
+  const { nonce, proof, public_key } = body;
   const [ends = "", random = "", mac = "", ...rest] = nonce.split(".");
   const isOurs = rest.length === 0 && isSameDigest(mac, digestOf(pepper, "nonce", ends, random).slice(0, 32));
   if (!isOurs || Number(ends) < now)
     throw new Refused("forbidden", "The nonce was not issued here, or is too old: request another one.");
-  const text = JSON.stringify([
-    "relcat-enroll-1",
-    nonce,
-    public_key,
-    name,
-    serial,
-    device_type,
-    device_os,
-    version,
-  ]);
+  const text = JSON.stringify(["relcat-enroll-1", nonce, public_key, ...Object.values(statedBy(body))]);
   if (!isSigned(public_key, text, proof))
     throw new Refused("forbidden", "The proof does not match the public key and the request.");
 }
+
+/** The statements of a device about itself, in the order of the proof. */
+const statedBy = (body: Request) => ({
+  name: body.name ?? null,
+  serial: body.serial ?? null,
+  device_type: body.device_type ?? null,
+  device_os: body.device_os ?? null,
+  version: body.version ?? null,
+});
 
 /** DER prefix of an Ed25519 public key (RFC 8410, section 4). */
 const derPrefix = Buffer.from("302a300506032b6570032100", "hex");
@@ -141,14 +132,7 @@ async function greet(call: Call<Request>, writing: Writing, device: DeviceRow): 
 async function admit(call: Call<Request>, writing: Writing): Promise<Answer | "full"> {
   const { transaction, record } = writing;
   const { settings, id: controllerId } = call.controller;
-  const {
-    public_key,
-    name = null,
-    serial = null,
-    device_type = null,
-    device_os = null,
-    version = null,
-  } = call.body;
+  const { name, serial, device_type, device_os, version } = statedBy(call.body);
   const key = serialKey(serial);
   const decision = key === null ? undefined : await readSerial(transaction, key);
   const { state, why } = await firstState(writing, key, decision, settings.mostAccepted);
@@ -162,7 +146,7 @@ async function admit(call: Call<Request>, writing: Writing): Promise<Answer | "f
     state,
     serial,
     serial_key: key,
-    public_key,
+    public_key: call.body.public_key,
     ipv6: null,
     device_type,
     device_os,

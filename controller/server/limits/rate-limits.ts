@@ -58,16 +58,9 @@ export class RateLimits {
     const usage =
       known?.start === start ? known : { start, left: 0, spent: 0, isExhausted: false, more: undefined };
     this.#usages.delete(key);
-    if (this.#usages.size >= maxKeys) this.#makeRoom();
+    if (this.#usages.size >= maxKeys) evictOldest(this.#usages, maxKeys);
     this.#usages.set(key, usage);
     return usage;
-  }
-
-  #makeRoom(): void {
-    for (const oldest of this.#usages.keys()) {
-      if (this.#usages.size < maxKeys * 0.9) return;
-      this.#usages.delete(oldest);
-    }
   }
 
   async #reserve(usage: Usage, key: string, limit: number, now: number): Promise<void> {
@@ -113,12 +106,17 @@ export function localCounters(): Counters {
   };
 }
 
-/** Evicts expired counters, then the oldest; in batches, so that a flood rarely triggers it. */
+/** Evicts expired counters, then the oldest. */
 function makeRoom(counts: Map<string, { ends: number }>, now: number): void {
   for (const [key, { ends }] of counts) if (ends <= now) counts.delete(key);
-  for (const key of counts.keys()) {
-    if (counts.size < maxCounters * 0.9) return;
-    counts.delete(key);
+  evictOldest(counts, maxCounters);
+}
+
+/** In batches, so that a flood rarely triggers it. */
+function evictOldest(entries: Map<string, unknown>, most: number): void {
+  for (const key of entries.keys()) {
+    if (entries.size < most * 0.9) return;
+    entries.delete(key);
   }
 }
 

@@ -146,18 +146,13 @@ const serialName = (key: string): string => `serial ${key}`;
 
 /** Serial numbers as their devices or decisions spell them; the log has them normalized. */
 async function serialNames({ controller: { database } }: SignedIn, keys: readonly string[]) {
-  const [decided, reported] = await Promise.all([
+  const readFrom = (table: "serials" | "devices") =>
     database.read
-      .selectFrom("serials")
+      .selectFrom(table)
       .select(["serial_key", "serial"])
       .where("serial_key", "in", keys)
-      .execute(),
-    database.read
-      .selectFrom("devices")
-      .select(["serial_key", "serial"])
-      .where("serial_key", "in", keys)
-      .execute(),
-  ]);
+      .execute();
+  const [decided, reported] = await Promise.all([readFrom("serials"), readFrom("devices")]);
   return [...reported, ...decided].map(
     ({ serial_key, serial }) => [serialName(serial_key ?? ""), serial, ""] as const,
   );

@@ -126,23 +126,18 @@ export async function changeUser(visit: SignedIn): Promise<ServerAnswer> {
   }
 }
 
+const changeOf =
+  (valuesOf: (form: URLSearchParams) => object, code: "changed" | "role" | "disabled" | "enabled") =>
+  async (visit: SignedIn): Promise<ServerAnswer> => {
+    await upsert(visit, valuesOf(visit.form));
+    return redirectTo(visit, pathOf(visit), { code });
+  };
+
 const changes: Readonly<Record<string, (visit: SignedIn) => Promise<ServerAnswer>>> = {
-  names: async (visit) => {
-    await upsert(visit, namesIn(visit.form));
-    return redirectTo(visit, pathOf(visit), { code: "changed" });
-  },
-  role: async (visit) => {
-    await upsert(visit, roleIn(visit.form));
-    return redirectTo(visit, pathOf(visit), { code: "role" });
-  },
-  disable: async (visit) => {
-    await upsert(visit, { status: "Disabled" });
-    return redirectTo(visit, pathOf(visit), { code: "disabled" });
-  },
-  enable: async (visit) => {
-    await upsert(visit, { status: "Active" });
-    return redirectTo(visit, pathOf(visit), { code: "enabled" });
-  },
+  names: changeOf(namesIn, "changed"),
+  role: changeOf(roleIn, "role"),
+  disable: changeOf(() => ({ status: "Disabled" }), "disabled"),
+  enable: changeOf(() => ({ status: "Active" }), "enabled"),
   password: async (visit) => {
     const entered = visit.form.get("password") || undefined;
     const password = entered ?? newPassword();

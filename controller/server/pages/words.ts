@@ -16,7 +16,7 @@ export function momentOf(iso: string | null, now: number): Moment | null {
 
 const partOf = (iso: string, length: number): string => iso.slice(0, length).replace("T", " ");
 
-export const minuteOf = (iso: string): string => `${partOf(iso, 16)} UTC`;
+const minuteOf = (iso: string): string => `${partOf(iso, 16)} UTC`;
 
 const steps = [
   ["day", 86_400_000],
@@ -25,7 +25,7 @@ const steps = [
 ] as const;
 
 /** Duration in its largest unit. */
-export function lengthOf(milliseconds: number): string {
+function lengthOf(milliseconds: number): string {
   const [unit, length] = steps.find(([, step]) => milliseconds >= step) ?? steps[2];
   const count = Math.max(0, Math.floor(milliseconds / length));
   return count === 0 ? "a moment" : counted(count, unit);
