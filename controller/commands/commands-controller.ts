@@ -21,6 +21,12 @@ export const atUrl = () =>
     "URL of the controller; default: $RELCAT_CONTROLLER_URL, or the one you are signed in to",
   );
 
+/** A command that works with the database or with the address of a controller. */
+const rowOfEither = (...of: Parameters<typeof row>) =>
+  row(...of)
+    .addOption(orDatabase())
+    .addOption(atUrl());
+
 export function addController(program: CommandUnknownOpts, run: Run): void {
   program.commandsGroup("Controller:");
   const controller = row(
@@ -92,14 +98,12 @@ function addRunning(controller: CommandUnknownOpts, run: Run): void {
 function addKeys(controller: CommandUnknownOpts, run: Run): void {
   const keys = row(controller, "keys", "Create, list and revoke API keys.", "relcat controller keys list");
   const key = "id, or a unique name";
-  row(
+  rowOfEither(
     keys,
     "create",
     "Create a key. Its secret is shown once.",
     'eval "$(relcat controller keys create --name fleet)"',
   )
-    .addOption(orDatabase())
-    .addOption(atUrl())
     .option("--name <name>", "purpose of the key; default: this machine and the time")
     .option(
       "--scope <scope>",
@@ -112,34 +116,27 @@ function addKeys(controller: CommandUnknownOpts, run: Run): void {
         (await keyCommands()).createKey({ ...options, ...(scope && { scopes: scope }) }, host),
       ),
     );
-  row(keys, "list", "List all keys, without their secrets.", "relcat controller keys list")
-    .addOption(orDatabase())
-    .addOption(atUrl())
-    .action((options) => run(async (host) => (await keyCommands()).listKeys(options, host)));
-  row(
+  rowOfEither(keys, "list", "List all keys, without their secrets.", "relcat controller keys list").action(
+    (options) => run(async (host) => (await keyCommands()).listKeys(options, host)),
+  );
+  rowOfEither(
     keys,
     "rotate",
     "Replace the secret. The old one works for another day.",
     'eval "$(relcat controller keys rotate me)"',
   )
     .argument("<key>", `${key}; me for the key in $RELCAT_API_KEY`)
-    .addOption(orDatabase())
-    .addOption(atUrl())
     .option("--overlap <hours>", "how long the old secret still works; default: 24", asCount)
     .action((word, options) => run(async (host) => (await keyCommands()).rotateKey(word, options, host)));
-  row(keys, "revoke", "Revoke a key permanently.", "relcat controller keys revoke fleet")
+  rowOfEither(keys, "revoke", "Revoke a key permanently.", "relcat controller keys revoke fleet")
     .argument("<key>", key)
-    .addOption(orDatabase())
-    .addOption(atUrl())
     .action((word, options) => run(async (host) => (await keyCommands()).revokeKey(word, options, host)));
   for (const [name, what, isDisabled] of [
     ["disable", "Disable a key until it is enabled again.", true],
     ["enable", "Enable a disabled key.", false],
   ] as const)
-    row(keys, name, what, `relcat controller keys ${name} fleet`)
+    rowOfEither(keys, name, what, `relcat controller keys ${name} fleet`)
       .argument("<key>", key)
-      .addOption(orDatabase())
-      .addOption(atUrl())
       .action((word, options) =>
         run(async (host) => (await keyCommands()).setDisabled(word, isDisabled, options, host)),
       );
@@ -160,20 +157,15 @@ function addUsers(controller: CommandUnknownOpts, run: Run): void {
     .addOption(orDatabase())
     .addOption(atUrl())
     .action((email, options) => run(async (host) => (await userCommands()).addUser(email, options, host)));
-  row(users, "list", "List all users.", "relcat controller users list")
-    .addOption(orDatabase())
-    .addOption(atUrl())
-    .action((options) => run(async (host) => (await userCommands()).listUsers(options, host)));
-  row(users, "passwd", "Change a user's password.", "relcat controller users passwd ann@example.com")
+  rowOfEither(users, "list", "List all users.", "relcat controller users list").action((options) =>
+    run(async (host) => (await userCommands()).listUsers(options, host)),
+  );
+  rowOfEither(users, "passwd", "Change a user's password.", "relcat controller users passwd ann@example.com")
     .argument("<user>", user)
-    .addOption(orDatabase())
-    .addOption(atUrl())
     .action((word, options) => run(async (host) => (await userCommands()).setPassword(word, options, host)));
-  row(users, "role", "Change a user's role.", "relcat controller users role ann@example.com Owner")
+  rowOfEither(users, "role", "Change a user's role.", "relcat controller users role ann@example.com Owner")
     .argument("<user>", user)
     .addArgument(new Argument("<role>").choices(roles))
-    .addOption(orDatabase())
-    .addOption(atUrl())
     .action((word, role, options) =>
       run(async (host) => (await userCommands()).changeUser(word, { role }, options, host)),
     );
@@ -181,10 +173,8 @@ function addUsers(controller: CommandUnknownOpts, run: Run): void {
     ["disable", "Disable a user immediately.", "Disabled"],
     ["enable", "Enable a disabled user.", "Active"],
   ] as const)
-    row(users, name, what, `relcat controller users ${name} ann@example.com`)
+    rowOfEither(users, name, what, `relcat controller users ${name} ann@example.com`)
       .argument("<user>", user)
-      .addOption(orDatabase())
-      .addOption(atUrl())
       .action((word, options) =>
         run(async (host) => (await userCommands()).changeUser(word, { status }, options, host)),
       );

@@ -20,7 +20,7 @@ const folderOf = ([first = ""]: readonly string[]) =>
 
 const tables = globSync("{cli,controller}/{,*/}commands*.ts", { cwd: repository }).map((file) => ({
   file,
-  rows: read(file).split(/(?=\brow\()/),
+  rows: read(file).split(/(?=\brow\w*\()/),
 }));
 
 /** A row imports a module, or calls a constant of its file that does. */
@@ -40,8 +40,8 @@ function moduleOf(path: readonly string[]): string[] {
     tables
       .filter(({ file }) => file.includes(folderOf(path)))
       .flatMap(({ file, rows }) => rows.filter((row) => start.test(row)).map((row) => ({ file, row })));
-  const named = rowsThat(new RegExp(`^row\\(\\s*\\w+,\\s*"${path.at(-1)}"`));
-  const looped = rowsThat(new RegExp(`^row\\(\\s*${path.at(-2)},\\s*[a-z]+,`));
+  const named = rowsThat(new RegExp(`^row\\w*\\(\\s*\\w+,\\s*"${path.at(-1)}"`));
+  const looped = rowsThat(new RegExp(`^row\\w*\\(\\s*${path.at(-2)},\\s*[a-z]+,`));
   const own = named.length > 0 && folderOf(path) === "" ? named : [...named, ...looped];
   return own.flatMap(({ file, row }) => importsOf(row, read(file)).map((target) => join(file, "..", target)));
 }
