@@ -4,8 +4,6 @@ import {
   type FeedKeyDelivery,
   type FeedKeyEnd,
   type FeedKeyState,
-  feedKeyEnds,
-  loadSettings,
   type NewFeedKey,
   openSettings,
   type ProjectSettings,
@@ -101,12 +99,6 @@ function answerKey(done: FeedKeyDelivery, host: Host): void {
 function exported(key: string | undefined, { config }: ProjectSettings): string {
   const [spec] = config.trust.openpgp;
   return key !== undefined && spec && "env" in spec ? `export ${spec.env}="$(cat ${shellWord(key)})", ` : "";
-}
-
-/** Rows of `relcat trust list`. */
-export async function listFeedKeys(host: Host): Promise<FeedKeyEnd[]> {
-  const { feedKeys } = await loadSettings(host.releases, undefined);
-  return feedKeyEnds(feedKeys);
 }
 
 export function describeFeedKey({ fingerprint, state, since, ends }: FeedKeyEnd, host: Host): string {

@@ -3,6 +3,7 @@ import {
   beginSiteTrust,
   describeTrust,
   exitStatus,
+  feedKeyEnds,
   loadSettings,
   pinnedPackslipKey,
   type RotatedRole,
@@ -14,7 +15,7 @@ import { answer, type Host, say, sayCommand, sayNext } from "../terminal/host.ts
 import { UsageError } from "../terminal/usage.ts";
 import { count, listed, shellWord } from "../terminal/words.ts";
 import { timeOf } from "./signing-time.ts";
-import { describeFeedKey, listFeedKeys } from "./trust-openpgp.ts";
+import { describeFeedKey } from "./trust-openpgp.ts";
 
 interface Dated {
   now?: string;
@@ -136,7 +137,7 @@ export async function listTrust(host: Host): Promise<number> {
   const { roles, pending } = describeTrust(host.releases);
   const days = (expires: string) => Math.floor((Date.parse(expires) - host.clock) / 86_400_000);
   const rows = roles.map((role) => ({ ...role, days_left: days(role.expires) }));
-  const feedKeys = await listFeedKeys(host);
+  const feedKeys = await feedKeyEnds((await loadSettings(host.releases, undefined)).feedKeys);
   const packslip = pinnedPackslipKey(host.releases);
   answer<"trust-list">(host, { roles: rows, pending, openpgp: feedKeys, packslip }, () =>
     [

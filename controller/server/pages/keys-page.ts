@@ -49,7 +49,6 @@ export function keyView(key: Key, now: number) {
     scopes: key.scopes,
     status,
     isOver,
-    createdBy: key.created_by,
     created: momentOf(key.created_at, now),
     used: momentOf(key.last_used_at, now),
     expires: momentOf(key.expires_at, now),

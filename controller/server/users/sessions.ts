@@ -35,7 +35,7 @@ export async function login(call: Call<z.infer<typeof loginRequestSchema>>): Pro
     throw invalid("/email", "missing", "Send one of email and email_or_username.");
   }
   const user = await requirePassword(call, comparable(name), password, email !== undefined);
-  const { cookie } = await openSession(call, user);
+  const cookie = await openSession(call, user);
   return { status: 200, headers: { "Set-Cookie": cookie }, body: { user: userOfRow(user) } };
 }
 
@@ -83,8 +83,8 @@ function requireNoWait(seconds: number): void {
   if (seconds > 0) throw tooMany(seconds);
 }
 
-/** @returns the session's secret, and its cookie */
-async function openSession(call: Call, user: UserRow): Promise<{ secret: string; cookie: string }> {
+/** @returns the session's cookie */
+async function openSession(call: Call, user: UserRow): Promise<string> {
   const secret = newSession();
   const actor: Actor = {
     kind: "user",
@@ -113,7 +113,7 @@ async function openSession(call: Call, user: UserRow): Promise<{ secret: string;
     },
     actor,
   );
-  return { secret, cookie: cookieOf(call, secret, sessionLife / 1000) };
+  return cookieOf(call, secret, sessionLife / 1000);
 }
 
 /** Secure, except where the browser sends it only to this machine. */
