@@ -14,15 +14,7 @@ import {
 import type { OutputDocument } from "../output/outputs.ts";
 import { table } from "../terminal/cells.ts";
 import { confirmOrRefuse } from "../terminal/confirm.ts";
-import {
-  afterDryRun,
-  answer,
-  commandContext,
-  type Host,
-  say,
-  sayNext,
-  sayNextAfterDryRun,
-} from "../terminal/host.ts";
+import { afterDryRun, answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
 import { summarize as summarizeJob } from "../terminal/job-summary.ts";
 import { renderProblems } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
@@ -98,8 +90,7 @@ export async function cutReleases(
   await guard.report(done.catalog.ledger);
   const left = done.commit?.left ?? [];
   if (left.length > 0) say(host, `Not committed, of ${host.releases}/: ${listed(left, 5)}.`);
-  if (dryRun) sayNextAfterDryRun(host);
-  else sayNext(host, nextAfter(done.cut, summary, host));
+  sayNext(host, nextAfter(done.cut, summary, host), dryRun);
   return exitStatus.done;
 }
 

@@ -1,15 +1,7 @@
 import { exitStatus, openSettings, type RebasedLedger, rebaseLedger } from "../../pipeline/index.ts";
 import type { OutputDocument } from "../output/outputs.ts";
 import { table } from "../terminal/cells.ts";
-import {
-  afterDryRun,
-  answer,
-  commandContext,
-  type Host,
-  say,
-  sayNext,
-  sayNextAfterDryRun,
-} from "../terminal/host.ts";
+import { afterDryRun, answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";
 
 export interface RebaseOptions {
@@ -41,8 +33,7 @@ export async function rebase({ onto, dryRun, now }: RebaseOptions, host: Host): 
       host,
       `Left out: our ${event} of ${version} in ${channel}, which ${done.onto.name} has already, or no longer allows.`,
     );
-  if (dryRun) sayNextAfterDryRun(host);
-  else sayNext(host, nextAfter(done, base, `${host.releases}/ledger.jsonl`));
+  sayNext(host, nextAfter(done, base, `${host.releases}/ledger.jsonl`), dryRun);
   return exitStatus.done;
 }
 

@@ -6,7 +6,7 @@ import {
   selectRecords,
 } from "../../pipeline/index.ts";
 import { confirmOrRefuse } from "../terminal/confirm.ts";
-import { answer, commandContext, type Host, say, sayNext, sayNextAfterDryRun } from "../terminal/host.ts";
+import { answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 import { listRecords } from "./records.ts";
@@ -31,7 +31,6 @@ export async function reinstateRecords(
   answer<"reinstate">(host, { events, dry_run: dryRun ?? false }, () =>
     dryRun ? `Would reinstate ${records}; nothing was written.` : `Reinstated ${records}.`,
   );
-  if (dryRun) sayNextAfterDryRun(host);
-  else sayNext(host, `commit ${host.releases}/ledger.jsonl, then relcat build --released`);
+  sayNext(host, `commit ${host.releases}/ledger.jsonl, then relcat build --released`, dryRun);
   return exitStatus.done;
 }

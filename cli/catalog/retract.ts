@@ -9,7 +9,7 @@ import {
 import { isVersion } from "../../shared/version.ts";
 import { adviceOn, isId } from "../terminal/arguments.ts";
 import { confirmOrRefuse } from "../terminal/confirm.ts";
-import { answer, commandContext, type Host, say, sayNext, sayNextAfterDryRun } from "../terminal/host.ts";
+import { answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
 import { reasonOf } from "../terminal/reason.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count } from "../terminal/words.ts";
@@ -53,9 +53,8 @@ export async function retractRecords(
   const { events } = await retract(host.releases, retraction, { ...commandContext(host, now), dryRun });
   await guard.report(ledger);
   answer<"retract">(host, { events, dry_run: dryRun ?? false }, () => doneText(events.length, dryRun));
-  if (dryRun) sayNextAfterDryRun(host);
-  else if (events.length > 0)
-    sayNext(host, `commit ${host.releases}/ledger.jsonl, then relcat build --released`);
+  if (dryRun || events.length > 0)
+    sayNext(host, `commit ${host.releases}/ledger.jsonl, then relcat build --released`, dryRun);
   return exitStatus.done;
 }
 

@@ -1,5 +1,5 @@
 import { exitStatus, type LedgerChange, openSettings, uncut } from "../../pipeline/index.ts";
-import { answer, commandContext, type Host, sayNext, sayNextAfterDryRun } from "../terminal/host.ts";
+import { answer, commandContext, type Host, sayNext } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";
 import { LedgerGuard } from "./ledger-guard.ts";
 
@@ -24,8 +24,7 @@ export async function uncutRelease(
     if (dryRun) return `Would undo the cut: remove ${lines} and free ${range}; nothing was written.`;
     return `Removed ${lines}; ${range} ${first === last ? "is" : "are"} free again.`;
   });
-  if (dryRun) sayNextAfterDryRun(host);
-  else sayNext(host, `relcat check, then relcat cut ${version}`);
+  sayNext(host, `relcat check, then relcat cut ${version}`, dryRun);
   return exitStatus.done;
 }
 

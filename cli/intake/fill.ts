@@ -1,7 +1,7 @@
 import { type Filled, fillManifests } from "../../pipeline/index.ts";
 import { exitStatus } from "../../shared/errors.ts";
 import { table } from "../terminal/cells.ts";
-import { answer, commandContext, type Host, say, sayNext, sayNextAfterDryRun } from "../terminal/host.ts";
+import { answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
 import { showReading } from "../terminal/reading-progress.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
@@ -40,8 +40,7 @@ export async function fillReleases(
   answer<"ingest-fill">(host, document, () => describe(filled, versions, dryRun));
   if (absent.length > 0)
     say(host, `Not in ${place}: ${absent.map(({ version, file }) => `${version}/${file}`).join(", ")}.`);
-  if (dryRun) sayNextAfterDryRun(host);
-  else sayNext(host, filled.length > 0 ? "relcat check" : "relcat status");
+  sayNext(host, filled.length > 0 ? "relcat check" : "relcat status", dryRun);
   return exitStatus.done;
 }
 

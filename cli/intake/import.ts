@@ -7,15 +7,7 @@ import {
 } from "../../pipeline/index.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "../catalog/ledger-guard.ts";
 import { table } from "../terminal/cells.ts";
-import {
-  afterDryRun,
-  answer,
-  commandContext,
-  type Host,
-  say,
-  sayNext,
-  sayNextAfterDryRun,
-} from "../terminal/host.ts";
+import { afterDryRun, answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
 import { showCount, showCountAtTerminal } from "../terminal/progress.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
@@ -64,14 +56,8 @@ export async function importRecords(source: string, options: ImportOptions, host
   );
   host.messages.write(renderProblems(done.warnings, host));
   await guard.report();
-  if (dryRun) sayNextAfterDryRun(host);
-  else
-    sayNext(
-      host,
-      isNothing(done)
-        ? "relcat build --released"
-        : `relcat check, commit ${host.releases}/, then relcat build --released`,
-    );
+  const commit = isNothing(done) ? "" : `relcat check, commit ${host.releases}/, then `;
+  sayNext(host, `${commit}relcat build --released`, dryRun);
   return exitStatus.done;
 }
 

@@ -3,7 +3,7 @@
 import { ingest, suggestForInputs } from "../../pipeline/intake/ingest/store-manifest.ts";
 import { exitStatus } from "../../shared/errors.ts";
 import { table } from "../terminal/cells.ts";
-import { answer, commandContext, type Host, say, sayNext, sayNextAfterDryRun } from "../terminal/host.ts";
+import { answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
 import { openRelease } from "../terminal/only-one.ts";
 import { showReading } from "../terminal/reading-progress.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
@@ -103,8 +103,7 @@ function report(delivered: Delivered, dryRun: true | undefined, host: Host): voi
     dry_run: dryRun ?? false,
   };
   answer<"ingest">(host, document, () => describe(delivered, dryRun ? dryVerbs : verbs));
-  if (dryRun) sayNextAfterDryRun(host);
-  else sayNext(host, isInReleases(file, host) ? "relcat check" : handOver(file, version, host));
+  sayNext(host, isInReleases(file, host) ? "relcat check" : handOver(file, version, host), dryRun);
 }
 
 const verbs = { written: "Wrote", replaced: "Replaced", unchanged: "Unchanged:" };

@@ -9,7 +9,7 @@ import {
 import { isVersion } from "../../shared/version.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "../catalog/ledger-guard.ts";
 import { confirmOrRefuse } from "../terminal/confirm.ts";
-import { answer, commandContext, type Host, say, sayNext, sayNextAfterDryRun } from "../terminal/host.ts";
+import { answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
 import { reasonOf } from "../terminal/reason.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { listed } from "../terminal/words.ts";
@@ -56,8 +56,7 @@ export async function changeChannels(
   answer<"channel-change">(host, { events, newest, dry_run: dryRun ?? false }, () =>
     dryRun ? "Nothing was written." : text,
   );
-  if (dryRun) sayNextAfterDryRun(host);
-  else sayNext(host, `commit ${host.releases}/ledger.jsonl, then relcat build --released`);
+  sayNext(host, `commit ${host.releases}/ledger.jsonl, then relcat build --released`, dryRun);
   return exitStatus.done;
 }
 

@@ -22,15 +22,7 @@ import { asGiven } from "../terminal/as-given.ts";
 import { table } from "../terminal/cells.ts";
 import { confirmOrRefuse } from "../terminal/confirm.ts";
 import { fail } from "../terminal/fail.ts";
-import {
-  commandContext,
-  type Host,
-  print,
-  printDocument,
-  say,
-  sayNext,
-  sayNextAfterDryRun,
-} from "../terminal/host.ts";
+import { commandContext, type Host, print, printDocument, say, sayNext } from "../terminal/host.ts";
 import { count, folderName, listed, shellWord } from "../terminal/words.ts";
 import { type PublishCommandOptions, publish, runningClock } from "./publish.ts";
 import { signBuild } from "./sign.ts";
@@ -245,7 +237,7 @@ async function runSteps(site: string, steps: readonly Step[], again: Repeated, h
   }
   if (host.json) finish(site, reports, host, { problems: [], next: null });
   else print(host, [summaryOf(site, reports), ...renewalOf(site, reports, host)].join("\n"));
-  if (reports.some(isPlanned)) sayNextAfterDryRun(host);
+  if (reports.some(isPlanned)) sayNext(host, "the same without --dry-run");
   return exitStatus.done;
 }
 

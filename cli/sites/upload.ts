@@ -65,7 +65,7 @@ function report(delivered: UploadDelivery, site: string, dryRun: boolean, host: 
   if (leftOut.length > 0) say(host, `Left out: ${leftOut.join(", ")}.`);
   host.messages.write(renderProblems(warnings, host));
   answer<"upload">(host, document, () => describe(delivered, site, dryRun));
-  sayNext(host, nextOf(delivered, dryRun, host));
+  sayNext(host, nextOf(delivered, host), dryRun);
 }
 
 function describe({ place, uploads, manifest }: UploadDelivery, site: string, dryRun: boolean): string {
@@ -77,8 +77,7 @@ function describe({ place, uploads, manifest }: UploadDelivery, site: string, dr
   return `${dryRun ? "Would upload" : "Uploaded"} ${files} to ${site} (${place})${already}:\n${table(rows)}${wrote}`;
 }
 
-function nextOf({ version, manifest }: UploadDelivery, dryRun: boolean, host: Host): string {
-  if (dryRun) return "the same without --dry-run";
+function nextOf({ version, manifest }: UploadDelivery, host: Host): string {
   return manifest && !isInReleases(manifest.file, host)
     ? handOver(manifest.file, version, host)
     : "relcat check";

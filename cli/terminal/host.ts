@@ -76,13 +76,11 @@ export function sayCommand(host: Host, text: string): void {
   say(host, asGiven(text, host.given));
 }
 
-/** Suggests the command that usually follows. */
-export function sayNext(host: Host, text: string): void {
-  if (!host.quiet && !host.step) sayCommand(host, `${host.messages.style("dim", "Next:")} ${text}`);
+/** Suggests the command that usually follows; after a dry run, the same without it. */
+export function sayNext(host: Host, text: string, dryRun = false): void {
+  const next = dryRun ? "the same without --dry-run" : text;
+  if (!host.quiet && !host.step) sayCommand(host, `${host.messages.style("dim", "Next:")} ${next}`);
 }
-
-/** Ends a dry run with a hint at the real command. */
-export const sayNextAfterDryRun = (host: Host): void => sayNext(host, "the same without --dry-run");
 
 export const afterDryRun = (text: string, dryRun?: true): string =>
   dryRun ? `Dry run, nothing was written:\n${text}` : text;
