@@ -16,15 +16,12 @@ type Decision = Decisions["auth_decisions"][number];
 const pageSize = 100;
 
 const tabs = [
-  { key: "all", text: "All", has: () => true },
-  {
-    key: "accepted",
-    text: "Pre-approved",
-    has: ({ enforce_state }: Decision) => enforce_state === "accepted",
-  },
-  { key: "rejected", text: "Rejected", has: ({ enforce_state }: Decision) => enforce_state === "rejected" },
-  { key: "retain", text: "Held", has: ({ enforce_state }: Decision) => enforce_state === "retain" },
+  { key: "all", text: "All" },
+  { key: "accepted", text: "Pre-approved" },
+  { key: "rejected", text: "Rejected" },
+  { key: "retain", text: "Held" },
 ] as const;
+type Tab = (typeof tabs)[number];
 
 const meanings: Record<Decision["enforce_state"], string> = {
   accepted: "accepted at first contact",
@@ -41,7 +38,9 @@ export async function serialsPage(visit: SignedIn): Promise<ServerAnswer> {
   const found = body.auth_decisions
     .toReversed()
     .filter(({ serial }) => serial.toLowerCase().includes(q.toLowerCase()));
-  const listed = found.filter(tab.has);
+  const decisionsOf = ({ key }: Tab) =>
+    found.filter(({ enforce_state }) => key === "all" || enforce_state === key);
+  const listed = decisionsOf(tab);
   const last = Math.max(1, Math.ceil(listed.length / pageSize));
   const number = Math.min(last, Math.max(1, Math.floor(Number(url.searchParams.get("page"))) || 1));
   const link = (state: string, page = 1) =>
@@ -49,11 +48,11 @@ export async function serialsPage(visit: SignedIn): Promise<ServerAnswer> {
   return page(visit, "serials", "Serial numbers", {
     q,
     state: tab.key,
-    tabs: tabs.map(({ key, text, has }) => ({
-      text,
-      count: String(found.filter(has).length),
-      href: link(key),
-      current: key === tab.key,
+    tabs: tabs.map((each) => ({
+      text: each.text,
+      count: String(decisionsOf(each).length),
+      href: link(each.key),
+      current: each === tab,
     })),
     canDecide: may(me, "setAuthDecisions"),
     options: enforcedStates.map((state) => ({

@@ -70,23 +70,14 @@ async function answerVisit(visit: Visit, request: ServerRequest, caller: Caller)
   return answerRoute(found.route, visit, request, caller, requireUser);
 }
 
-const starts = [
-  "/devices",
-  "/serials",
-  "/keys",
-  "/users",
-  "/audit",
-  "/account",
-  "/signin",
-  "/signout",
-  "/assets",
-];
+/** The first part of each address of a page or an asset. */
+const starts = new Set([...routes, ...openRoutes].map(({ path }) => path.split("/")[1])).add("assets");
 
 /** Unknown addresses give browsers a page, and programs a problem document. */
 function isForPeople(request: ServerRequest): boolean {
   const { path } = request;
   if (isOfApi.test(path)) return false;
-  if (path === "/" || starts.some((start) => path === start || path.startsWith(`${start}/`))) return true;
+  if (starts.has(path.split("/")[1])) return true;
   return (request.header("accept") ?? "").includes("text/html");
 }
 
