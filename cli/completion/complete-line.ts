@@ -7,67 +7,58 @@ import { type Host, print } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";
 import { type Candidate, idCandidates, type LedgerState, ledgerStates, liveIds } from "./complete-ids.ts";
 
-/** Completion values from the project or from this relcat. */
-type Values =
-  | "versions"
-  | "open-versions"
-  | "cut-versions"
-  | "retractable"
-  | "retracted-ids"
-  | "live-ids"
-  | "package-types"
-  | "downloads"
-  | "schemas"
-  | "sites"
-  | "channels"
-  | "components"
-  | "kinds"
-  | "filters";
-
 /**
  * Values of the project. Loads the pipeline only if it needs catalog.yaml, and suggests nothing after an error.
  * @param words the command line so far
  */
 async function complete(values: Values, words: readonly string[], host: Host): Promise<Candidate[]> {
+  const find: Candidates = candidates[values];
   try {
-    return await candidates(values, words, host);
+    return await find(host, words);
   } catch {
     return []; // Not a project, or an unreadable file.
   }
 }
 
-async function candidates(values: Values, words: readonly string[], host: Host): Promise<Candidate[]> {
-  const { releases } = host;
-  switch (values) {
-    case "versions":
-      return versions(releases, readdirSync(releases));
-    case "open-versions":
-      return versions(releases, readdirSync(releases)).filter(
-        ({ value, about: what }) => what === notCut && !words.slice(0, -1).includes(value),
-      );
-    case "cut-versions":
-      return versions(releases, []);
-    case "retractable":
-      return [...versions(releases, []), ...idCandidates(liveIds(releases), words)];
-    case "live-ids":
-      return idCandidates(liveIds(releases), words);
-    case "retracted-ids":
-      return idCandidates(
-        ledgerStates(releases).filter(({ isRetracted }) => isRetracted),
-        words,
-      );
-    case "package-types":
-      return packageTypes(releases, words);
-    case "downloads":
-      return words.some((word) => word === "latest" || boundPattern.test(word))
-        ? packageTypes(releases, words)
-        : which(releases);
-    case "schemas":
-      return schemas(host);
-    default:
-      return (await import("./complete-config.ts")).configured(values, releases);
-  }
-}
+type Candidates = (host: Host, words: readonly string[]) => Candidate[] | Promise<Candidate[]>;
+
+const fromConfig =
+  (values: string): Candidates =>
+  async ({ releases }) =>
+    (await import("./complete-config.ts")).configured(values, releases);
+
+/** Completion values from the project or from this relcat. */
+const candidates = {
+  versions: ({ releases }) => versions(releases, readdirSync(releases)),
+  "open-versions": ({ releases }, words) =>
+    versions(releases, readdirSync(releases)).filter(
+      ({ value, about: what }) => what === notCut && !words.slice(0, -1).includes(value),
+    ),
+  "cut-versions": ({ releases }) => versions(releases, []),
+  retractable: ({ releases }, words) => [
+    ...versions(releases, []),
+    ...idCandidates(liveIds(releases), words),
+  ],
+  "live-ids": ({ releases }, words) => idCandidates(liveIds(releases), words),
+  "retracted-ids": ({ releases }, words) =>
+    idCandidates(
+      ledgerStates(releases).filter(({ isRetracted }) => isRetracted),
+      words,
+    ),
+  "package-types": ({ releases }, words) => packageTypes(releases, words),
+  downloads: ({ releases }, words) =>
+    words.some((word) => word === "latest" || boundPattern.test(word))
+      ? packageTypes(releases, words)
+      : which(releases),
+  schemas,
+  sites: fromConfig("sites"),
+  channels: fromConfig("channels"),
+  components: fromConfig("components"),
+  kinds: fromConfig("kinds"),
+  filters: fromConfig("filters"),
+} satisfies Record<string, Candidates>;
+
+type Values = keyof typeof candidates;
 
 const notCut = "not cut";
 
