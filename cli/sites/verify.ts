@@ -146,6 +146,7 @@ function sentence(place: string, verdict: Verdict, grace: number): string {
   const downloads = artifacts === null ? "" : `, ${count(artifacts, "download")}`;
   const behind = stale && stale.builds > 0 ? `, up to ${count(stale.builds, "build")} behind` : "";
   const late = `${count(findings.length, "file")}${behind}, since ${stale?.since}`;
+  const amountOf = (kind: "ended" | "refused" | "served") => findings.filter((each) => each[kind]).length;
   switch (verdict.verdict) {
     case "ok":
       return `Verified ${place}: ${count(releases, "release")}, ${count(packages, "package")}, ${count(files, "file")}${downloads} are what was signed.`;
@@ -157,18 +158,12 @@ function sentence(place: string, verdict: Verdict, grace: number): string {
       return `${place} is converging: ${late}, within the grace of ${grace / 60_000} minutes.`;
     case "stale":
       return `${place} is stale: ${late}.`;
-    case "expired": {
-      const ended = findings.filter((finding) => finding.ended);
-      return `${place} is what was signed, but ${count(ended.length, "index", "indexes")} of its package repositories expired.`;
-    }
-    case "refused": {
-      const refused = findings.filter((finding) => finding.refused);
-      return `${place} is what was signed, but its project refuses ${count(refused.length, "artifact")}.`;
-    }
-    case "misconfigured": {
-      const served = findings.filter((finding) => finding.served);
-      return `${place} is what was signed, but its web server sends wrong headers: ${count(served.length, "finding")}.`;
-    }
+    case "expired":
+      return `${place} is what was signed, but ${count(amountOf("ended"), "index", "indexes")} of its package repositories expired.`;
+    case "refused":
+      return `${place} is what was signed, but its project refuses ${count(amountOf("refused"), "artifact")}.`;
+    case "misconfigured":
+      return `${place} is what was signed, but its web server sends wrong headers: ${count(amountOf("served"), "finding")}.`;
     case "tampered":
       return `${place} is not what was signed: ${count(findings.length, "finding")}.`;
   }

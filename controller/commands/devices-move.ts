@@ -22,16 +22,6 @@ export const portion = 1000;
 /** Larger changes need a confirmation. */
 const handful = 5;
 
-export const documentOf = <More extends object>(
-  state: Exclude<State, "pending">,
-  changed: readonly Device[],
-  more: More,
-) => ({
-  state,
-  changed: changed.map(({ id }) => id),
-  ...more,
-});
-
 export const doneText = (state: State, amount: number, isTrial?: true): string =>
   isTrial
     ? `${count(amount, "device")} would be ${state}; nothing was changed.`

@@ -4,7 +4,7 @@ import { count, listed } from "../../cli/terminal/words.ts";
 import { exitStatus, failure } from "../../shared/errors.ts";
 import { serialKey } from "../server/devices/serials.ts";
 import type { Connection } from "./api.ts";
-import { documentOf, doneText, move, portion, type StateOptions } from "./devices-move.ts";
+import { doneText, move, portion, type StateOptions } from "./devices-move.ts";
 import { type Device, readDevices, type State } from "./devices-select.ts";
 
 interface Decisions {
@@ -35,24 +35,31 @@ export async function setBySerials(
   const isKept = state === "accepted" && !options.includeRejected;
   const rejected = isKept ? matched.devices.filter((device) => device.state === "rejected") : [];
   const devices = matched.devices.filter((device) => !rejected.includes(device));
-  const { kept, free } = await apart(options.preapprove ? matched.unknown : [], isKept, connection);
+  const { kept, free: preapproved } = await apart(
+    options.preapprove ? matched.unknown : [],
+    isKept,
+    connection,
+  );
   const { changed, same_serial } = await move(state, devices, connection, options, host);
   const already = devices.length - changed.length;
-  const preapproved = free;
   if (!options.dryRun) await preapprove(preapproved, connection, options.includeRejected);
   const left = { unknown: options.preapprove ? [] : matched.unknown, ambiguous, placeholders };
   const dry_run = options.dryRun ?? false;
   const stay = [...rejected.map(nameOf), ...serialsOf(kept)];
-  const more = {
+  const document = {
+    state,
+    changed: changed.map(({ id }) => id),
     already,
     same_serial,
     preapproved: serialsOf(preapproved),
     rejected: stay,
-    ...serialsLeft(left),
+    unknown: serialsOf(left.unknown),
+    ambiguous: serialsOf(ambiguous),
+    placeholders: serialsOf(placeholders),
     dry_run,
   };
   const lines = [...linesOf(left), ...rejectedLine(stay)];
-  answer<"devices-serials">(host, documentOf(state, changed, more), () =>
+  answer<"devices-serials">(host, document, () =>
     [
       doneText(state, changed.length, options.dryRun),
       ...(already > 0 ? [`${already} already in that state.`] : []),
@@ -96,12 +103,6 @@ function preapprovedText(amount: number, isTrial: boolean): string {
   return `${count(amount, "unknown serial number")} ${are} approved in advance, for one device each.`;
 }
 
-const serialsLeft = ({ unknown, ambiguous, placeholders }: Omit<Matched, "devices">) => ({
-  unknown: serialsOf(unknown),
-  ambiguous: serialsOf(ambiguous),
-  placeholders: serialsOf(placeholders),
-});
-
 const serialsOf = (listed: readonly Listed[]) => listed.map(({ serial }) => serial);
 
 function match(serials: readonly Listed[], devices: readonly Device[]): Matched {
@@ -141,11 +142,7 @@ async function preapprove(
 
 const maxNamed = 20;
 
-function linesOf({
-  unknown,
-  ambiguous,
-  placeholders,
-}: Pick<Matched, "unknown" | "ambiguous" | "placeholders">): string[] {
+function linesOf({ unknown, ambiguous, placeholders }: Omit<Matched, "devices">): string[] {
   const line = (serials: readonly Listed[], what: string) => {
     const named = serials.map(({ serial, line }) => `${serial} (line ${line})`);
     return serials.length === 0 ? [] : [`${serials.length} ${what}: ${listed(named, maxNamed)}`];

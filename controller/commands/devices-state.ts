@@ -2,7 +2,7 @@ import { answer, type Host } from "../../cli/terminal/host.ts";
 import { UsageError } from "../../cli/terminal/usage.ts";
 import { exitStatus } from "../../shared/errors.ts";
 import { connect } from "./api.ts";
-import { documentOf, doneText, move, type StateOptions } from "./devices-move.ts";
+import { doneText, move, type StateOptions } from "./devices-move.ts";
 import { readDevices, requireDevices, type State } from "./devices-select.ts";
 
 export async function setStates(
@@ -24,7 +24,13 @@ export async function setStates(
   const already = devices.length - changed.length;
   answer<"devices-state">(
     host,
-    documentOf(state, changed, { already, same_serial, dry_run: options.dryRun ?? false }),
+    {
+      state,
+      changed: changed.map(({ id }) => id),
+      already,
+      same_serial,
+      dry_run: options.dryRun ?? false,
+    },
     () =>
       [
         doneText(state, changed.length, options.dryRun),

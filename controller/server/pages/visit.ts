@@ -67,7 +67,7 @@ export function page(
 ): ServerAnswer {
   const layout = {
     title: title.length > maxTitleLength ? `${title.slice(0, maxTitleLength)}…` : title,
-    product: productOf(controller),
+    product: controller.settings.organisation ?? "Device management",
     ...assetPaths(),
     nav: me ? navigationOf(me, url.pathname) : [],
     who: me?.user.email ?? me?.user.username ?? "",
@@ -75,9 +75,6 @@ export function page(
   };
   return wholeAnswer(status, { ...headers, ...pageHeaders, ...more }, render(name, { layout, ...model }));
 }
-
-const productOf = ({ settings }: Pick<Controller, "settings">): string =>
-  settings.organisation ?? "Device management";
 
 const navigationOf = (me: Me, path: string) =>
   navigation
