@@ -19,7 +19,11 @@ export interface Contract {
   rate?: "login" | "enrol";
   audit?: readonly AuditCode[];
   query?: z.ZodObject;
-  /** optional: an empty body means `{}`. bytes: limit; 16 KiB by default. */
+  /**
+   * A strict schema, so that a misspelt member is an error. Where clients existed before this server (z.object),
+   * unknown members are ignored and listed in X-Ignored-Fields.
+   * optional: an empty body means `{}`. bytes: limit; 16 KiB by default.
+   */
   body?: { schema: z.ZodType; example: object; optional?: true; bytes?: number };
   /** status: 200 by default; also: second status, for something that existed already or is new. */
   success: {

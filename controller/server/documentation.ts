@@ -8,7 +8,7 @@ import type { Access } from "./access.ts";
 import { type Answer, type ProblemKind, statusOf } from "./call.ts";
 import type { Contract } from "./contract.ts";
 import { contracts } from "./contracts.ts";
-import { bulkProblemSchema, problemSchema } from "./documents.ts";
+import { text } from "./fields.ts";
 import { assetPaths, pagePolicy, render } from "./pages/templates.ts";
 import { apiPath, type ControllerOperation, controllerRoutes } from "./routes.ts";
 
@@ -109,6 +109,20 @@ function successesOf({
   const response: ZodOpenApiResponseObject = status === 204 ? { description } : { description, content };
   return { [status]: response, ...(also && { [also]: response }) };
 }
+
+const problemSchema = z
+  .looseObject({
+    type: text,
+    title: text,
+    status: z.int(),
+    detail: text,
+    instance: text,
+    errors: z.array(z.strictObject({ pointer: text, code: text, detail: text })).optional(),
+  })
+  .meta({ id: "Problem", description: "RFC 9457." });
+const bulkProblemSchema = problemSchema
+  .extend({ results: z.array(z.looseObject({ id: text })).optional() })
+  .meta({ id: "BulkProblem", description: "Nothing was applied; results give the reason for each item." });
 
 /** Problems that follow from an operation's input and access. */
 function problemsOf(
