@@ -293,17 +293,14 @@ function hintOf(status: number, { type }: Details, credentials: CredentialsKind)
   return undefined;
 }
 
-const unauthorized: Readonly<Record<CredentialsKind, string>> = {
+const unauthorized: Partial<Record<CredentialsKind, string>> = {
   key: "The API key is wrong, expired, disabled or revoked: relcat controller audit show --code auth.failed says which.",
   session: "The session has expired: sign in again with relcat login.",
-  host: "",
   none: "Check the name and the password.",
 };
-const forbidden: Readonly<Record<CredentialsKind, string>> = {
+const forbidden: Partial<Record<CredentialsKind, string>> = {
   key: "The key's scopes do not allow it: relcat controller keys list shows them.",
   session: "Your role does not allow it: relcat controller users list shows it.",
-  host: "",
-  none: "",
 };
 
 /** Adapts a sentence of the API to the style of messages. */

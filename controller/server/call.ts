@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import { allHeaders, caching, type Headers } from "../../service/http/answers.ts";
 import type { FieldError, ProblemDetails } from "../../service/http/problem.ts";
 import type { ServerAnswer, ServerRequest } from "../../service/http/request.ts";
-import { type Alias, type Later, nameOfUser, type Principal } from "./access.ts";
+import { type Alias, type Later, nameOfUser, type Principal, type User } from "./access.ts";
 import type { Controller } from "./controller.ts";
 import {
   type Actor,
@@ -69,6 +69,12 @@ export const at = (milliseconds: number): string => new Date(milliseconds).toISO
 export function principalOf({ principal }: Call): Principal {
   if (!principal) throw new Refused("unauthorized", "Credentials are needed.");
   return principal;
+}
+
+/** The caller, if it is a user. @throws Refused for an anonymous request */
+export function callingUser(call: Call): User | undefined {
+  const principal = principalOf(call);
+  return principal.kind === "key" ? undefined : principal.user;
 }
 
 /** The caller in the form of the audit log. */

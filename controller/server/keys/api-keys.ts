@@ -7,6 +7,7 @@ import {
   type Answer,
   at,
   type Call,
+  callingUser,
   invalid,
   nameOf,
   principalOf,
@@ -208,9 +209,9 @@ export async function revokeToken(call: Call): Promise<Answer> {
 }
 
 function userIdOf(call: Call): string {
-  const principal = principalOf(call);
-  if (principal.kind === "key") throw new Refused("forbidden", "An API key has no owner.");
-  return principal.user.id;
+  const user = callingUser(call);
+  if (!user) throw new Refused("forbidden", "An API key has no owner.");
+  return user.id;
 }
 
 const day = 24 * 3_600_000;

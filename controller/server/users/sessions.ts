@@ -8,6 +8,7 @@ import {
   type Answer,
   at,
   type Call,
+  callingUser,
   invalid,
   originOf,
   principalOf,
@@ -137,11 +138,8 @@ export async function readMe(call: Call): Promise<Answer> {
 }
 
 async function readOwn(call: Call): Promise<UserRow> {
-  const principal = principalOf(call);
-  const row =
-    principal.kind === "key"
-      ? undefined
-      : await readUserRow(call.controller.database.read, principal.user.id);
+  const user = callingUser(call);
+  const row = user && (await readUserRow(call.controller.database.read, user.id));
   if (!row) throw new Refused("forbidden", "An API key is not a user.");
   return row;
 }

@@ -7,9 +7,9 @@ import {
   type Answer,
   at,
   type Call,
+  callingUser,
   canonicalId,
   invalid,
-  principalOf,
   Refused,
   type Writing,
   write,
@@ -120,10 +120,7 @@ function requireMayGive(call: Call, before: NewUser, after: NewUser): void {
   );
 }
 
-function actorRole(call: Call): Role {
-  const principal = principalOf(call);
-  return principal.kind === "key" ? "User" : principal.user.role;
-}
+const actorRole = (call: Call): Role => callingUser(call)?.role ?? "User";
 
 /** @throws Refused if the email address or username is taken */
 export async function insertUser(
@@ -145,7 +142,7 @@ async function changeUser(
   const { id } = before;
   requireMayDecide(call, before.role as Role);
   const after = withRequest(call, before);
-  const isOwn = actorId(call) === id;
+  const isOwn = callingUser(call)?.id === id;
   if (isOwn && rightsChange(before, after))
     throw new Refused("forbidden", "Users cannot change their own role, rights or status.");
   if (isOwn && password !== undefined)
@@ -166,11 +163,6 @@ async function changeUser(
     record({ code: "user.updated", target, before: was, after: is });
   if (password !== undefined) record({ code: "user.password", target });
   return { row: after, isNew: false };
-}
-
-function actorId(call: Call): string | undefined {
-  const principal = principalOf(call);
-  return principal.kind === "key" ? undefined : principal.user.id;
 }
 
 const isActiveOwner = ({ role, status }: UserRow): boolean => role === "Owner" && status === "Active";
