@@ -23,7 +23,6 @@ const systems =
 /** All of `dpkg-architecture -L`: architectures of other systems have a prefix, such as hurd-amd64. */
 const dpkgName = `(?:(?:${systems.replaceAll(" ", "|")})-)?(?:${processors.replaceAll(" ", "|")})|${processorsOfLinux.replaceAll(" ", "|")}`;
 
-/** An architecture of a machine. */
 export const machineArchitecture = text(
   "option-value",
   new RegExp(`^(?:${dpkgName})$`),

@@ -197,7 +197,6 @@ function repeated(
 type Document = Record<string, unknown>;
 type Problems = OutputDocument<"release">["problems"];
 
-/** One step of a release. */
 interface Step {
   name: StepReport["step"];
   /** Reason why the site has no such step. */
@@ -206,7 +205,6 @@ interface Step {
   run(host: Host): Promise<number>;
 }
 
-/** A step in the document of `--json`. */
 type StepReport = OutputDocument<"release">["steps"][number];
 
 /** Commands that continue after a refusal. */

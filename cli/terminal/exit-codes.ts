@@ -1,6 +1,5 @@
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 
-/** Meaning of each exit status. */
 export const meanings: readonly (readonly [status: number, meaning: string])[] = [
   [0, "success"],
   [1, "the input has problems"],

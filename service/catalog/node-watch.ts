@@ -10,7 +10,6 @@ import { releaseMemory } from "./node-memory.ts";
 import { listIn } from "./package-list.ts";
 import { basePath, type CatalogSite, type PackageList, places } from "./site.ts";
 
-/** The current site. */
 export interface WatchedSite {
   current(): FolderSite;
   /** Checks for a newer build immediately. */
