@@ -28,7 +28,7 @@ const adding =
 const looking =
   "The stat data of 28,000 inputs and 41,000 outputs are read, which alone takes seven times as long as `node -e 0` at 1,000 × 25. Reading the journal, which names them, takes three times as long. At 10 × 25 it is loading the program: SHA-256, which proves that the journal is undamaged, is a quarter of it.";
 const starting =
-  "The file is read and hashed as fast as openssl does it; what is left is the start of Node and of the command.";
+  "Files are read and hashed as fast as openssl does it; what is left is the start of Node and of the command.";
 const remembering =
   "90 MB of it are in use: the journal of what was read and written, and the outlines of all releases. The rest is what V8 has not collected yet: its old generation grows to 220 MB between two collections, the young one takes 75 MB, and freed buffers leave gaps of 100 MB in the memory of two threads.";
 const growing = "As above; it grows with the number of files and records.";

@@ -260,15 +260,18 @@ function whyNone(
           (!isLine(which) || lineOf(version) === which) && (offered === undefined || offered.has(version)),
       );
   const types = [...new Set(here.map((record) => record.package_type))].sort();
-  const nothing =
-    release || !offered
-      ? `${which} has no files at all.`
-      : `The channel offers no release${isLine(which) ? ` of ${which}` : ""}. Name a version, such as ${versions.at(-1)}.`;
+  const nothing = release || !offered ? `${which} has no files at all.` : notOffered(which, offered);
   return failure(
     "artifact-missing",
     `there is no ${packageType} in ${which} that fits`,
     types.length === 0 ? nothing : `There are ${types.join(", ")}.`,
   );
+}
+
+function notOffered(which: string, offered: ReadonlySet<string>): string {
+  const newest = [...offered].sort().at(-1);
+  const instead = newest ? `Its newest is ${newest}.` : "Name a version, or another channel with --channel.";
+  return `The channel offers no release${isLine(which) ? ` of ${which}` : ""}. ${instead}`;
 }
 
 /** Withdrawn files are never offered, regardless of the reason for the withdrawal. */

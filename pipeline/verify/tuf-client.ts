@@ -143,7 +143,7 @@ async function readTarget(site: SiteReader, stored: string, { hashes, size }: Ta
 }
 
 /** Name of a target's file. */
-export const storedName = (path: string, { hashes }: Pick<TargetDescription, "hashes">): string =>
+const storedName = (path: string, { hashes }: Pick<TargetDescription, "hashes">): string =>
   targetName(path, Object.values(hashes)[0] ?? "");
 
 type AnyContent = Root | Timestamp | Snapshot | Targets;

@@ -98,9 +98,9 @@ test("latest is the default channel's newest release for servers, list and downl
     /error\[channel-unknown\] .* has no channel "gamma"\n {2}hint: Name one of its channels: stable, beta, edge\./,
   );
   expect((await download("--channel", "edge")).stderr).toMatch(
-    /error\[artifact-missing\] there is no msi in latest that fits\n {2}hint: The channel offers no release\. Name a version, such as 26\.09\.001\./,
+    /error\[artifact-missing\] there is no msi in latest that fits\n {2}hint: The channel offers no release\. Name a version, or another channel with --channel\./,
   );
   expect((await downloadOf("26.08", "--channel", "beta")).stderr).toContain(
-    "The channel offers no release of 26.08. Name a version, such as 26.09.001.",
+    "The channel offers no release of 26.08. Its newest is 26.09.001.",
   );
 });

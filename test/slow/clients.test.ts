@@ -14,7 +14,16 @@ import { freePort } from "../support/port.ts";
 import { project as relcatProject } from "../support/project.ts";
 import { buildRpm } from "../support/rpm-builds.ts";
 import { program, temporaryFolder } from "../support/run.ts";
-import { clientsOf, keyIn, miseUser, type Place, renovate, tufReaders } from "../support/site-clients.ts";
+import {
+  type Client,
+  clientsOf,
+  keyIn,
+  miseUser,
+  type Place,
+  renovate,
+  semver,
+  tufReaders,
+} from "../support/site-clients.ts";
 import { dnfClient } from "../support/yum-clients.ts";
 
 /** Ten unmodified clients at one published site and at a copy; mise and Renovate as docs/clients.md configures them. */
@@ -24,9 +33,6 @@ let place: Place;
 
 /** packslip's name of the site, which has its list at the root of a host. */
 const project = "downloads.acme.test";
-
-/** As Semantic Versioning writes a version: 26.8.2. */
-const semver = (version: string): string => version.replace(/(?<=^|\.)0+(?=\d)/g, "");
 
 /** Sizes of disks in megabytes, so that each differs. */
 let disks = 1;
@@ -117,27 +123,36 @@ test("ten clients install the newest release, a later one, and none that is with
   const users = await Promise.all(
     Object.entries(clientsOf(place)).map(async ([name, kind]) => ({ name, kind, client: await kind.make() })),
   );
-  const seen = async (each: (user: (typeof users)[number]) => Promise<string>) => {
+  expect(users).toHaveLength(10);
+  type User = (typeof users)[number];
+  const seen = async (some: readonly User[], each: (user: User) => Promise<string>) => {
     const versions: Record<string, string> = {};
-    for (const user of users) versions[user.name] = semver(await each(user));
+    for (const user of some) versions[user.name] = await each(user);
     return versions;
   };
-  const all = (version: string) => Object.fromEntries(users.map(({ name }) => [name, version]));
-  const installed = ({ client }: (typeof users)[number]) => client.install();
-  expect(await seen(installed)).toEqual(all("26.8.9"));
+  const all = (some: readonly User[], version: string) =>
+    Object.fromEntries(
+      some.map(({ name, kind }) => [name, kind.isSemver ? semver(version) : version] as const),
+    );
+  const install = ({ client }: User) => client.install();
+  expect(await seen(users, install)).toEqual(all(users, "26.08.009"));
 
   await release("26.08.010", "--now", "2026-08-10T10:22:31.123456Z");
   await site.publish("openpgp.asc");
-  expect(await seen(installed)).toEqual(all("26.8.10"));
-  for (const { kind, client } of users) {
-    const { make, altered } = kind;
-    if (!altered) continue;
-    const other = await make(client);
-    await whileAltered(altered[0], () => expect(other.install()).rejects.toThrow(altered[1]));
-  }
+  const refuses = ({ kind: { altered } }: User, client: Client) =>
+    altered && whileAltered(altered[0], () => expect(client.install()).rejects.toThrow(altered[1]));
+  for (const user of users) if (!user.kind.trustsFirst) await refuses(user, user.client);
+  expect(await seen(users, install)).toEqual(all(users, "26.08.010"));
+  for (const user of users) await refuses(user, await user.kind.make(user.client));
 
   await withdraw("26.08.010");
-  expect(await seen(async ({ kind }) => (await kind.make()).install())).toEqual(all("26.8.9"));
+  const following = users.filter(({ kind }) => !kind.keeps);
+  expect(await seen(following, ({ client }) => (client.newest ?? client.install)())).toEqual(
+    all(following, "26.08.009"),
+  );
+  expect(await seen(users, async ({ kind }) => (await kind.make()).install())).toEqual(
+    all(users, "26.08.009"),
+  );
 });
 
 test("Renovate waits until a release is old enough, and finds none that is withdrawn", async () => {

@@ -24,7 +24,7 @@ export function temporaryFolder(): string {
 const made = new Map<string, Promise<string>>();
 
 /**
- * A folder that the first test which needs it makes, for all processes of the run; tests copy it.
+ * A folder that the first test which needs it makes, for all processes of the run. Tests copy it, or add files of their own.
  * @param make fills a folder, which is renamed afterwards
  */
 export function madeOnce(name: string, make: (folder: string) => Promise<void>): Promise<string> {

@@ -19,8 +19,10 @@ export interface Place {
 
 /** A machine, or a user, that follows the site. */
 export interface Client {
-  /** Installs the newest release, or updates to it. @returns its version; padded or not, as the client writes it */
+  /** Installs the newest release, or updates to it. @returns its version, as the client writes it */
   install(): Promise<string>;
+  /** The newest version in the list that a user of earlier releases sees; undefined: `install` reads the list again. */
+  newest?(): Promise<string>;
 }
 
 export interface ClientKind {
@@ -28,31 +30,48 @@ export interface ClientKind {
   make(earlier?: Client): Client | Promise<Client>;
   /** Paths of files with changed bytes, and why the client refuses them; undefined: it checks none. */
   altered?: readonly [paths: RegExp, cause: RegExp];
+  /** True: it knows checksums only of what it installed before. */
+  trustsFirst?: true;
+  /** Versions are 26.8.2, not 26.08.002. */
+  isSemver?: true;
+  /** It keeps a withdrawn release that it has. */
+  keeps?: true;
 }
 
 export function clientsOf(place: Place): Record<string, ClientKind> {
   const { site } = place;
   const list: ClientKind["altered"] = [/^targets\/.*versions\.json$/, /hash/i];
   return {
-    apt: { make: () => aptUser(site), altered: [/\.deb$/, /Hash Sum mismatch/] },
-    dnf: { make: () => yumUser(site, dnfClient()), altered: [/\.rpm$/, /checksum doesn't match/i] },
+    apt: { make: () => aptUser(site), altered: [/\.deb$/, /Hash Sum mismatch/], keeps: true },
+    dnf: {
+      make: () => yumUser(site, dnfClient()),
+      altered: [/\.rpm$/, /checksum doesn't match/i],
+      keeps: true,
+    },
     zypper: {
       make: async () => yumUser(site, zypperClient(await zypperRoot())),
       altered: [/\.rpm$/, /checksum mismatch|digest verification failed/i],
+      keeps: true,
     },
-    skopeo: { make: () => skopeoUser(place), altered: [/^v2\/.*\/blobs\//, /digest did not match/i] },
+    skopeo: {
+      make: () => skopeoUser(place),
+      altered: [/^v2\/.*\/blobs\//, /digest did not match/i],
+      isSemver: true,
+    },
     lxc: { make: () => lxcUser(place), altered: [/\.qcow2$/, /Hash mismatch/] },
-    "tuf-js": { make: () => tufUser(place, "tuf-js"), altered: list },
-    "python-tuf": { make: () => tufUser(place, "python-tuf"), altered: list },
+    "tuf-js": { make: () => tufUser(place, "tuf-js"), altered: list, isSemver: true },
+    "python-tuf": { make: () => tufUser(place, "python-tuf"), altered: list, isSemver: true },
     "mise, backend http": {
       make: (earlier?: Partial<MiseUser>) => miseUser(place, { lock: earlier?.lock?.() ?? "" }),
       altered: [/\.tar\.gz$/, /checksum mismatch/i],
+      trustsFirst: true,
     },
     "mise, backend packslip": {
       make: () => miseUser(place, { backend: "packslip" }),
       altered: [/\.tar\.gz$/, /sha256 is \w+, document says \w+/],
+      isSemver: true,
     },
-    Renovate: { make: () => ({ install: async () => (await renovate(place)).newValue }) },
+    Renovate: { make: () => ({ install: async () => (await renovate(place)).newValue }), isSemver: true },
   };
 }
 
@@ -121,6 +140,9 @@ function block({ site, project }: Place, heading: string): string {
     .replaceAll("downloads.example.com", project);
 }
 
+/** As Semantic Versioning writes a version: 26.8.2. */
+export const semver = (version: string): string => version.replace(/(?<=^|\.)0+(?=\d)/g, "");
+
 /** `.ci/run` installs mise, Renovate and a Node for it into the folder RELCAT_CLIENTS. */
 const PATH = [process.env.RELCAT_CLIENTS, process.env.PATH].join(delimiter);
 
@@ -167,6 +189,7 @@ export function miseUser(
     MISE_TRUSTED_CONFIG_PATHS: home,
     MISE_URL_REPLACEMENTS: JSON.stringify({ [`https://${place.project}/`]: place.host.url }),
   };
+  let isInstalled = false;
   const run = async (...args: string[]) => {
     const [command = "mise", ...rest] = [...words, "mise", ...args];
     return execa(command, rest, { cwd: folder, env });
@@ -176,10 +199,19 @@ export function miseUser(
     lock: () => readFileSync(join(folder, "mise.lock"), "utf8"),
     async install() {
       await run("cache", "clear");
-      await run("install");
-      await run("upgrade");
+      await run(isInstalled ? "upgrade" : "install");
+      isInstalled = true;
       const { stdout } = await run("exec", "--", "tool");
-      return stdout.replace(/^tool /, "");
+      const version = stdout.replace(/^tool /, "");
+      return backend === "packslip" ? semver(version) : version;
+    },
+    async newest() {
+      await run("cache", "clear");
+      const { stdout } = await run(
+        "ls-remote",
+        backend === "http" ? "http:tool" : `packslip:${place.project}`,
+      );
+      return stdout.split("\n").at(-1) ?? "";
     },
   };
 }
@@ -260,11 +292,15 @@ async function tufUser(place: Place, name: keyof typeof tufReaders): Promise<Cli
   return {
     async install() {
       const { "catalog/versions.json": list = "" } = await read("catalog/versions.json");
-      const { releases } = JSON.parse(list) as { releases: { tag: string; isDeprecated?: true }[] };
-      const newest = releases.findLast(({ isDeprecated }) => !isDeprecated)?.tag ?? "";
-      const document = `releases/${newest}/release.json`;
-      const { [document]: release = "" } = await read(document);
-      return JSON.parse(release).version;
+      type Row = { version: string; tag: string; isDeprecated?: true };
+      const { releases } = JSON.parse(list) as { releases: Row[] };
+      const newest = releases.findLast(({ isDeprecated }) => !isDeprecated);
+      const document = `releases/${newest?.tag}/release.json`;
+      const { [document]: release = "{}" } = await read(document);
+      const files = Object.values<{ file: string }>(JSON.parse(release).artifacts ?? {});
+      if (!files.some(({ file }) => file === `tool_${newest?.tag}_linux_amd64.tar.gz`))
+        throw new Error(`${document} does not name the archive: ${release}`);
+      return newest?.version ?? "";
     },
   };
 }
