@@ -1,16 +1,15 @@
-import { cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { execa } from "execa";
 import { expect, test } from "vitest";
+import { unpackPackages } from "../support/debian-packages.ts";
 import { program, relcat, repository, sampleWithoutFeeds, temporaryFolder } from "../support/run.ts";
 
 const base = temporaryFolder();
 
 /** Libraries from packages of Debian, Node from npm, and relcat with the libraries that it does not bundle. */
 async function writeRoot(root: string): Promise<void> {
-  const suite = /^VERSION_CODENAME=(\w+)/m.exec(readFileSync("/etc/os-release", "utf8"))?.[1] ?? "";
-  const packages = "--include=libstdc++6,libatomic1";
-  await execa("mmdebstrap", ["--quiet", "--mode=root", "--variant=extract", packages, suite, root]);
+  await unpackPackages(["libstdc++6", "libatomic1"], root);
   mkdirSync(join(root, "usr/bin"), { recursive: true });
   cpSync(join(repository, "node_modules/node/bin/node"), join(root, "usr/bin/node"));
   const [from, to] = [dirname(dirname(program)), join(root, "opt/relcat")];

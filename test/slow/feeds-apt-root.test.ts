@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { execa } from "execa";
 import { beforeAll, expect, test } from "vitest";
 import { type AptSite, aptSite } from "../support/apt-site.ts";
+import { ownSuite } from "../support/debian-packages.ts";
 import { temporaryFolder } from "../support/run.ts";
 
 /** A clean Debian system in a folder, whose only repository is a published site behind nginx. */
@@ -27,8 +28,7 @@ beforeAll(async () => {
 
 async function debianRoot(): Promise<string> {
   const folder = join(temporaryFolder(), "debian");
-  const suite = /^VERSION_CODENAME=(\w+)/m.exec(readFileSync("/etc/os-release", "utf8"))?.[1] ?? "";
-  await execa("mmdebstrap", ["--quiet", "--mode=root", "--variant=apt", suite, folder]);
+  await execa("mmdebstrap", ["--quiet", "--mode=root", "--variant=apt", ownSuite(), folder]);
   rmSync(join(folder, "etc/apt/sources.list"), { force: true });
   rmSync(join(folder, "etc/apt/sources.list.d"), { recursive: true, force: true });
   rmSync(join(folder, "var/lib/apt/lists"), { recursive: true });

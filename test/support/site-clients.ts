@@ -1,8 +1,9 @@
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, delimiter, join } from "node:path";
 import { execa } from "execa";
 import { tufClient } from "../trust/support.ts";
 import { aptClient } from "./apt-client.ts";
+import { unpackPackages } from "./debian-packages.ts";
 import type { FeedSite } from "./feed-site.ts";
 import { madeOnce, repository, temporaryFolder } from "./run.ts";
 import { dnfClient, type YumClient, zypperClient, zypperRoot } from "./yum-clients.ts";
@@ -248,13 +249,14 @@ export const tufReaders = {
   },
   async "python-tuf"({ site, host }: Place): Promise<TufReader> {
     const root = await pythonTufRoot();
-    mkdirSync(join(root, "state/targets"), { recursive: true });
+    const state = mkdtempSync(join(root, "state-"));
+    mkdirSync(join(state, "targets"));
+    cpSync(firstRoot(site), join(state, "root.json"));
     // The module for HTTP reads a list of authorities when it is loaded.
     cpSync(host.authority, join(root, "etc/ssl/certs/ca-certificates.crt"));
-    cpSync(firstRoot(site), join(root, "state/root.json"));
-    writeFileSync(join(root, "client.py"), pythonTufClient);
+    const command = [root, "python3", "-c", pythonTufClient, `/${basename(state)}`, site.url];
     return async (...names) => {
-      const { stdout } = await execa("chroot", [root, "python3", "/client.py", site.url, ...names]);
+      const { stdout } = await execa("chroot", [...command, ...names]);
       return JSON.parse(stdout);
     };
   },
@@ -262,21 +264,14 @@ export const tufReaders = {
 
 const firstRoot = (site: FeedSite) => join(site.project.folder, "releases/trust/1.root.json");
 
-/** Copies of one folder with python-tuf 5.1 of Debian 13, because Debian 12 has none. */
-async function pythonTufRoot(): Promise<string> {
-  const made = await madeOnce("python-tuf", async (folder) => {
-    const packages = "--include=base-files,python3-tuf";
-    await execa("mmdebstrap", ["--quiet", "--mode=root", "--variant=extract", packages, "trixie", folder]);
-  });
-  const root = join(temporaryFolder(), "python-tuf");
-  cpSync(made, root, { recursive: true, verbatimSymlinks: true });
-  return root;
-}
+/** python-tuf 5.1 of Debian 13, because Debian 12 has none. */
+const pythonTufRoot = (): Promise<string> =>
+  madeOnce("python-tuf", (folder) => unpackPackages(["base-files", "python3-tuf"], folder, "trixie"));
 
 const pythonTufClient = `import json, sys
 from tuf.ngclient import Updater
-url, *names = sys.argv[1:]
-client = Updater("/state", url + "/metadata/", "/state/targets", url + "/targets/")
+state, url, *names = sys.argv[1:]
+client = Updater(state, url + "/metadata/", state + "/targets", url + "/targets/")
 texts = {}
 for name in names:
     target = client.get_targetinfo(name)

@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { execa } from "execa";
+import { unpackPackages } from "./debian-packages.ts";
 import { madeOnce, temporaryFolder } from "./run.ts";
 
 /** A machine of its own: a package manager with its settings, caches, keys and database of packages. */
@@ -121,11 +122,7 @@ export function dnfClient({ arch = "x86_64" } = {}): YumClient {
 
 /** zypper and dnf exclude each other as Debian's packages, so zypper is in a folder of its own. */
 export const zypperRoot = (): Promise<string> =>
-  madeOnce("zypper", async (folder) => {
-    const suite = /^VERSION_CODENAME=(\w+)/m.exec(readFileSync("/etc/os-release", "utf8"))?.[1] ?? "";
-    const packages = "--include=zypper,bash,dash";
-    await execa("mmdebstrap", ["--quiet", "--mode=root", "--variant=extract", packages, suite, folder]);
-  });
+  madeOnce("zypper", (folder) => unpackPackages(["zypper", "bash", "dash"], folder));
 
 const zypperWords: Words = {
   refresh: ["refresh", "--force"],
