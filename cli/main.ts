@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { styleText } from "node:util";
+import { setFlagsFromString } from "node:v8";
 import type { CommanderError, CommandUnknownOpts } from "@commander-js/extra-typings";
 import { isVersion } from "../shared/version.ts";
 import type { Given } from "./terminal/as-given.ts";
@@ -17,6 +18,8 @@ export async function main(own: OwnPackage): Promise<void> {
   let host = hostOf({ color: true }, own);
   process.on("uncaughtException", (error) => endWithBug(error, host));
   if (await isUnchangedBuild(host)) return;
+  // Otherwise V8 lets the heap double before it collects: 120 MB more at 25,000 records, and no time saved.
+  setFlagsFromString("--heap-growing-percent=30");
   // Enabled late, because opening the cache costs more than it saves for the few modules loaded so far.
   enableCompileCache();
   for (const stream of [process.stdout, process.stderr]) guarded(stream);

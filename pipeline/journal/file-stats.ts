@@ -51,4 +51,6 @@ export interface MadeGroup {
   /** Digest of everything that they are generated from. */
   key: string;
   files: readonly MadeFile[];
+  /** Their compressed siblings. */
+  siblings: readonly MadeFile[];
 }

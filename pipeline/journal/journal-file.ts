@@ -3,7 +3,7 @@ import { join, relative, resolve } from "node:path";
 import { refuseSpecial } from "../system/access-failure.ts";
 import { entryBytes } from "./cache.ts";
 import type { MadeFile, MadeGroup, StatData } from "./file-stats.ts";
-import type { Input, Inputs } from "./inputs.ts";
+import type { InputFile, InputFolder, Inputs } from "./inputs.ts";
 
 /**
  * State of the inputs and outputs of the last build into a folder. A build that finds nothing changed reads
@@ -16,7 +16,7 @@ export interface JournalFile {
    * Folders of the site that contain folders. Their stat data change if someone replaces a subfolder by a link.
    */
   folders: readonly (readonly [path: string, statData: StatData])[];
-  /** The site's files; the group with an empty name has build.json and the compressed siblings. */
+  /** The site's files; the group with an empty name has build.json. */
   groups: Iterable<MadeGroup>;
 }
 
@@ -40,23 +40,20 @@ export const journalName = (cache: string, out: string): string =>
 /** Key of the journal's second file, which has the outlines of the releases. */
 export const outlinesName = (journal: string): string => `outlines-${journal}`;
 
-type InputRow = readonly [path: string, statData: StatData, sha256: string | null];
+type InputRow = readonly [name: string, statData: StatData, sha256: string | null];
 type FileRow = readonly [path: string, sha256: string, size: number, statData: StatData];
+
+const inputRow = ({ name, statData, sha256 }: InputFile): InputRow => [name, statData, sha256];
+const fileRow = ({ path, sha256, size, statData }: MadeFile): FileRow => [path, sha256, size, statData];
 
 export function* journalLines({ head, inputs, folders, groups }: JournalFile): Generator<Uint8Array> {
   const line = (value: unknown) => Buffer.from(`${JSON.stringify(value)}\n`);
   yield line(head);
-  yield line([
-    inputs.recordedAt,
-    inputs.rows.map(({ path, statData, sha256 }): InputRow => [path, statData, sha256]),
-  ]);
+  yield line([inputs.recordedAt, inputs.folders.length]);
+  for (const { path, files } of inputs.folders) yield line([path, files.map(inputRow)]);
   yield line(folders);
-  for (const { name, key, files } of groups)
-    yield line([
-      name,
-      key,
-      files.map(({ path, sha256, size, statData }): FileRow => [path, sha256, size, statData]),
-    ]);
+  for (const { name, key, files, siblings } of groups)
+    yield line([name, key, files.map(fileRow), siblings.map(fileRow)]);
 }
 
 /** @returns undefined if the journal is missing or damaged @throws if its file cannot be read */
@@ -79,31 +76,29 @@ export function parseJournal(bytes: Uint8Array): JournalFile {
   const lines = linesOf(bytes);
   const next = <T>(): T => JSON.parse(lines.next().value ?? "");
   const head = next<JournalHead>();
-  const [recordedAt, rows] = next<[number, InputRow[]]>();
-  const inputs = {
-    recordedAt,
-    rows: rows.map(([path, statData, sha256]): Input => ({ path, statData, sha256 })),
-  };
+  const [recordedAt, count] = next<[number, number]>();
+  const inputs = { recordedAt, folders: Array.from({ length: count }, () => inputFolder(next())) };
   const folders = next<JournalFile["folders"]>();
+  const linesBefore = count + 3;
   // Parsed each time, so that not all of a large site's files are in memory at once.
-  return { head, inputs, folders, groups: { [Symbol.iterator]: () => groupsOf(bytes) } };
+  return { head, inputs, folders, groups: { [Symbol.iterator]: () => groupsOf(bytes, linesBefore) } };
 }
 
-/** Lines before those of the groups. */
-const headLines = 3;
+const inputFolder = ([path, rows]: [string, InputRow[]]): InputFolder => ({
+  path,
+  files: rows.map(([name, statData, sha256]) => ({ name, statData, sha256 })),
+});
 
-function* groupsOf(bytes: Uint8Array): Generator<MadeGroup> {
+function* groupsOf(bytes: Uint8Array, linesBefore: number): Generator<MadeGroup> {
   let number = 0;
   for (const line of linesOf(bytes)) {
-    if (number++ < headLines) continue;
-    const [name, key, files] = JSON.parse(line) as [string, string, FileRow[]];
-    yield {
-      name,
-      key,
-      files: files.map(([path, sha256, size, statData]): MadeFile => ({ path, sha256, size, statData })),
-    };
+    if (number++ < linesBefore) continue;
+    const [name, key, files, siblings] = JSON.parse(line) as [string, string, FileRow[], FileRow[]];
+    yield { name, key, files: files.map(madeFile), siblings: siblings.map(madeFile) };
   }
 }
+
+const madeFile = ([path, sha256, size, statData]: FileRow): MadeFile => ({ path, sha256, size, statData });
 
 export function* linesOf(bytes: Uint8Array): Generator<string, undefined> {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);

@@ -10,7 +10,7 @@ import { type ReadRelease, withPlaces } from "../records/read-release.ts";
 import { type Cache, cacheIn, type OnCacheFailure } from "./cache.ts";
 import { digestOf } from "./digest.ts";
 import { type MadeFile, type MadeGroup, type StatData, statDataOf } from "./file-stats.ts";
-import { knownDigests } from "./inputs.ts";
+import { inputFinder, takeDigests } from "./inputs.ts";
 import {
   type JournalFile,
   journalLines,
@@ -61,7 +61,6 @@ export interface ReleaseBytes {
 /** All files of a site. */
 export interface MadeSite {
   groups: readonly MadeGroup[];
-  siblings: readonly MadeFile[];
   buildDocument: MadeFile;
 }
 
@@ -93,7 +92,7 @@ export interface Journal {
   close(): void;
 }
 
-/** Name of the group for files that are in no other group: build.json and the compressed siblings. */
+/** Name of the group of build.json, which is in no other group. */
 const otherFiles = "";
 
 export interface JournalPlace {
@@ -114,20 +113,26 @@ export function openJournal(
   const name = journalName(at, out);
   const before = readJournal(cache, name, program, onCacheFailure);
   const groups = new Map(before?.groups.map((group) => [group.name, group]));
-  const siblings = new Map(groups.get(otherFiles)?.files.map((file) => [file.path, file]));
+  const siblings = new Map(
+    before?.groups.flatMap((group) => group.siblings).map((file) => [file.path, file]),
+  );
   const isUntouched = untouchedFiles(out, before?.head.recordedAt ?? 0);
-  const known = knownDigests(inputs, before?.inputs);
+  if (before) takeDigests(inputs, before.inputs);
+  const findInput = inputFinder(inputs);
   const files = filesIn(folder);
   const outlines = before ? readOutlines(cache, outlinesName(name)) : new Map<string, string>();
   const noted = cache.begin(outlinesName(name));
   const note = (version: string, line: string) => noted.add(Buffer.from(`${version} ${line}\n`));
-  const digests = new Map<string, string>();
   let basis = "";
-  const keyOf = ({ files: own, ledger, nextId, inFeeds }: NextRelease, hasNewIds: boolean) =>
+  const keyOf = (
+    { files: own, ledger, nextId, inFeeds }: NextRelease,
+    digests: readonly string[],
+    hasNewIds: boolean,
+  ) =>
     releaseKey({
       basis,
       version: own.version,
-      files: pathsOfRelease(own).map((path) => [path, digests.get(path)]),
+      files: pathsOfRelease(own).map((path, index) => [path, digests[index]]),
       ledger,
       newIds: hasNewIds ? nextId : null,
       inFeeds,
@@ -136,15 +141,21 @@ export function openJournal(
     const found = groups.get(groupName);
     return found?.key === key && found.files.every(isUntouched) ? found : undefined;
   };
-  const digestsOf = async (release: ReleaseFiles, mustRead: boolean) => {
+  const read = async (release: ReleaseFiles) => {
     const paths = pathsOfRelease(release);
-    const olds = paths.flatMap((path) => known.get(`${folder}/${path}`) ?? []);
-    const contents = mustRead || olds.length < paths.length ? await files.readAll(paths) : [];
-    for (const [index, path] of paths.entries()) {
-      const bytes = contents[index];
-      digests.set(path, bytes ? hash("sha256", bytes) : (olds[index] ?? ""));
-    }
-    return contents;
+    const contents = await files.readAll(paths);
+    const digests = contents.map((bytes, index) => {
+      const sha256 = hash("sha256", bytes);
+      const input = findInput(`${folder}/${paths[index]}`);
+      if (input) input.sha256 = sha256;
+      return sha256;
+    });
+    return { contents, digests };
+  };
+  const digestsOf = async (release: ReleaseFiles) => {
+    const paths = pathsOfRelease(release);
+    const known = paths.flatMap((path) => findInput(`${folder}/${path}`)?.sha256 ?? []);
+    return known.length === paths.length ? known : (await read(release)).digests;
   };
   return {
     slices: cache,
@@ -155,9 +166,9 @@ export function openJournal(
       const { version } = next.files;
       const line = outlines.get(version);
       if (line === undefined) return undefined;
-      await digestsOf(next.files, false);
+      const digests = await digestsOf(next.files);
       const { key, hasNewIds, read }: RememberedRelease = JSON.parse(line);
-      if (key !== keyOf(next, hasNewIds) || !hasSlices(cache, key)) return undefined;
+      if (key !== keyOf(next, digests, hasNewIds) || !hasSlices(cache, key)) return undefined;
       const kept = group(next.group, key);
       if (!kept) return undefined;
       note(version, line);
@@ -165,8 +176,8 @@ export function openJournal(
       return { key, read, group: kept };
     },
     async read(next) {
-      const contents = await digestsOf(next.files, true);
-      return { contents, keyOf: (hasNewIds) => keyOf(next, hasNewIds) };
+      const { contents, digests } = await read(next.files);
+      return { contents, keyOf: (hasNewIds) => keyOf(next, digests, hasNewIds) };
     },
     group,
     sibling(path) {
@@ -174,15 +185,12 @@ export function openJournal(
       return file && isUntouched(file) ? file : undefined;
     },
     noteRelease: (release) => note(release.read.release.version, JSON.stringify(release)),
-    save({ groups: made, siblings: compressed, buildDocument }, report) {
+    save({ groups: made, buildDocument }, report) {
       noted.keep();
-      const rows = inputs.rows.map((row) => {
-        return { ...row, sha256: digests.get(row.path.slice(folder.length + 1)) ?? row.sha256 };
-      });
-      const all = [...made, { name: otherFiles, key: "", files: [buildDocument, ...compressed] }];
+      const all = [...made, { name: otherFiles, key: "", files: [buildDocument], siblings: [] }];
       const head = { call, program, recordedAt: cache.clock(), report: report ?? null };
       const folders = foldersWithFolders(out, all);
-      cache.putPieces(name, journalLines({ head, inputs: { ...inputs, rows }, folders, groups: all }));
+      cache.putPieces(name, journalLines({ head, inputs, folders, groups: all }));
       cache.prune();
     },
     discard: () => cache.remove(name),

@@ -66,14 +66,10 @@ function reportOfUnchanged(call: BuildCall): unknown {
   }
   const doubtful = changesSince(last.groups, call.out, last.head.recordedAt);
   if (doubtful === undefined) return undefined;
-  // Remembers the digests, so that the next run does not hash these files again.
-  if (doubtful > 0 || inputs.rows.some(({ sha256 }) => sha256 !== null)) {
-    const rows = inputs.rows.map((row, index) => ({
-      ...row,
-      sha256: row.sha256 ?? last.inputs.rows[index]?.sha256 ?? null,
-    }));
+  // Notes the later time, so that the next run does not hash these files again.
+  if (doubtful > 0 || inputs.folders.some(({ files }) => files.some(({ sha256 }) => sha256 !== null))) {
     const head = { ...last.head, recordedAt };
-    cache.putPieces(name, journalLines({ ...last, head, inputs: { recordedAt, rows } }));
+    cache.putPieces(name, journalLines({ ...last, head, inputs: { ...last.inputs, recordedAt } }));
   }
   return last.head.report;
 }
@@ -81,8 +77,8 @@ function reportOfUnchanged(call: BuildCall): unknown {
 /** @returns the number of outputs that had to be hashed; undefined if one has changed */
 function changesSince(groups: Iterable<MadeGroup>, out: string, recordedAt: number): number | undefined {
   let hashed = 0;
-  for (const { files } of groups) {
-    for (const { path, sha256, statData } of files) {
+  for (const { files, siblings } of groups) {
+    for (const { path, sha256, statData } of [...files, ...siblings]) {
       // Not `join`, which takes longer than reading the stat data. A forged journal can name any file, to compare its digest alone.
       const file = `${out}/${path}`;
       const now = readStatData(file);

@@ -14,7 +14,7 @@ import { type Change, type Entry, LedgerRecords } from "./ledger-records.ts";
 /** The ledger and its current state. */
 export interface Ledger {
   file: string;
-  /** Assembled on each call, so that a long text is not in memory twice. */
+  /** Assembled on each call, so that a long text does not stay in memory. */
   readonly text: string;
   /** The same text in pieces. */
   pieces(): Iterable<string>;
@@ -72,13 +72,16 @@ class LedgerFold {
   }
 
   ledger(): Ledger {
-    const { file, pieces, events, records, channels, nextId, newest } = this;
+    const { file, events, records, channels, nextId, newest } = this;
+    // Each event of a sound ledger is its own line, so the text need not be kept.
+    const damaged = this.problems.length > 0 ? this.pieces : undefined;
+    const pieces = () => damaged ?? events.values().map(ledgerLine);
     return {
       file,
       get text() {
-        return pieces.join("");
+        return [...pieces()].join("");
       },
-      pieces: () => pieces,
+      pieces,
       events,
       byId: records.byId,
       byIdentity: records.byIdentity,

@@ -13,7 +13,9 @@ export interface Thread {
  * bundle, the compiled files and the sources would each need another path to a file.
  */
 export function startThread(program: string): Thread {
-  const worker = new Worker(`${program}${loop}`, { eval: true, execArgv: [] });
+  // A thread works on memory outside of V8's heap. Without a limit, the young part of its heap grows to 20 MB.
+  const resourceLimits = { maxYoungGenerationSizeMb: 4 };
+  const worker = new Worker(`${program}${loop}`, { eval: true, execArgv: [], resourceLimits });
   const waiting: { resolve(answer: unknown): void; reject(error: Error): void }[] = [];
   let ended: Error | undefined;
   const end = (error: Error) => {

@@ -20,11 +20,11 @@ const largeLevels: Levels = { gz: 6, br: 1, zst: 1 };
 
 const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_SIZE_HINT, ZSTD_c_compressionLevel } = constants;
 
-/** A large file would not fit in memory. Every smaller one is read into the same buffer. */
+/** Every file is read into the same buffer: a large one, which would not fit in memory, piece by piece. */
 const program = `
 const fs = process.getBuiltinModule("node:fs");
 const zlib = process.getBuiltinModule("node:zlib");
-const { pipeline } = process.getBuiltinModule("node:stream/promises");
+const { finished } = process.getBuiltinModule("node:stream/promises");
 const compressors = {
   gz: ["gzipSync", "createGzip"],
   br: ["brotliCompressSync", "createBrotliCompress"],
@@ -38,25 +38,39 @@ const options = {
 const levels = ${JSON.stringify({ whole: levels, large: largeLevels })};
 Buffer.poolSize = 0; // Memory of the pool cannot be freed.
 const buffer = new Uint8Array(${singleCallLimit + 1});
+function next(descriptor) {
+  let length = 0;
+  for (let count = -1; count !== 0; length += count)
+    count = fs.readSync(descriptor, buffer, length, buffer.length - length);
+  return buffer.subarray(0, length);
+}
 function read(file, size) {
   const descriptor = fs.openSync(file, "r");
   try {
-    let length = 0;
-    for (let count = -1; count !== 0; length += count)
-      count = fs.readSync(descriptor, buffer, length, buffer.length - length);
-    if (length !== size) throw new Error("the file changed while it was read");
-    return buffer.subarray(0, length);
+    const bytes = next(descriptor);
+    if (bytes.length !== size) throw new Error("the file changed while it was read");
+    return bytes;
   } finally {
     fs.closeSync(descriptor);
+  }
+}
+async function compressLarge(file, temporary, stream) {
+  const [input, output] = [fs.openSync(file, "r"), fs.openSync(temporary, "w")];
+  try {
+    stream.on("data", (bytes) => fs.writeFileSync(output, bytes));
+    for (let bytes = next(input); bytes.length > 0; bytes = next(input))
+      await new Promise((resolve, reject) => stream.write(bytes, (error) => (error ? reject(error) : resolve())));
+    await finished(stream.end());
+  } finally {
+    for (const descriptor of [input, output]) fs.closeSync(descriptor);
   }
 }
 async function answer({ file, temporary, encoding }) {
   const [whole, stream] = compressors[encoding];
   const { size } = fs.statSync(file);
   if (size > ${singleCallLimit}) {
-    const large = { ...options[encoding](levels.large[encoding], size), chunkSize: ${1 << 20} };
-    await pipeline(fs.createReadStream(file, { highWaterMark: ${1 << 20} }), zlib[stream](large), fs.createWriteStream(temporary));
-    return;
+    const large = { ...options[encoding](levels.large[encoding], size), chunkSize: ${256 << 10} };
+    return compressLarge(file, temporary, zlib[stream](large));
   }
   const chunkSize = Math.max(size, 64);
   const compressed = zlib[whole](read(file, size), { ...options[encoding](levels.whole[encoding], size), chunkSize });

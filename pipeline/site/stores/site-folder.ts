@@ -49,7 +49,6 @@ export interface SiteFolder {
 export interface Placed extends Counts {
   removed: number;
   groups: MadeGroup[];
-  siblings: MadeFile[];
   buildDocument: MadeFile;
 }
 
@@ -99,7 +98,6 @@ export function openSiteFolder(folder: string, now: number, siblings: SiblingOpt
         ...place.counts,
         removed: stale.size,
         groups,
-        siblings: place.siblings,
         buildDocument: document,
       };
     },
@@ -201,8 +199,6 @@ interface Counts {
 /** Moves rendered files into place, each whole or not at all. */
 function placing(folder: string, { encodings }: SiblingOptions) {
   const counts = { written: 0, unchanged: 0, bytes: 0 };
-  /** Compressed siblings of all placed files. */
-  const siblings: MadeFile[] = [];
   const folders = realFolders(folder);
   // A folder made by this build has no files to remove.
   const made = new Set<string>();
@@ -218,13 +214,14 @@ function placing(folder: string, { encodings }: SiblingOptions) {
       throw accessFailure(`cannot write ${target}`, error);
     }
   };
-  const placeSiblings = (file: RenderedFile): void => {
+  const placeSiblings = (file: RenderedFile): MadeFile[] => {
     const { path } = file;
     removeUnwanted(folder, path, encodings);
     for (const sibling of file.siblings) placeEncoded(folder, path, sibling);
-    for (const encoding of encodings) {
-      siblings.push(file.siblingsInPlace.get(encoding) ?? noted(folder, `${path}.${encoding}`));
-    }
+    return Array.from(
+      encodings,
+      (encoding) => file.siblingsInPlace.get(encoding) ?? noted(folder, `${path}.${encoding}`),
+    );
   };
   const place = (file: RenderedFile): MadeFile => {
     const { path, sha256, size, temporary, statData } = file;
@@ -239,16 +236,16 @@ function placing(folder: string, { encodings }: SiblingOptions) {
   };
   return {
     counts,
-    siblings,
     /** Places a file that gets no siblings. */
     alone: place,
     group({ name, key, files }: RenderedGroup): MadeGroup {
+      const siblings: MadeFile[] = [];
       const made = files.map((file) => {
         const known = place(file);
-        if (hasSiblings(file)) placeSiblings(file);
+        if (hasSiblings(file)) siblings.push(...placeSiblings(file));
         return known;
       });
-      return { name, key, files: made };
+      return { name, key, files: made, siblings };
     },
   };
 }
