@@ -24,7 +24,7 @@ const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_SIZE_HINT, ZSTD_c_compressionLevel } 
 const program = `
 const fs = process.getBuiltinModule("node:fs");
 const zlib = process.getBuiltinModule("node:zlib");
-const { finished } = process.getBuiltinModule("node:stream/promises");
+const { pipeline } = process.getBuiltinModule("node:stream/promises");
 const compressors = {
   gz: ["gzipSync", "createGzip"],
   br: ["brotliCompressSync", "createBrotliCompress"],
@@ -38,31 +38,29 @@ const options = {
 const levels = ${JSON.stringify({ whole: levels, large: largeLevels })};
 Buffer.poolSize = 0; // Memory of the pool cannot be freed.
 const buffer = new Uint8Array(${singleCallLimit + 1});
-function next(descriptor) {
+function fill(descriptor) {
   let length = 0;
   for (let count = -1; count !== 0; length += count)
     count = fs.readSync(descriptor, buffer, length, buffer.length - length);
   return buffer.subarray(0, length);
 }
-function read(file, size) {
+// The stream asks for a piece when it has consumed the one before: each is larger than what it may hold back.
+function* pieces(file) {
   const descriptor = fs.openSync(file, "r");
   try {
-    const bytes = next(descriptor);
-    if (bytes.length !== size) throw new Error("the file changed while it was read");
-    return bytes;
+    for (let piece = fill(descriptor); piece.length > 0; piece = fill(descriptor)) yield piece;
   } finally {
     fs.closeSync(descriptor);
   }
 }
-async function compressLarge(file, temporary, stream) {
-  const [input, output] = [fs.openSync(file, "r"), fs.openSync(temporary, "w")];
+function read(file, size) {
+  const descriptor = fs.openSync(file, "r");
   try {
-    stream.on("data", (bytes) => fs.writeFileSync(output, bytes));
-    for (let bytes = next(input); bytes.length > 0; bytes = next(input))
-      await new Promise((resolve, reject) => stream.write(bytes, (error) => (error ? reject(error) : resolve())));
-    await finished(stream.end());
+    const bytes = fill(descriptor);
+    if (bytes.length !== size) throw new Error("the file changed while it was read");
+    return bytes;
   } finally {
-    for (const descriptor of [input, output]) fs.closeSync(descriptor);
+    fs.closeSync(descriptor);
   }
 }
 async function answer({ file, temporary, encoding }) {
@@ -70,7 +68,8 @@ async function answer({ file, temporary, encoding }) {
   const { size } = fs.statSync(file);
   if (size > ${singleCallLimit}) {
     const large = { ...options[encoding](levels.large[encoding], size), chunkSize: ${256 << 10} };
-    return compressLarge(file, temporary, zlib[stream](large));
+    await pipeline(pieces(file), zlib[stream](large), fs.createWriteStream(temporary));
+    return;
   }
   const chunkSize = Math.max(size, 64);
   const compressed = zlib[whole](read(file, size), { ...options[encoding](levels.whole[encoding], size), chunkSize });
