@@ -84,7 +84,10 @@ export function openSiteFolder(folder: string, now: number, siblings: SiblingOpt
       notePaths(work, rendered, previous);
       state = "placing";
       const place = placing(folder, siblings);
-      const groups = rendered.map((group) => place.group(group));
+      const groups: MadeGroup[] = [];
+      // Taken off the list, so that the memory of each group is free when its files are in place.
+      rendered.reverse();
+      for (let group = rendered.pop(); group; group = rendered.pop()) groups.push(place.group(group));
       const files = groups.flatMap((group) => group.files);
       // Removed last, when nothing links to them any more.
       const stale = previous;
