@@ -10,7 +10,7 @@ import { type ReadRelease, withPlaces } from "../records/read-release.ts";
 import { type Cache, cacheIn, type OnCacheFailure } from "./cache.ts";
 import { digestOf } from "./digest.ts";
 import { type MadeFile, type MadeGroup, type StatData, statDataOf } from "./file-stats.ts";
-import { inputFinder, takeDigests } from "./inputs.ts";
+import { type Inputs, inputFinder, takeDigests } from "./inputs.ts";
 import {
   type JournalFile,
   journalLines,
@@ -111,13 +111,12 @@ export function openJournal(
   const cache = cacheIn(at, pid, clock, onCacheFailure);
   if (!cache) return undefined;
   const name = journalName(at, out);
-  const before = readJournal(cache, name, program, onCacheFailure);
+  const before = readJournal(cache, { name, program, inputs }, onCacheFailure);
   const groups = new Map(before?.groups.map((group) => [group.name, group]));
   const siblings = new Map(
     before?.groups.flatMap((group) => group.siblings).map((file) => [file.path, file]),
   );
   const isUntouched = untouchedFiles(out, before?.head.recordedAt ?? 0);
-  if (before) takeDigests(inputs, before.inputs);
   const findInput = inputFinder(inputs);
   const files = filesIn(folder);
   const outlines = before ? readOutlines(cache, outlinesName(name)) : new Map<string, string>();
@@ -198,17 +197,19 @@ export function openJournal(
   };
 }
 
+/** Reads the journal of the last build, and takes over the digests of inputs that have not changed since. */
 function readJournal(
   cache: Cache,
-  name: string,
-  program: string,
+  { name, program, inputs }: { name: string; program: string; inputs: Inputs },
   onCacheFailure: OnCacheFailure,
 ): (JournalFile & { groups: MadeGroup[] }) | undefined {
   const bytes = cache.get(name);
   if (!bytes) return undefined;
   try {
     const journal = parseJournal(bytes);
-    return journal.head.program === program ? { ...journal, groups: [...journal.groups] } : undefined;
+    if (journal.head.program !== program) return undefined;
+    takeDigests(inputs, journal.inputs);
+    return { ...journal, groups: [...journal.groups] };
   } catch (error) {
     onCacheFailure(`an entry of the cache cannot be used (${error})`);
     return undefined;

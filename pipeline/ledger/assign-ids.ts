@@ -241,7 +241,7 @@ function vanished(ledger: Ledger, found: ReadonlySet<number>, unread: ReadonlySe
     .filter(({ add }) => !found.has(add.id) && !unread.has(add.version))
     .toArray();
   if (lost.length === 0) return [];
-  const lines = ledger.text.split("\n");
+  const lines = ledger.text().split("\n");
   const problems: Problem[] = [];
   for (const { add, line } of lost) {
     const at = { file: ledger.file, line, column: 1, excerpt: lines[line - 1] ?? "" };

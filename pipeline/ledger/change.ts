@@ -11,7 +11,8 @@ export interface LedgerChange {
 }
 
 export function append(ledger: Ledger, events: readonly LedgerEvent[]): LedgerChange {
-  return { events, before: ledger.text, after: ledger.text + events.map(ledgerLine).join("") };
+  const before = ledger.text();
+  return { events, before, after: before + events.map(ledgerLine).join("") };
 }
 
 /**

@@ -13,7 +13,7 @@ export async function earlierCommit(folder: string, revision: string, today: Led
   const { commit, files } = await readTree(folder, revision);
   const bytes = files.get("ledger.jsonl");
   const then = bytes ? new TextDecoder().decode(bytes) : "";
-  if (!today.text.startsWith(then)) {
+  if (!today.text().startsWith(then)) {
     throw failure(
       "ledger-rewritten",
       `the ledger of ${revision} is not the beginning of the ledger here`,

@@ -14,7 +14,7 @@ export interface Growth {
 
 /** @param base text of the other ledger */
 export function compareGrowth({ text }: Pick<Ledger, "text">, base: string): Growth {
-  const [ours, theirs] = [linesOf(text), linesOf(base)];
+  const [ours, theirs] = [linesOf(text()), linesOf(base)];
   const common = theirs.findIndex((line, index) => line !== ours[index]);
   if (common === -1) return { kind: "grown", common: theirs.length };
   if (common === ours.length) return { kind: "behind", common };
@@ -46,7 +46,7 @@ export function checkGrowth(ledger: Ledger, base: string, revision: string): Pro
   const { kind, common } = compareGrowth(ledger, base);
   if (kind === "grown") return [];
   const { message, hint } = words(kind, common, revision, ledger.file);
-  const excerpt = ledger.text.split("\n")[common] ?? "";
+  const excerpt = ledger.text().split("\n")[common] ?? "";
   const at = { file: ledger.file, line: common + 1, column: 1, excerpt };
   return [{ code: "ledger-rewritten", severity: "error", message, hint, at }];
 }

@@ -129,7 +129,7 @@ function lossOf(
       kind === "behind"
         ? `Put it back: git checkout ${revision} -- ${file}`
         : `Restore the line (git diff ${revision} -- ${file}): events are appended, never changed.`,
-    at: { file, line: common + 1, column: 1, excerpt: text.split("\n")[common] ?? "" },
+    at: { file, line: common + 1, column: 1, excerpt: text().split("\n")[common] ?? "" },
   };
 }
 
@@ -147,9 +147,9 @@ export async function refuseUnpushed(
       ? undefined
       : `Nothing checked whether ${name} has every line of the ledger: ${reasons[state]}`;
   const settled = await readLedgerBlob(folder, base.blob);
-  const { kind, common } = compareGrowth({ text: settled }, ledger.text);
+  const { kind, common } = compareGrowth({ text: () => settled }, ledger.text());
   if (kind === "grown") return undefined;
-  const count = linesOf(ledger.text) - common;
+  const count = linesOf(ledger.text()) - common;
   throw failure(
     "ledger-unpushed",
     `${name} does not have the last ${count === 1 ? "line" : `${count} lines`} of the ledger, so ${count === 1 ? "its id" : "their ids"} may still change`,

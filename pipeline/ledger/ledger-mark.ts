@@ -20,10 +20,14 @@ export const beginsWith = (ledger: Pick<Ledger, "text">, mark: LedgerMark): bool
 
 /** Number of lines after the mark; all lines if the mark belongs to another ledger. */
 export const eventsAfter = (ledger: Pick<Ledger, "text">, mark: LedgerMark): number =>
-  ledger.text.slice(endOf(ledger, mark) ?? 0).split("\n").length - 1;
+  ledger
+    .text()
+    .slice(endOf(ledger, mark) ?? 0)
+    .split("\n").length - 1;
 
 /** End of the marked ledger, found by hashing after each line. */
-function endOf({ text }: Pick<Ledger, "text">, mark: LedgerMark): number | undefined {
+function endOf(ledger: Pick<Ledger, "text">, mark: LedgerMark): number | undefined {
+  const text = ledger.text();
   const hash = createHash("sha256");
   for (let from = 0; ; ) {
     if (hash.copy().digest("hex") === mark.sha256) return from;

@@ -15,7 +15,7 @@ import { type Change, type Entry, LedgerRecords } from "./ledger-records.ts";
 export interface Ledger {
   file: string;
   /** Assembled on each call, so that a long text does not stay in memory. */
-  readonly text: string;
+  text(): string;
   /** The same text in pieces. */
   pieces(): Iterable<string>;
   events: readonly LedgerEvent[];
@@ -78,9 +78,7 @@ class LedgerFold {
     const pieces = () => damaged ?? events.values().map(ledgerLine);
     return {
       file,
-      get text() {
-        return [...pieces()].join("");
-      },
+      text: () => [...pieces()].join(""),
       pieces,
       events,
       byId: records.byId,

@@ -204,7 +204,7 @@ export class Replay {
 
   private problem(code: Problem["code"], event: LedgerEvent, message: string, hint: string): Problem {
     const excerpt = JSON.stringify(event);
-    const line = this.own.text.split("\n").indexOf(excerpt) + 1;
+    const line = this.own.text().split("\n").indexOf(excerpt) + 1;
     const at = { file: this.own.file, line, column: 1, excerpt };
     return { code, severity: "error", message, hint, at };
   }

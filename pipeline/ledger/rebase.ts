@@ -56,7 +56,7 @@ export function decideRebase({ onto, ours, shared }: Sides, before: string, star
   const { events, overtaken, dropped } = replay;
   const moved = replay.moved.filter(({ from, to }) => from !== to).sort((a, b) => a.from - b.from);
   const cutTwice = versionsOfBoth(base, replay, earlier);
-  const after = base.text + events.map(ledgerLine).join("");
+  const after = base.text() + events.map(ledgerLine).join("");
   return { events, before, after, moved, overtaken, dropped, cutTwice };
 }
 

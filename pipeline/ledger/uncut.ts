@@ -49,7 +49,8 @@ export function decideUncut(
     );
   }
   const first = Math.min(...entries.map((entry) => entry.line)) - 1;
-  const lines = ledger.text.split("\n");
+  const before = ledger.text();
+  const lines = before.split("\n");
   const known = new Set(settled.split("\n"));
   const later = ledger.events
     .slice(first)
@@ -81,5 +82,5 @@ export function decideUncut(
   }
   const kept = [...lines.slice(0, first), ...others.map(({ line }) => line)];
   const after = kept.map((line) => `${line}\n`).join("");
-  return { events: own.map(({ event }) => event), before: ledger.text, after };
+  return { events: own.map(({ event }) => event), before, after };
 }

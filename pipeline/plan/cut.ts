@@ -90,7 +90,7 @@ async function decideAgain(
   artifacts: string | undefined,
   context: LedgerContext,
 ): Promise<Decided> {
-  refuseOtherLedger(plan, readLedgerNow(folder).text);
+  refuseOtherLedger(plan, readLedgerNow(folder).text());
   const time = { clock: context.clock, explicitTime: { name: "the plan", value: plan.at } };
   const versions = plan.versions ?? undefined;
   const request: PlanRequest = { versions, artifacts, documents: false, ledger: "only" };

@@ -97,7 +97,7 @@ function decidePlan(
     at: cut.at,
     versions: versions ? [...new Set(versions)].sort() : null,
     baseline: describeBaseline(baseline),
-    ledger: { before: digest(ledger.text), after: digest(cut.after), next_id: after.ledger.nextId },
+    ledger: { before: digest(ledger.text()), after: digest(cut.after), next_id: after.ledger.nextId },
     lines: cut.events.filter((event) => !event.private),
     forbidden: forbiddenChanges(catalog, baseline, merged),
     refused: refusedRows(refused),

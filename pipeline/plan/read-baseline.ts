@@ -76,7 +76,7 @@ async function revisionBaseline(
     snapshot: snapshotOf(releases, ledger, config),
     wire: config.wire,
     config,
-    ledger: ledger.text,
+    ledger: ledger.text(),
     provisional: new Set(),
     documents: sources && hashDocuments({ releases, ledger, config }, sources),
     problems: base.problems.filter((problem) => hidesRecords(problem, base)).length,
@@ -108,8 +108,8 @@ function ledgerBaseline(catalog: Catalog, sources: Sources | undefined): Baselin
   const { ledger, config } = catalog;
   const present = afterCut(catalog, {
     events: [],
-    before: ledger.text,
-    after: ledger.text,
+    before: ledger.text(),
+    after: ledger.text(),
     at: "",
   } satisfies Cut);
   return {

@@ -28,7 +28,7 @@ test("a ledger has one line for each event of its history", async () => {
 test("a build writes no ledger", async () => {
   const catalog = twoReleases();
   await catalog.build();
-  expect((await catalog.load()).ledger.text).toBe("");
+  expect((await catalog.load()).ledger.text()).toBe("");
 });
 
 test("a cut adds new artifacts, revises changed ones, and does nothing the second time", async () => {

@@ -31,7 +31,7 @@ test("a ledger has the same content in pieces of any size", () => {
     fc.property(ends, (cuts) => {
       const { ledger, problems } = readLedgerPieces("ledger.jsonl", inPieces(linesOf(text), cuts));
       expect(problems).toEqual([]);
-      expect(ledger.text).toBe(text);
+      expect(ledger.text()).toBe(text);
       expect([...ledger.events]).toEqual([...whole.events]);
       expect(ledger.byId.values().toArray()).toEqual(whole.byId.values().toArray());
       expect(ledgerMark(ledger)).toEqual(ledgerMark(whole));

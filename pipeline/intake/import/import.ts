@@ -196,8 +196,8 @@ function planLedger(
   }
   const next = Math.max(ledger.nextId, (match.added.at(-1)?.id ?? 0) + 1);
   events.push(...reservation(nextId, next, at));
-  const after = ledger.text + events.map(ledgerLine).join("");
-  return { events, before: ledger.text, after };
+  const before = ledger.text();
+  return { events, before, after: before + events.map(ledgerLine).join("") };
 }
 
 export function importWarnings({ match }: ImportPlan): Problem[] {

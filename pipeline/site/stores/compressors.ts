@@ -38,17 +38,23 @@ const options = {
 const levels = ${JSON.stringify({ whole: levels, large: largeLevels })};
 Buffer.poolSize = 0; // Memory of the pool cannot be freed.
 const buffer = new Uint8Array(${singleCallLimit + 1});
+const hasChanged = "the file changed while it was read";
 function fill(descriptor) {
   let length = 0;
   for (let count = -1; count !== 0; length += count)
     count = fs.readSync(descriptor, buffer, length, buffer.length - length);
   return buffer.subarray(0, length);
 }
-// The stream asks for a piece when it has consumed the one before: each is larger than what it may hold back.
-function* pieces(file) {
+// The stream asks for the next piece when it has consumed a whole one. After the last, nothing is read.
+function* pieces(file, size) {
   const descriptor = fs.openSync(file, "r");
   try {
-    for (let piece = fill(descriptor); piece.length > 0; piece = fill(descriptor)) yield piece;
+    for (let left = size; left > 0; ) {
+      const piece = fill(descriptor);
+      left -= piece.length;
+      if (left < 0 || piece.length === 0) throw new Error(hasChanged);
+      yield piece;
+    }
   } finally {
     fs.closeSync(descriptor);
   }
@@ -57,7 +63,7 @@ function read(file, size) {
   const descriptor = fs.openSync(file, "r");
   try {
     const bytes = fill(descriptor);
-    if (bytes.length !== size) throw new Error("the file changed while it was read");
+    if (bytes.length !== size) throw new Error(hasChanged);
     return bytes;
   } finally {
     fs.closeSync(descriptor);
@@ -68,7 +74,7 @@ async function answer({ file, temporary, encoding }) {
   const { size } = fs.statSync(file);
   if (size > ${singleCallLimit}) {
     const large = { ...options[encoding](levels.large[encoding], size), chunkSize: ${256 << 10} };
-    await pipeline(pieces(file), zlib[stream](large), fs.createWriteStream(temporary));
+    await pipeline(pieces(file, size), zlib[stream](large), fs.createWriteStream(temporary));
     return;
   }
   const chunkSize = Math.max(size, 64);
