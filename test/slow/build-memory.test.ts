@@ -5,7 +5,7 @@ import { project } from "../support/project.ts";
 import { spawnRelcat } from "../support/run.ts";
 
 /** Node and the program with its templates need half of it. */
-const mostMegabytes = 350;
+const mostMegabytes = 300;
 
 async function measured(folder: string): Promise<number> {
   const { read, ...options } = peakMemory();
