@@ -46,8 +46,9 @@ export async function unresolvedMergeProblems({
 
 async function isJoined(folder: string, ledger: Ledger, base: string): Promise<boolean> {
   try {
-    const { sides } = await findSides(folder, base, ledger.text());
-    const { before, after } = decideRebase(sides, ledger.text(), (newest) => newest);
+    const text = ledger.text();
+    const { sides } = await findSides(folder, base, text);
+    const { before, after } = decideRebase(sides, text, (newest) => newest);
     return before === after;
   } catch (error) {
     if (error instanceof RelcatError) return false;

@@ -16,18 +16,16 @@ export function ledgerMark(ledger: Pick<Ledger, "pieces" | "publicLines">): Ledg
 
 /** True if the marked ledger is a prefix of this one. */
 export const beginsWith = (ledger: Pick<Ledger, "text">, mark: LedgerMark): boolean =>
-  endOf(ledger, mark) !== undefined;
+  endOf(ledger.text(), mark) !== undefined;
 
 /** Number of lines after the mark; all lines if the mark belongs to another ledger. */
-export const eventsAfter = (ledger: Pick<Ledger, "text">, mark: LedgerMark): number =>
-  ledger
-    .text()
-    .slice(endOf(ledger, mark) ?? 0)
-    .split("\n").length - 1;
+export function eventsAfter(ledger: Pick<Ledger, "text">, mark: LedgerMark): number {
+  const text = ledger.text();
+  return text.slice(endOf(text, mark) ?? 0).split("\n").length - 1;
+}
 
 /** End of the marked ledger, found by hashing after each line. */
-function endOf(ledger: Pick<Ledger, "text">, mark: LedgerMark): number | undefined {
-  const text = ledger.text();
+function endOf(text: string, mark: LedgerMark): number | undefined {
   const hash = createHash("sha256");
   for (let from = 0; ; ) {
     if (hash.copy().digest("hex") === mark.sha256) return from;

@@ -106,12 +106,8 @@ const emptyBaseline = ({ config }: Catalog, name: string, sources: Sources | und
 /** Everything in the ledger, so that the plan shows what a cut adds. */
 function ledgerBaseline(catalog: Catalog, sources: Sources | undefined): Baseline {
   const { ledger, config } = catalog;
-  const present = afterCut(catalog, {
-    events: [],
-    before: ledger.text(),
-    after: ledger.text(),
-    at: "",
-  } satisfies Cut);
+  const text = ledger.text();
+  const present = afterCut(catalog, { events: [], before: text, after: text, at: "" } satisfies Cut);
   return {
     kind: "ledger",
     name: ledger.file,

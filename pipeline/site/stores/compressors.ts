@@ -38,33 +38,17 @@ const options = {
 const levels = ${JSON.stringify({ whole: levels, large: largeLevels })};
 Buffer.poolSize = 0; // Memory of the pool cannot be freed.
 const buffer = new Uint8Array(${singleCallLimit + 1});
-const hasChanged = "the file changed while it was read";
-function fill(descriptor) {
-  let length = 0;
-  for (let count = -1; count !== 0; length += count)
-    count = fs.readSync(descriptor, buffer, length, buffer.length - length);
-  return buffer.subarray(0, length);
-}
 // The stream asks for the next piece when it has consumed a whole one. After the last, nothing is read.
 function* pieces(file, size) {
   const descriptor = fs.openSync(file, "r");
   try {
-    for (let left = size; left > 0; ) {
-      const piece = fill(descriptor);
-      left -= piece.length;
-      if (left < 0 || piece.length === 0) throw new Error(hasChanged);
-      yield piece;
+    for (let left = size, length; left > 0; left -= length) {
+      length = 0;
+      for (let count = -1; count !== 0; length += count)
+        count = fs.readSync(descriptor, buffer, length, buffer.length - length);
+      if (length !== Math.min(left, buffer.length)) throw new Error("the file changed while it was read");
+      yield buffer.subarray(0, length);
     }
-  } finally {
-    fs.closeSync(descriptor);
-  }
-}
-function read(file, size) {
-  const descriptor = fs.openSync(file, "r");
-  try {
-    const bytes = fill(descriptor);
-    if (bytes.length !== size) throw new Error(hasChanged);
-    return bytes;
   } finally {
     fs.closeSync(descriptor);
   }
@@ -78,7 +62,8 @@ async function answer({ file, temporary, encoding }) {
     return;
   }
   const chunkSize = Math.max(size, 64);
-  const compressed = zlib[whole](read(file, size), { ...options[encoding](levels.whole[encoding], size), chunkSize });
+  const [bytes = buffer.subarray(0, 0)] = pieces(file, size);
+  const compressed = zlib[whole](bytes, { ...options[encoding](levels.whole[encoding], size), chunkSize });
   fs.writeFileSync(temporary, compressed);
   compressed.buffer.transfer(0); // Frees the memory now. Otherwise 70 MB accumulate before a garbage collection.
 }
