@@ -43,7 +43,10 @@ interface Source {
   settings: ReadSettings;
 }
 
-/** One reader for each part of a project besides catalog.yaml, in the order of their problems. */
+/**
+ * One reader for each part of a project besides catalog.yaml, in the order of their problems. If a part were read when it
+ * is first used, its errors would come from any place, in an order that depends on the caller.
+ */
 const readers = {
   // Today's certificates, for an earlier commit too: clients must not be offered a key that was retired since.
   feedKeys: ({ folder, found, isEarlier }: Source) =>
