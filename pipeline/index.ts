@@ -73,13 +73,11 @@ export {
 export { decideUncut, uncut } from "./ledger/uncut.ts";
 export { type Affected, affectedBy } from "./plan/affected.ts";
 export { type CutRequest, cut } from "./plan/cut.ts";
-export { type ListedRecord, listRecords } from "./plan/list-records.ts";
+export { type ListedCatalog, type ListedRecord, listRecords, readCutRelease } from "./plan/list-records.ts";
 export { type Decided, hasChanges, type PlanRequest, planCatalog } from "./plan/plan.ts";
-export { type ListedCatalog, readCutRelease } from "./plan/read-cut-release.ts";
 export { readPlan } from "./plan/read-plan.ts";
 export { type ChosenRecords, type RecordChoice, selectRecords } from "./plan/select-records.ts";
-export { showNotes } from "./plan/show-notes.ts";
-export { noteProblems } from "./plan/show-release.ts";
+export { noteProblems, showNotes } from "./plan/show-notes.ts";
 export {
   type CatalogStatus,
   catalogStatus,

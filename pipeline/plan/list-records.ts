@@ -7,18 +7,21 @@ import {
 } from "../../shared/package-metadata.ts";
 import { isLine, isVersion } from "../../shared/version.ts";
 import type { Config } from "../documents/config.ts";
-import type { Package } from "../ledger/assign-ids.ts";
+import type { IdentifiedRelease, Package } from "../ledger/assign-ids.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import { channelsOf } from "../ledger/ledger-channels.ts";
+import { openCatalog } from "../ledger/load-catalog.ts";
 import { publicPackages } from "../ledger/publish-records.ts";
 import { display } from "../project/display.ts";
+import { pathsOfRelease } from "../project/parse.ts";
 import { nearestName } from "../project/unknown-type.ts";
+import { readRelease } from "../records/read-release.ts";
 import { offeredVersions } from "../selection/channels.ts";
 import { filterFields, isField } from "../selection/fields.ts";
 import { splitArchitecture } from "../selection/latest-of-architecture.ts";
 import { readListQuery } from "../selection/query.ts";
 import { indexRecords, matcher, type Row } from "../selection/record-index.ts";
 import { select } from "../selection/select.ts";
-import type { ListedCatalog } from "./read-cut-release.ts";
 
 /** cut: permanent; revised: cut, then changed without a cut; provisional: the id may still change. */
 type RecordState = "cut" | "revised" | "provisional" | "withdrawn";
@@ -174,3 +177,30 @@ function refuseOrdering(term: string): void {
 
 const unfit = (field: string, value: string, expected: string, hint?: string) =>
   failure("usage", `${field} is ${display(value)}, expected ${expected}`, hint);
+
+/** Part of a catalog that a list of records needs. */
+export interface ListedCatalog {
+  config: Config;
+  ledger: Ledger;
+  identified: { releases: readonly IdentifiedRelease[] };
+}
+
+/**
+ * Reads one release without the others, because reading a catalog of a thousand releases takes seconds.
+ * @returns undefined if the other releases are needed too: for provisional ids, or because there is an error
+ */
+export async function readCutRelease(folder: string, version: string): Promise<ListedCatalog | undefined> {
+  const catalog = await openCatalog(folder);
+  const files = catalog.releases.find((release) => release.version === version);
+  if (!files) return undefined;
+  const contents = await catalog.files.readAll(pathsOfRelease(files));
+  const release = catalog.identify(readRelease(files, contents, catalog));
+  const isCut = release.packages.every(({ ledgerState }) => ledgerState !== "new");
+  if (!isCut || release.packages.length !== catalog.ledger.ofVersion(version).length) return undefined;
+  const { problems } = await catalog.finish();
+  // Records of the other releases are missing only because these were not read.
+  const isSound = problems.every(({ code, severity }) => code === "record-vanished" || severity !== "error");
+  return isSound
+    ? { config: catalog.config, ledger: catalog.ledger, identified: { releases: [release] } }
+    : undefined;
+}

@@ -1,16 +1,19 @@
-import { throwErrors } from "../../shared/errors.ts";
+import { type Problem, RelcatError, throwErrors } from "../../shared/errors.ts";
 import { isVersion } from "../../shared/version.ts";
 import type { Settings } from "../documents/config.ts";
 import { noteSchema } from "../documents/note.ts";
 import type { PublishedRelease } from "../documents/published.ts";
+import type { Catalog } from "../ledger/catalog.ts";
+import { loadCatalog } from "../ledger/load-catalog.ts";
+import { publishRelease } from "../ledger/publish-records.ts";
 import { discover } from "../project/discover.ts";
+import { versionUnknown } from "../project/known-versions.ts";
 import { readDocuments } from "../project/parse.ts";
 import { openSettings } from "../project/settings.ts";
 import { normalizeNotes } from "../records/notes.ts";
 import { checkFragment } from "../records/release-rules.ts";
 import { requireFolder } from "../system/files.ts";
 import { listFolders } from "../system/folders.ts";
-import { showRelease } from "./show-release.ts";
 
 /**
  * Notes of a release, or those waiting for the next one.
@@ -46,4 +49,33 @@ async function showNext(folder: string, date: string) {
     release: { version: "next", date, summary: null, notes, provisional: true, ...noPackages },
     config,
   };
+}
+
+/**
+ * Public view of one release; problems of other releases are ignored.
+ * @throws RelcatError version-unknown, and the problems of this release and of catalog.yaml
+ */
+async function showRelease(folder: string, version: string) {
+  const catalog = await loadCatalog(folder);
+  const found = catalog.identified.releases.find(({ release }) => release.version === version);
+  if (!found) throw new RelcatError([versionUnknown(version, folder)]);
+  throwErrors(problemsBelow(catalog, `${version}/`));
+  return { release: publishRelease(found, catalog.ledger, catalog.config), config: catalog.config };
+}
+
+const problemsBelow = ({ folder, problems }: Catalog, path: string): Problem[] =>
+  problems.filter(
+    ({ at }) => at && (at.file === `${folder}/catalog.yaml` || at.file.startsWith(`${folder}/${path}`)),
+  );
+
+/** Problems that affect how notes are displayed. */
+export function noteProblems(problems: readonly Problem[]): Problem[] {
+  return problems.filter(({ code, at }) => {
+    if (code.startsWith("note-")) return true;
+    // Inline notes are in release.yaml, so they are lost if it is unreadable.
+    return (
+      at &&
+      (/\/notes\/[^/]+$/.test(at.file) || (at.file.endsWith("/release.yaml") && !code.startsWith("release-")))
+    );
+  });
 }
