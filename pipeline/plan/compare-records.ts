@@ -1,10 +1,10 @@
 import type { Config } from "../documents/config.ts";
+import { isObject } from "../documents/is-object.ts";
 import type { FieldChange, LedgerState, Plan } from "../documents/plan.ts";
-import type { Baseline } from "./baseline.ts";
 import { type ConfigurationChanges, configurationChanges, noChanges } from "./configuration.ts";
 import { changedLeaves } from "./fields.ts";
+import type { Baseline } from "./read-baseline.ts";
 import type { ListedRecord, Snapshot } from "./snapshot.ts";
-import { inWireNames, sameWire } from "./wire.ts";
 
 /** The catalog to publish. */
 export interface Planned {
@@ -106,7 +106,9 @@ function changedFields(
   return { fields: isFollowed ? others : fields, names };
 }
 
-function translated(old: ListedRecord, now: ListedRecord, from: Config["wire"], to: Config["wire"]) {
+type Wire = Config["wire"];
+
+function translated(old: ListedRecord, now: ListedRecord, from: Wire, to: Wire) {
   const [before, after] = [JSON.parse(old.json), JSON.parse(now.json)];
   const plain = changedLeaves(before, after);
   if (sameWire(from, to)) return { fields: plain, names: [] };
@@ -119,3 +121,23 @@ function translated(old: ListedRecord, now: ListedRecord, from: Config["wire"], 
   const fields = names.length === 0 ? plain : changedLeaves(inWireNames(before, from, to), after);
   return { fields, names };
 }
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function inWireNames(record: Fields, from: Wire, to: Wire): Fields {
+  const { data } = record;
+  if (!isObject(data)) return record;
+  const renamed = rename(data, from.vendor, to.vendor);
+  const { attestation } = renamed;
+  if (!isObject(attestation)) return { ...record, data: renamed };
+  return {
+    ...record,
+    data: { ...renamed, attestation: rename(attestation, from.cryptolib_post, to.cryptolib_post) },
+  };
+}
+
+const rename = (object: Fields, from: string, to: string): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(object).map(([key, value]) => [key === from ? to : key, value]));
+
+const sameWire = (a: Wire, b: Wire): boolean =>
+  a.vendor === b.vendor && a.cryptolib_post === b.cryptolib_post;

@@ -4,9 +4,9 @@ import { bytesChanged, recordPrivate, recordVanished } from "../ledger/assign-id
 import type { Catalog } from "../ledger/catalog.ts";
 import { checkGrowth, compareGrowth } from "../ledger/growth.ts";
 import { display } from "../project/display.ts";
-import type { Baseline } from "./baseline.ts";
 import type { RecordChanges } from "./compare-records.ts";
-import { problemRow } from "./problem-row.ts";
+import type { Baseline } from "./read-baseline.ts";
+import { problemRow } from "./refused.ts";
 
 /** Violations of published content; any other error prevents a plan. */
 const forbiddenCodes: ReadonlySet<Problem["code"]> = new Set([

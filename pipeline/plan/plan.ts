@@ -1,22 +1,31 @@
 import { throwErrors } from "../../shared/errors.ts";
+import type { Config } from "../documents/config.ts";
 import type { Note } from "../documents/note.ts";
 import type { FieldChange, Plan, ReleaseChange } from "../documents/plan.ts";
+import type { IdentifiedRelease } from "../ledger/assign-ids.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import { type Cut, decideCut, refuseUnknownVersions } from "../ledger/cut.ts";
 import { digest } from "../ledger/ledger.ts";
 import { loadCatalog } from "../ledger/load-catalog.ts";
 import { eventTime } from "../project/event-time.ts";
+import type { Release } from "../records/normalize.ts";
 import { feedGapProblems, newFeedGaps } from "../site/feeds/feed-gaps.ts";
 import { readSchemas, readTemplates } from "../site/stores/templates.ts";
-import { afterCut, type CutReleases, hashDocuments } from "./after-cut.ts";
-import type { Baseline, DocumentHashes } from "./baseline.ts";
 import { compareRecords } from "./compare-records.ts";
-import { contentDigests, planDigest } from "./digest.ts";
+import { publicSettings } from "./configuration.ts";
 import { changedLeaves } from "./fields.ts";
 import { forbiddenChanges, isForbidden, refuseForeign } from "./forbidden.ts";
-import { problemRow } from "./problem-row.ts";
-import { type BaselineRequest, readBaseline } from "./read-baseline.ts";
-import { type Refused, refusedArtifacts, refusedRows } from "./refused.ts";
+import {
+  afterCut,
+  type Baseline,
+  type BaselineRequest,
+  type CutReleases,
+  type DocumentHashes,
+  hashDocuments,
+  readBaseline,
+} from "./read-baseline.ts";
+import { planDigest } from "./read-plan.ts";
+import { problemRow, type Refused, refusedArtifacts, refusedRows } from "./refused.ts";
 import {
   compareDocuments,
   configurationRows,
@@ -240,4 +249,20 @@ function bySection(notes: readonly Note[]): Map<string, string[]> {
 function described({ text, refs, security }: Note): string {
   const marks = [...(security ? ["security"] : []), ...refs];
   return marks.length > 0 ? `${text} (${marks.join(", ")})` : text;
+}
+
+/** Digests of everything in the plan that affects public content, including private records. */
+function contentDigests(config: Config, releases: readonly IdentifiedRelease[]): Plan["content"] {
+  return {
+    configuration: digest(JSON.stringify([publicSettings(config), config.expected])),
+    releases: Object.fromEntries(releases.map(({ release }) => [release.version, releaseDigest(release)])),
+  };
+}
+
+function releaseDigest({ version, date, summary, notes, artifacts }: Release): string {
+  const files = artifacts.map(({ file, url, size, contentHash, metadata, documents }) => [
+    ...[file, url, size, contentHash],
+    ...(metadata || documents ? [metadata ?? null, documents ?? null] : []),
+  ]);
+  return digest(JSON.stringify([version, date, summary, notes, files]));
 }

@@ -1,23 +1,25 @@
+import { createHash } from "node:crypto";
 import { failure, type Problem, RelcatError } from "../../shared/errors.ts";
 import { decode } from "../../shared/source.ts";
 import type { Config } from "../documents/config.ts";
+import type { Plan } from "../documents/plan.ts";
 import { type BuildDocument, buildSchema } from "../documents/site.ts";
-import { readRecords } from "../intake/import/read-records.ts";
+import { type LiveRecord, readRecords } from "../intake/import/read-records.ts";
+import { wireNames } from "../intake/import/wire-names.ts";
+import { assignIds, type IdentifiedRelease } from "../ledger/assign-ids.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import type { Cut } from "../ledger/cut.ts";
+import { type Ledger, readLedger } from "../ledger/ledger.ts";
 import { loadCatalog } from "../ledger/load-catalog.ts";
 import { filesOf } from "../project/authored-files.ts";
-import type { Sources } from "../site/emit.ts";
+import { emitSite, type Sources } from "../site/emit.ts";
 import { readIfPresent } from "../system/files.ts";
 import { whyNotYet } from "../system/git/git-revision.ts";
 import { readTree, withoutGit } from "../system/git/git-tree.ts";
 import { pathInfo } from "../system/input-files.ts";
 import { fetchBytes } from "../system/network/fetch.ts";
 import { readInput, refuseScheme } from "../system/read-input.ts";
-import { afterCut, hashDocuments } from "./after-cut.ts";
-import type { Baseline } from "./baseline.ts";
-import { emptySnapshot, snapshotOf, snapshotOfList } from "./snapshot.ts";
-import { liveWire } from "./wire.ts";
+import { emptySnapshot, type Snapshot, snapshotOf, snapshotOfList } from "./snapshot.ts";
 
 export interface BaselineRequest {
   /** A built folder, a site's address or a file with its list; undefined: the settled revision. */
@@ -26,6 +28,29 @@ export interface BaselineRequest {
   ledgerBase?: string | undefined;
   /** When to use the local ledger: if git fails, or always. */
   ledger?: "instead-of-failing" | "only" | undefined;
+}
+
+/** SHA-256 of each file of a site, by path. */
+export type DocumentHashes = ReadonlyMap<string, string>;
+
+/** The published state that a plan is compared with. */
+export interface Baseline {
+  kind: Plan["baseline"]["kind"];
+  /** Revision, URL, folder or file, as the user named it. */
+  name: string;
+  commit: string | null;
+  snapshot: Snapshot;
+  /** Its key names inside `data`. */
+  wire: Config["wire"];
+  /** Configuration and ledger, if it is a complete catalog. */
+  config?: Config;
+  ledger?: string;
+  /** Provisional versions, whose content was not permanent. */
+  provisional: ReadonlySet<string>;
+  /** undefined: unknown. */
+  documents: DocumentHashes | undefined;
+  /** Number of errors that hide parts of it; these parts appear as added. */
+  problems: number;
 }
 
 /**
@@ -219,4 +244,36 @@ function readBuild(bytes: Uint8Array): BuildDocument | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Key names inside `data` of a live catalog; ours if it has none or they cannot be determined. */
+function liveWire(records: readonly LiveRecord[], ours: Config["wire"]): Config["wire"] {
+  const { names, problems } = wireNames(records, { given: {}, kept: {} });
+  if (problems.length > 0) return ours;
+  const found = (key: keyof Config["wire"]) => (names[key].from === "found" ? names[key].name : ours[key]);
+  return { vendor: found("vendor"), cryptolib_post: found("cryptolib_post") };
+}
+
+/** Releases with ledger lines, and the resulting ids and dates. */
+export interface CutReleases {
+  releases: IdentifiedRelease[];
+  ledger: Ledger;
+  config: Config;
+}
+
+/** The catalog as `build --released` would see it after the cut. */
+export function afterCut({ releases, ledger, config }: Catalog, cut: Cut): CutReleases {
+  const after = readLedger({ file: ledger.file, text: cut.after }).ledger;
+  const released = releases.filter(({ version }) => after.versions.has(version));
+  return { releases: assignIds(released, after, () => false).releases, ledger: after, config };
+}
+
+export function hashDocuments({ releases, ledger, config }: CutReleases, sources: Sources): DocumentHashes {
+  const hashes = new Map<string, string>();
+  for (const { path, chunks } of emitSite(releases, ledger, config, sources)) {
+    const hash = createHash("sha256");
+    for (const chunk of chunks) hash.update(chunk);
+    hashes.set(path, hash.digest("hex"));
+  }
+  return hashes;
 }

@@ -2,9 +2,9 @@ import { failure, RelcatError } from "../../shared/errors.ts";
 import { parseJson } from "../../shared/json.ts";
 import { decode, placeAt, type Source, type Syntax, SyntaxProblem } from "../../shared/source.ts";
 import { type Plan, planSchema } from "../documents/plan.ts";
+import { digest } from "../ledger/ledger.ts";
 import { checkShape } from "../project/document.ts";
 import { readInput } from "../system/read-input.ts";
-import { planDigest } from "./digest.ts";
 
 /** A plan names every document of a site, which is about 20 MB for 25,000 records. */
 const maxPlanBytes = 256 * 1024 * 1024;
@@ -33,4 +33,10 @@ function parse(source: Source): Syntax {
     if (!(error instanceof SyntaxProblem)) throw error;
     throw failure(error.code, error.message, error.hint, placeAt(source, error.offset), error);
   }
+}
+
+/** Digest over all other members of a plan, independent of white space and key order. */
+export function planDigest(plan: Omit<Plan, "digest">): string {
+  const { digest: _, ...rest } = planSchema.parse({ ...plan, digest: "0".repeat(64) });
+  return digest(JSON.stringify(rest));
 }

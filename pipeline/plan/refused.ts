@@ -1,9 +1,8 @@
 import { type Problem, throwErrors } from "../../shared/errors.ts";
-import type { Plan } from "../documents/plan.ts";
+import type { ForbiddenChange, Plan } from "../documents/plan.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import type { Cut } from "../ledger/cut.ts";
 import { isPrivate } from "../records/normalize.ts";
-import { problemRow } from "./problem-row.ts";
 
 /** Errors and warnings about artifacts that would get ids. */
 export interface Refused {
@@ -56,3 +55,13 @@ export function refusedRows({ problems, hidden }: Refused): Plan["refused"] {
   );
   return [...problems.filter(isError), ...unnamed].map(problemRow);
 }
+
+/** A problem in the form of a plan, with every key present. */
+export const problemRow = ({ code, message, hint, at }: Problem): ForbiddenChange => ({
+  code,
+  message,
+  hint: hint ?? null,
+  file: at?.file ?? null,
+  line: at?.line ?? null,
+  column: at?.column ?? null,
+});

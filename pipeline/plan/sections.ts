@@ -3,8 +3,8 @@ import type { Catalog } from "../ledger/catalog.ts";
 import { describeExpectation, missingArtifacts } from "../ledger/completeness.ts";
 import type { Cut } from "../ledger/cut.ts";
 import { compareGrowth } from "../ledger/growth.ts";
-import type { Baseline, DocumentHashes } from "./baseline.ts";
 import type { RecordChanges } from "./compare-records.ts";
+import type { Baseline, DocumentHashes } from "./read-baseline.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 export const describeBaseline = ({ kind, name, commit, snapshot, problems }: Baseline): Plan["baseline"] => ({
