@@ -1,7 +1,14 @@
 import type { Problem } from "../../shared/errors.ts";
 import { packageType as packageTypePattern } from "../../shared/fields.ts";
-import { defaultPackageTypes, defaultPlatforms, kinds, platformFolder } from "../../shared/package-types.ts";
-import { configKey, type Settings } from "../documents/config.ts";
+import {
+  defaultPackageTypes,
+  defaultPlatforms,
+  kinds,
+  type PackageType,
+  platformFolder,
+  resolveAlias,
+} from "../../shared/package-types.ts";
+import { configKey, type Settings, type WrittenConfig } from "../documents/config.ts";
 import { feedsByFormat, indexOfChannel } from "../documents/feeds/settings.ts";
 import type { Host } from "../documents/hosting.ts";
 import { supportOf } from "../selection/support.ts";
@@ -18,7 +25,55 @@ import type { ConfigRule } from "./config-rule.ts";
 import { display } from "./display.ts";
 import type { Located } from "./document.ts";
 import { type ColorScheme, contrastIn, isReadable, nearestReadable } from "./pages/contrast.ts";
-import { expectedTypes, ingestTypes, policyTypes } from "./type-name-rules.ts";
+import { unknownTypeHint } from "./unknown-type.ts";
+
+const expectedTypes: ConfigRule = (config, report) => {
+  const known = new Set([...Object.keys(defaultPackageTypes), ...Object.keys(config.package_types ?? {})]);
+  for (const [index, entry] of (config.expected ?? []).entries()) {
+    const type = typeof entry === "string" ? entry : entry.package_type;
+    if (known.has(type)) continue;
+    const message = `the package type ${type} is not known`;
+    report(
+      "package-type-unknown",
+      typeof entry === "string" ? ["expected", index] : ["expected", index, "package_type"],
+      message,
+      unknownTypeHint(type, known),
+      "value",
+    );
+  }
+};
+
+/** Rules may use the names of nixpkgs, which are not in the table. */
+const ingestTypes: ConfigRule = (config, report) => {
+  const types = packageTypes(config);
+  for (const [index, { package_type: type }] of (config.ingest ?? []).entries()) {
+    if (types.has(resolveAlias(type, types))) continue;
+    report(
+      "package-type-unknown",
+      ["ingest", index, "package_type"],
+      `the package type ${type} is not known`,
+      unknownTypeHint(type, types.keys()),
+      "value",
+    );
+  }
+};
+
+/** A policy for a misspelled type would apply to nothing. */
+const policyTypes: ConfigRule = (config, report) => {
+  const types = packageTypes(config);
+  const tables = [
+    [["policy"], config.policy],
+    [["version_map"], config.version_map],
+    [["feeds", "packslip", "artifacts"], config.feeds?.packslip?.artifacts],
+  ] as const;
+  for (const [path, table] of tables) {
+    for (const type of Object.keys(table ?? {})) {
+      if (types.has(type)) continue;
+      const message = `the package type ${display(type)} is not known`;
+      report("package-type-unknown", [...path, type], message, unknownTypeHint(type, types.keys()));
+    }
+  }
+};
 
 const platformId = /^[1-9]\d{0,8}$/;
 
@@ -324,3 +379,12 @@ export const configRules: readonly ConfigRule[] = [
   datedFilesAreSigned,
   accentReadable,
 ];
+
+/** Built-in package types, overridden by the rows of catalog.yaml. */
+export function packageTypes(written: WrittenConfig): Map<string, PackageType> {
+  const types = new Map<string, PackageType>(Object.entries(defaultPackageTypes));
+  for (const [name, row] of Object.entries(written.package_types ?? {})) {
+    types.set(name, { ...types.get(name), ...row } as PackageType);
+  }
+  return types;
+}

@@ -9,9 +9,8 @@ import { usualKey, usualOpenPgpKey, usualPackslipKey } from "../documents/signer
 import { siteSettings } from "../documents/sites.ts";
 import { usualValidDays } from "../documents/trust.ts";
 import type { ConfigReport } from "./config-rule.ts";
-import { configRules } from "./config-rules.ts";
+import { configRules, packageTypes } from "./config-rules.ts";
 import type { Located } from "./document.ts";
-import { packageTypes } from "./package-table.ts";
 import { nearestReadable } from "./pages/contrast.ts";
 
 const strict: NonNullable<WrittenConfig["require"]> = {
