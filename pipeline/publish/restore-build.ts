@@ -7,7 +7,7 @@ import type { HistoryEntry } from "../documents/site-state.ts";
 import type { KeptPublish, SiteStore } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { contentOf } from "../records/record-content.ts";
+import { contentHashOf } from "../records/normalize.ts";
 import { readIfPresent } from "../system/files.ts";
 import { rootFolder } from "../system/root-folder.ts";
 import { type SignedRoot, type SignedSnapshot, sha256 } from "../trust/metadata.ts";
@@ -164,7 +164,7 @@ function unconfirmedRecords(list: readonly ListedRecord[], ledger: Ledger): List
   const known = knownRecords(new Set(list.map(({ id }) => id)), ledger);
   return list.filter((record) => {
     const entry = known.get(record.id);
-    if (entry?.version !== record.version || !entry.contents.has(contentOf({ ...record }))) return true;
+    if (entry?.version !== record.version || !entry.contents.has(contentHashOf({ ...record }))) return true;
     const isDated = entry.dates.has(record.created_date) && entry.dates.has(record.modified_date);
     return !isDated && !entry.isImported;
   });

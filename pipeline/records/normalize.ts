@@ -5,7 +5,7 @@ import type { Attestation } from "../documents/attestation.ts";
 import type { Settings } from "../documents/config.ts";
 import { isObject } from "../documents/is-object.ts";
 import type { WrittenArtifact } from "../documents/manifest.ts";
-import type { RecordContent, RecordData } from "../documents/package-record.ts";
+import { packageRecordSchema, type RecordContent, type RecordData } from "../documents/package-record.ts";
 import { inOrder } from "../documents/record-fields.ts";
 import type { WrittenRelease } from "../documents/release.ts";
 import type { ParsedRelease } from "../project/parse.ts";
@@ -168,4 +168,14 @@ function sortKeys(value: unknown): unknown {
   const sorted: RecordData = {};
   for (const key of Object.keys(object).sort()) put(sorted, key, sortKeys(object[key]));
   return sorted;
+}
+
+const contentFields = Object.keys(packageRecordSchema.shape);
+const outsideContent = ["id", "created_date", "modified_date"];
+
+/** `content` of a listed record in its ledger line. */
+export function contentHashOf(record: Readonly<Record<string, unknown>>): string {
+  const fields = [...contentFields, ...Object.keys(record).filter((field) => !contentFields.includes(field))];
+  const present = fields.filter((field) => !outsideContent.includes(field) && Object.hasOwn(record, field));
+  return hashContent(Object.fromEntries(present.map((field) => [field, record[field]])));
 }

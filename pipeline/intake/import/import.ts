@@ -15,11 +15,10 @@ import { type CatalogRows, catalogRows } from "./catalog-rows.ts";
 import { lineOfRevised, linesOfNew, reservation } from "./dates.ts";
 import { type Existing, settingsOf } from "./existing.ts";
 import { isImported } from "./manifests.ts";
-import { type Match, matchRecords } from "./match-records.ts";
+import { differingFields, type Match, matchRecords } from "./match-records.ts";
 import { type Downloads, planReleases } from "./plan-releases.ts";
 import type { LiveRecord } from "./read-records.ts";
 import { type RebuiltCatalog, rebuildCatalog } from "./rebuild-catalog.ts";
-import { differingFields } from "./same-json.ts";
 import {
   asViolation,
   extendExceptions,

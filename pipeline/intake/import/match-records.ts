@@ -1,14 +1,14 @@
 import type { Code, Problem } from "../../../shared/errors.ts";
+import { isObject } from "../../documents/is-object.ts";
 import type { Package } from "../../ledger/assign-ids.ts";
 import { type Entry, identity } from "../../ledger/ledger-records.ts";
 import { publishedRecord } from "../../ledger/publish-records.ts";
 import { display } from "../../project/display.ts";
-import { contentOf } from "../../records/record-content.ts";
+import { contentHashOf } from "../../records/normalize.ts";
 import { typeKey } from "./catalog-rows.ts";
 import { ledgerDates, verbatimDates } from "./dates.ts";
 import type { Existing } from "./existing.ts";
 import type { LiveRecord } from "./read-records.ts";
-import { differingFields } from "./same-json.ts";
 
 /** Compares the records of a live catalog with the releases folder. */
 export interface Match {
@@ -82,13 +82,13 @@ function judge(
   if (present && differing.length === 0) return "unchanged";
   if (!add.imported) return idCollision(entry);
   if (entry.retraction) return "kept";
-  const changedThere = !present || contentOf(record) !== imported.get(add.id);
+  const changedThere = !present || contentHashOf(record) !== imported.get(add.id);
   if (!entry.imported || present?.ledgerState === "revised")
     return changedThere ? changedTwice(entry, differing) : "kept";
   const fixed = changedForever(record, entry, present);
   if (fixed) return fixed;
   if (!present)
-    return contentOf(record) === entry.content && ledgerDates(record).modified === entry.modified
+    return contentHashOf(record) === entry.content && ledgerDates(record).modified === entry.modified
       ? "restored"
       : "revised";
   return existing.entries.has(identity(add.version, add.file)) ? "revised" : movedAway(present);
@@ -167,3 +167,28 @@ const conflict = ({ id, name, version }: LiveRecord, { code, what, hint }: Confl
   message: `record ${id} (${display(name)} of ${version}): ${what}`,
   hint,
 });
+
+/** Compares JSON values, ignoring the order of keys. */
+function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return a.length === b.length && a.every((item, index) => sameJson(item, b[index]));
+  }
+  if (!isObject(a) || !isObject(b)) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]))
+  );
+}
+
+/** Names of differing fields, in the order of the first record. */
+export function differingFields(
+  a: Readonly<Record<string, unknown>>,
+  b: Readonly<Record<string, unknown>>,
+): string[] {
+  const fields = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return [...fields].filter(
+    (field) => Object.hasOwn(a, field) !== Object.hasOwn(b, field) || !sameJson(a[field], b[field]),
+  );
+}
