@@ -15,7 +15,7 @@ import {
 import type { Kind } from "../../../shared/package-types.ts";
 import type { Settings } from "../../documents/config.ts";
 import { type FeedName, feedOf } from "../../documents/feeds/settings.ts";
-import { signsDigest } from "../../policy/prove-document.ts";
+import { signsDigest } from "../../policy/prove-metadata.ts";
 import type { FileWithNeighbours } from "../../policy/sibling-files.ts";
 import { type At, problem } from "./evidence.ts";
 import type { IncusReading } from "./incus-reading.ts";
