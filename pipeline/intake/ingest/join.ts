@@ -13,8 +13,7 @@ import {
   type StoreObject,
   wholeFile,
 } from "./evidence.ts";
-import { narHashOf } from "./formats/nix-hash.ts";
-import { baseOf } from "./formats/store-path.ts";
+import { baseOf, narHashOf } from "./formats/store-path.ts";
 
 /** One job: its files, and Nix metadata of their store paths. */
 export interface Job {

@@ -2,8 +2,8 @@ import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import { failure, type Problem, throwErrors } from "../../../shared/errors.ts";
 import type { Settings } from "../../documents/config.ts";
 import { agree, type Claim, type Evidence, problem, type StoreObject } from "./evidence.ts";
-import { narHashOf } from "./formats/nix-hash.ts";
 import { readSidecars, type Sidecars } from "./formats/sidecars.ts";
+import { narHashOf } from "./formats/store-path.ts";
 import { type Job, join } from "./join.ts";
 
 /** Values from the command line. */

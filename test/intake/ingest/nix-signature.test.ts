@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readNarinfo } from "../../../pipeline/intake/ingest/formats/narinfo.ts";
-import { narHashOf } from "../../../pipeline/intake/ingest/formats/nix-hash.ts";
+import { narHashOf } from "../../../pipeline/intake/ingest/formats/store-path.ts";
 import { fingerprint, signatureProblems } from "../../../pipeline/intake/ingest/merge-evidence.ts";
 import { temporaryFolder } from "../../support/run.ts";
 import { artifactOf, file, image, problemsOf } from "./ingesting.ts";
