@@ -6,9 +6,8 @@ import { type Reading, readFilesAtOnce } from "../system/in-parallel.ts";
 import { artifactLength, encodedAnswer, measureArtifact } from "../system/network/download-stream.ts";
 import { rootFolder } from "../system/root-folder.ts";
 import { withWorkFolder } from "../system/work-folder.ts";
-import type { Artifact } from "./artifact.ts";
 import type { Finding } from "./finding.ts";
-import type { InspectAgain } from "./inspect-published.ts";
+import type { Artifact, InspectAgain } from "./inspect-published.ts";
 import { isAddress, liveFolder, type SiteReader } from "./stores/site-reader.ts";
 import { tampered } from "./tuf-refusals.ts";
 

@@ -12,7 +12,6 @@ import { isFileName, openWithNeighbours } from "../policy/sibling-files.ts";
 import { readSigners, type Signers } from "../policy/signers.ts";
 import { measureArtifact } from "../system/network/download-stream.ts";
 import { rootFolder } from "../system/root-folder.ts";
-import type { Artifact } from "./artifact.ts";
 import type { Finding } from "./finding.ts";
 import type { ProjectPolicy } from "./project-policy.ts";
 
@@ -25,6 +24,20 @@ export interface Inspections {
   uninspected: string[];
   /** Artifacts whose detached signature is not published. */
   unrepeated: string[];
+}
+
+/** A downloadable file, as the signed document of its release describes it. */
+export interface Artifact {
+  id: number;
+  version: string;
+  file: string;
+  url: string;
+  /** undefined: imported without a checksum. */
+  sha256: string | undefined;
+  size: number | null;
+  packageType: string;
+  /** Date of the cut. */
+  createdDate: string;
 }
 
 export interface InspectAgain {
