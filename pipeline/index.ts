@@ -121,13 +121,13 @@ export { hostFiles } from "./site/host-files.ts";
 export { notesDocument, notesHtml, notesMarkdown, notesText } from "./site/release-notes.ts";
 export { buildCatalog, type Site } from "./site/whole-site.ts";
 export { accessFailure } from "./system/access-failure.ts";
-export type { CommandContext as Surroundings } from "./system/command-context.ts";
 export { requireFolder } from "./system/files.ts";
 export { requireTarget, writeText } from "./system/folders.ts";
 export { isBelowRoot } from "./system/git/git.ts";
+export type { CommandContext as Surroundings } from "./system/lock.ts";
 export { watchFolder } from "./system/watch-folder.ts";
 export { withWorkFolder } from "./system/work-folder.ts";
-export { type FeedKeyEnd, feedKeyEnds } from "./trust/feeds/key-ends.ts";
+export { type FeedKeyEnd, feedKeyEnds } from "./trust/feeds/certificates.ts";
 export type { RotationStep } from "./trust/feeds/key-states.ts";
 export { type SignDelivery, signSite } from "./trust/sign-site.ts";
 export {

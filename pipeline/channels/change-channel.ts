@@ -7,7 +7,7 @@ import { changeLedger } from "../ledger/ledger-file.ts";
 import { reasonProblems } from "../ledger/retract.ts";
 import { display } from "../project/display.ts";
 import type { ProjectSettings } from "../project/settings.ts";
-import type { CommandContext } from "../system/command-context.ts";
+import type { CommandContext } from "../system/lock.ts";
 import { channelStates } from "./channel-states.ts";
 
 export type ChannelRequest = Pick<ChannelEvent, "channel" | "version"> &

@@ -3,9 +3,8 @@ import { decodePieces } from "../../shared/source.ts";
 import { type AuthoredFiles, filesIn } from "../project/authored-files.ts";
 import type { Discovered } from "../project/discover.ts";
 import { eventTime } from "../project/event-time.ts";
-import type { CommandContext } from "../system/command-context.ts";
 import { replaceDurably, requireFolder } from "../system/files.ts";
-import { withWriteLock } from "../system/lock.ts";
+import { type CommandContext, withWriteLock } from "../system/lock.ts";
 import { type LedgerChange, throwIfUnsound } from "./change.ts";
 import { type Ledger, readLedgerPieces, restore } from "./ledger.ts";
 

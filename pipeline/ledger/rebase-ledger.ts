@@ -1,9 +1,8 @@
 import { filesIn } from "../project/authored-files.ts";
 import { eventTime } from "../project/event-time.ts";
-import type { CommandContext } from "../system/command-context.ts";
 import { requireFolder } from "../system/files.ts";
 import { isMergedIn, type Operation } from "../system/git/git-merge.ts";
-import { withWriteLock } from "../system/lock.ts";
+import { type CommandContext, withWriteLock } from "../system/lock.ts";
 import { deliverLedger } from "./ledger-file.ts";
 import { decideRebase, type Rebase, type Side } from "./rebase.ts";
 import { findSides } from "./rebase-sides.ts";

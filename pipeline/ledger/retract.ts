@@ -2,7 +2,7 @@ import { type Problem, throwErrors } from "../../shared/errors.ts";
 import { line } from "../../shared/fields.ts";
 import type { ReinstateEvent, RetractEvent } from "../documents/ledger.ts";
 import { display } from "../project/display.ts";
-import type { CommandContext } from "../system/command-context.ts";
+import type { CommandContext } from "../system/lock.ts";
 import { append, type LedgerChange } from "./change.ts";
 import type { Ledger } from "./ledger.ts";
 import { changeLedger } from "./ledger-file.ts";

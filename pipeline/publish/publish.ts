@@ -1,9 +1,8 @@
 import type { TrustProfile } from "../documents/trust.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
 import type { ProjectSettings } from "../project/settings.ts";
-import type { CommandContext } from "../system/command-context.ts";
 import { headOf, isBefore } from "../system/git/git-head.ts";
-import { withOutputLock } from "../system/lock.ts";
+import { type CommandContext, withOutputLock } from "../system/lock.ts";
 import { requireBuild } from "../trust/built-site.ts";
 import { findRoot } from "../trust/stores/trust-folder.ts";
 import { guards, passGuards } from "./guards.ts";

@@ -2,7 +2,7 @@ import { failure } from "../../shared/errors.ts";
 import type { SiteStore } from "../documents/site-store.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
 import type { ProjectSettings } from "../project/settings.ts";
-import type { CommandContext } from "../system/command-context.ts";
+import type { CommandContext } from "../system/lock.ts";
 import { withWorkFolder } from "../system/work-folder.ts";
 import { newerThanLive, readLiveMetadata } from "../trust/live-metadata.ts";
 import type { SignedRoot, SignedSnapshot } from "../trust/metadata.ts";

@@ -9,8 +9,8 @@ import { beginsWith } from "../ledger/ledger-mark.ts";
 import { shellWord } from "../project/shell-word.ts";
 import { type ChangedOrigin, changedOrigin } from "../site/feeds/apt.ts";
 import { inParallel } from "../system/in-parallel.ts";
+import { suiteEnds } from "../trust/feeds/release-file.ts";
 import { refuseUnsignedFeeds } from "../trust/feeds/sign-feeds.ts";
-import { suiteEnds } from "../trust/feeds/suite-ends.ts";
 import { verified } from "../trust/live-metadata.ts";
 import {
   metadataPath,

@@ -6,7 +6,7 @@ import type { SiteStore } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { beginsWith, eventsAfter } from "../ledger/ledger-mark.ts";
-import { liveSuiteEnds } from "../trust/feeds/suite-ends.ts";
+import { liveSuiteEnds } from "../trust/feeds/release-file.ts";
 import { nothingLive, readLiveMetadata } from "../trust/live-metadata.ts";
 import { metadataPath, type SignedRoot, signingDate } from "../trust/metadata.ts";
 import { clockTolerance, day, isDue } from "../trust/roles.ts";

@@ -7,9 +7,20 @@ import { setTimeout as wait } from "node:timers/promises";
 import { failure } from "../../shared/errors.ts";
 import { sqliteReason } from "../../shared/sqlite-reasons.ts";
 import { accessFailure, refuseSpecial } from "./access-failure.ts";
-import type { CommandContext } from "./command-context.ts";
 import { readIfPresent } from "./files.ts";
 import { realPlace } from "./resolve-links.ts";
+
+export interface CommandContext {
+  /** Milliseconds since 1970. */
+  clock: number;
+  pid: number;
+  /** A time given by the user, and its source (--now, SOURCE_DATE_EPOCH). */
+  explicitTime?: { name: string; value: string } | undefined;
+  /** Decide and check everything, and write nothing. */
+  dryRun?: boolean | undefined;
+  /** Called once if another relcat holds the lock; 0: its process id is unknown. */
+  onWait: (holder: number) => void;
+}
 
 /**
  * Name of the lock file, in the releases folder (ignored by git) and in the folder of a site (not served).
@@ -44,7 +55,7 @@ export const withWriteLock = async <T>(
 export const withOutputLock = <T>(out: string, pid: number, onWait: OnWait, work: Work<T>): Promise<T> =>
   holding(outputLock(out), out, pid, onWait, work);
 
-type OnWait = (holder: number) => void;
+type OnWait = CommandContext["onWait"];
 type Work<T> = () => Promise<T> | T;
 
 /** Next to the folder; if that is not writable, in the system's temporary folder. */

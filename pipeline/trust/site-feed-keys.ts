@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { failure } from "../../shared/errors.ts";
 import type { KeyedSettings } from "../documents/config.ts";
 import type { ProjectSettings } from "../project/settings.ts";
-import { refuseExposed } from "./exposed-keys.ts";
 import { readCertificate, requireCertificates } from "./feeds/certificates.ts";
 import {
   announceKey,
@@ -13,7 +12,7 @@ import {
 } from "./feeds/key-states.ts";
 import { dateOf } from "./roles.ts";
 import { readCertificateFile, writeFeedKeys } from "./stores/feed-key-files.ts";
-import { writeKeys } from "./stores/trust-folder.ts";
+import { refuseExposed, writeKeys } from "./stores/trust-folder.ts";
 
 /** A key whose state has changed. */
 export interface FeedKeyDelivery extends ListedFeedKey {

@@ -3,13 +3,12 @@ import { failure } from "../../shared/errors.ts";
 import type { Settings } from "../documents/config.ts";
 import { readIfPresent, replaceDurably } from "../system/files.ts";
 import { refuseForeignLink } from "../system/project-links.ts";
-import { refuseExposed } from "./exposed-keys.ts";
 import { packslipKey, parsePackslipKey } from "./feeds/packslip.ts";
 import type { Signer } from "./keys.ts";
 import type { SignedRoot } from "./metadata.ts";
 import { keysOf } from "./renewal.ts";
 import { newKeyPem, openSigner, signerOfPem } from "./stores/signer.ts";
-import { trustFolder, writeKeys } from "./stores/trust-folder.ts";
+import { refuseExposed, trustFolder, writeKeys } from "./stores/trust-folder.ts";
 
 const publicFile = (releases: string): string => join(trustFolder(releases), "packslip.pub");
 

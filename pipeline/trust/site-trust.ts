@@ -3,13 +3,13 @@ import { failure, type Problem, RelcatError } from "../../shared/errors.ts";
 import { rootKeys, type TrustProfile } from "../documents/trust.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
 import { discover } from "../project/discover.ts";
-import { refuseExposed } from "./exposed-keys.ts";
 import { keyId, type Signer } from "./keys.ts";
 import { beginTrust, changeKeys, keysOf, signOffline, type TrustChange, yearsOf } from "./renewal.ts";
 import { moreYears, rolesOfRelease } from "./roles.ts";
 import { folderSigners, newKeyPem, signerOfPem } from "./stores/signer.ts";
 import {
   readTrust,
+  refuseExposed,
   type StoredTrust,
   trustFolder,
   trustMissing,

@@ -3,7 +3,7 @@ import { distance } from "fastest-levenshtein";
 import { versionsWithin } from "../../shared/version.ts";
 import type { PackageRecord } from "../documents/package-record.ts";
 import type { ReleaseDocument, RetractedRecord } from "../documents/site.ts";
-import { hashFile } from "../system/hash-file.ts";
+import { hashFile } from "../system/file-source.ts";
 import { type Reading, readFilesAtOnce } from "../system/in-parallel.ts";
 import { pathInfo } from "../system/input-files.ts";
 import { rolesOfRelease } from "../trust/roles.ts";

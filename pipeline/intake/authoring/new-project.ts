@@ -1,7 +1,6 @@
 import { basename, join } from "node:path";
 import { failure } from "../../../shared/errors.ts";
 import { firstDayOf, lineOf, lineOn } from "../../../shared/version.ts";
-import type { CommandContext } from "../../system/command-context.ts";
 import {
   createFile,
   exists,
@@ -11,7 +10,7 @@ import {
   refuseLinkedPlace,
 } from "../../system/files.ts";
 import { isFolder, listFiles } from "../../system/folders.ts";
-import { withLock } from "../../system/lock.ts";
+import { type CommandContext, withLock } from "../../system/lock.ts";
 import { type Locked, lockDependencies, pack } from "../../system/npm.ts";
 import type { InProject } from "../../system/project-links.ts";
 import { withWorkFolder } from "../../system/work-folder.ts";

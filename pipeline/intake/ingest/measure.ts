@@ -3,7 +3,7 @@ import type { Problem } from "../../../shared/errors.ts";
 import type { MeasuredFile } from "../../documents/object-store.ts";
 import type { Inspected } from "../../documents/policy.ts";
 import { type FileWithNeighbours, openWithNeighbours } from "../../policy/sibling-files.ts";
-import { hashFile } from "../../system/hash-file.ts";
+import { hashFile } from "../../system/file-source.ts";
 import { type Reading, readFilesAtOnce } from "../../system/in-parallel.ts";
 import { pathInfo } from "../../system/input-files.ts";
 import { artifactPaths } from "../../system/local-artifacts.ts";

@@ -1,7 +1,6 @@
 import { failure } from "../../../shared/errors.ts";
-import type { CommandContext } from "../../system/command-context.ts";
 import { readIfPresent, replaceDurably } from "../../system/files.ts";
-import { withWriteLock } from "../../system/lock.ts";
+import { type CommandContext, withWriteLock } from "../../system/lock.ts";
 import { type IngestContext, type Ingested, type IngestRequest, ingestBuild } from "./ingest.ts";
 import { refuseMisplaced, sameBytes } from "./other-manifest.ts";
 import { requireRelease } from "./release-folder.ts";

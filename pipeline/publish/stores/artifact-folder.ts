@@ -7,7 +7,7 @@ import { type ArtifactPlace, abandonedAfter, type UploadHeaders } from "../../do
 import { relativePath } from "../../documents/relative-path.ts";
 import { accessFailure } from "../../system/access-failure.ts";
 import { withFile } from "../../system/file-reader.ts";
-import { hashFile } from "../../system/hash-file.ts";
+import { hashFile } from "../../system/file-source.ts";
 import { pathInfo } from "../../system/input-files.ts";
 import { rootFolder } from "../../system/root-folder.ts";
 import { objectTaken } from "./object-taken.ts";

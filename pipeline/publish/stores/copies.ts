@@ -3,8 +3,8 @@ import { failure, type RelcatError } from "../../../shared/errors.ts";
 import type { ObjectStore } from "../../documents/object-store.ts";
 import { relativePath } from "../../documents/relative-path.ts";
 import type { FileBytes } from "../../documents/site-store.ts";
+import { hashFile } from "../../system/file-source.ts";
 import { exists, linkOrCopy } from "../../system/files.ts";
-import { hashFile } from "../../system/hash-file.ts";
 import type { RootFolder } from "../../system/root-folder.ts";
 import { sha256 } from "../../trust/metadata.ts";
 

@@ -6,8 +6,8 @@ import { setTimeout as pauseFor } from "node:timers/promises";
 import { renameToFree } from "../../../shared/disk.ts";
 import { failure, RelcatError } from "../../../shared/errors.ts";
 import { accessFailure, refuseSpecial } from "../access-failure.ts";
+import { hashFile } from "../file-source.ts";
 import { exists } from "../files.ts";
-import { hashFile } from "../hash-file.ts";
 import { type ArtifactStream, openArtifact } from "./download-stream.ts";
 
 export interface FileDownload {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, createReadStream, openSync, statSync, writeSync } from "node:fs";
 import { accessFailure, refuseSpecial } from "../access-failure.ts";
-import { hashFile } from "../hash-file.ts";
+import { hashFile } from "../file-source.ts";
 import { follow, IdleTimeout, isTemporary, networkProblem, unreachable } from "./download-request.ts";
 
 export interface ArtifactStream {

@@ -1,7 +1,7 @@
 import type { Config, PublicKey, Subkey } from "openpgp";
 import { failure, type RelcatError } from "../../../shared/errors.ts";
 import type { FeedKey } from "../../documents/feeds/keys.ts";
-import { day } from "../roles.ts";
+import { dateOf, day } from "../roles.ts";
 
 /** An OpenPGP certificate, parsed. */
 export interface FeedCertificate {
@@ -140,3 +140,19 @@ const unusable = (
   hint: string,
   cause?: unknown,
 ): RelcatError => failure("feed-key", `the OpenPGP key ${fingerprint} ${what}`, hint, undefined, cause);
+
+/** A key of package repositories, and its end. */
+export interface FeedKeyEnd extends Omit<FeedKey, "armored"> {
+  /** null: it does not end. */
+  ends: string | null;
+}
+
+/** @throws RelcatError feed-key */
+export const feedKeyEnds = (keys: readonly FeedKey[]): Promise<FeedKeyEnd[]> =>
+  Promise.all(
+    keys.map(async (key) => {
+      const { fingerprint, state, since } = key;
+      const { ends } = await parsedCertificate(key);
+      return { fingerprint, state, since, ends: Number.isFinite(ends) ? dateOf(ends) : null };
+    }),
+  );

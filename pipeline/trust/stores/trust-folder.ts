@@ -4,6 +4,7 @@ import { failure, type RelcatError } from "../../../shared/errors.ts";
 import { shellWord } from "../../project/shell-word.ts";
 import { accessFailure } from "../../system/access-failure.ts";
 import { replaceDurably, requireFolder } from "../../system/files.ts";
+import { isInRepository } from "../../system/git/git.ts";
 import { refuseForeignLink } from "../../system/project-links.ts";
 import { readRoot, readTargets, type SignedRoot, type SignedTargets } from "../metadata.ts";
 
@@ -109,4 +110,14 @@ export function writeKeys(folder: string, keys: Readonly<Record<string, string>>
   } catch (error) {
     throw accessFailure(`cannot write keys into ${folder}`, error);
   }
+}
+
+/** A private key inside a work tree could be committed by accident. @throws RelcatError key-exposed */
+export async function refuseExposed(folder: string): Promise<void> {
+  if (!isInRepository(folder)) return;
+  throw failure(
+    "key-exposed",
+    `${folder} is in a git work tree, expected a folder that is never committed`,
+    "For example: ~/.config/relcat/keys, or a removable drive.",
+  );
 }

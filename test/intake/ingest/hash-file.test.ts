@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { appendFileSync, renameSync, rmSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { hashFile } from "../../../pipeline/system/hash-file.ts";
+import { hashFile } from "../../../pipeline/system/file-source.ts";
 import { RelcatError } from "../../../shared/errors.ts";
 import { temporaryFolder } from "../../support/run.ts";
 
