@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { notesDocumentSchema } from "../../pipeline/documents/site.ts";
 import { date, version } from "../../shared/fields.ts";
-import { count, document, flag, list, member, object, oneOf, text, texts } from "./members.ts";
-import { problem } from "./problems.ts";
+import { count, document, flag, list, member, object, oneOf, problem, text, texts } from "./members.ts";
 
 const status = z.int().min(0).max(70);
 

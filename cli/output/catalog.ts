@@ -5,8 +5,7 @@ import { siteStateSchema } from "../../pipeline/documents/site-state.ts";
 import { date, id, timestamp, version } from "../../shared/fields.ts";
 import { architecture } from "../../shared/package-metadata.ts";
 import { channel } from "./ledger.ts";
-import { count, document, list, member, object, oneOf, table, text, texts } from "./members.ts";
-import { problem } from "./problems.ts";
+import { count, document, list, member, object, oneOf, problem, table, text, texts } from "./members.ts";
 import { feedKey } from "./trust.ts";
 
 const counts = {

@@ -1,8 +1,19 @@
 import { z } from "zod";
 import { id, version } from "../../shared/fields.ts";
 import { packageMetadataSchema } from "../../shared/package-metadata.ts";
-import { count, document, dryRun, list, member, object, oneOf, table, text, texts } from "./members.ts";
-import { warnings } from "./problems.ts";
+import {
+  count,
+  document,
+  dryRun,
+  list,
+  member,
+  object,
+  oneOf,
+  table,
+  text,
+  texts,
+  warnings,
+} from "./members.ts";
 
 const wireName = object({
   name: text("Name of the key."),

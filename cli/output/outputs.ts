@@ -4,7 +4,7 @@ import { catalog } from "./catalog.ts";
 import { controller, deviceLines } from "./controller.ts";
 import { intake } from "./intake.ts";
 import { ledger } from "./ledger.ts";
-import { problems } from "./problems.ts";
+import { problems } from "./members.ts";
 import { servers } from "./servers.ts";
 import { sites } from "./sites.ts";
 import { trust } from "./trust.ts";

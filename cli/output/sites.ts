@@ -1,8 +1,20 @@
 import { z } from "zod";
 import { siteStateSchema } from "../../pipeline/documents/site-state.ts";
 import { id, sha256, version } from "../../shared/fields.ts";
-import { count, document, dryRun, flag, list, member, object, oneOf, text, texts } from "./members.ts";
-import { problem, warnings } from "./problems.ts";
+import {
+  count,
+  document,
+  dryRun,
+  flag,
+  list,
+  member,
+  object,
+  oneOf,
+  problem,
+  text,
+  texts,
+  warnings,
+} from "./members.ts";
 
 const build = member(sha256, "Id of the build: the SHA-256 of its build.json.");
 
