@@ -1,9 +1,9 @@
+import { randomBytes } from "node:crypto";
 import type { ServerAnswer } from "../../../service/http/request.ts";
-import { mayDecideOn, nameOfUser, type User } from "../access.ts";
+import { mayDecideOn, nameOfUser, type Role, roles, type User } from "../access.ts";
 import { Refused } from "../call.ts";
 import { historyOf } from "./audit-rows.ts";
 import { fieldOf, type Refusal, refusalOf } from "./form.ts";
-import { flagNames, namesIn, newPassword, roleFields, roleIn, roleNames } from "./user-fields.ts";
 import { ApiError, may, page, redirectTo, type SignedIn } from "./visit.ts";
 
 /** @param refusal of the form, whose values are shown again */
@@ -194,3 +194,66 @@ export async function changeAccount(visit: SignedIn): Promise<ServerAnswer> {
 /** The session was valid before the change, so this status is about the current password. */
 const isWrongPassword = (error: unknown): boolean => error instanceof ApiError && error.status === 401;
 const wrongPassword: Refusal = { status: 403, detail: "The current password is wrong.", errors: [] };
+
+const roleNames: Record<Role, string> = {
+  Owner: "Owner",
+  FullAdministrator: "Full Administrator",
+  LimitedAdministrator: "Limited Administrator",
+  User: "User",
+};
+
+const roleTexts: Record<Role, string> = {
+  Owner: "everything",
+  FullAdministrator: "everything, except changes to Owners",
+  LimitedAdministrator: "the rights chosen below",
+  User: "their own devices only",
+};
+
+/** Rights of a Limited Administrator. */
+const flagTexts = {
+  authz_devices: "Devices: see, accept and reject them",
+  authz_control_panel: "Control panel: read the audit log, see API keys",
+  authz_users: "Users: add, change and disable them",
+} as const;
+type Flag = keyof typeof flagTexts;
+const flags = Object.keys(flagTexts) as Flag[];
+
+const flagNames: Record<Flag | "authz_policies", string> = {
+  authz_devices: "devices",
+  authz_policies: "policies",
+  authz_control_panel: "control panel",
+  authz_users: "users",
+};
+
+/** The role and its rights as form fields; only roles that the actor may give. */
+const roleFields = (actor: Role, role: string | null, isChecked: (flag: Flag) => boolean) => ({
+  roles: roles
+    .filter((each) => mayDecideOn(actor, each))
+    .map((each) => ({
+      role: each,
+      name: roleNames[each],
+      text: roleTexts[each],
+      checked: each === (role ?? "User"),
+    })),
+  flags: flags.map((flag) => ({ flag, text: flagTexts[flag], checked: isChecked(flag) })),
+  hasLimited: mayDecideOn(actor, "LimitedAdministrator"),
+});
+
+/** Members of a request for `user/upsert`. Rights are sent only with the role that they belong to. */
+function roleIn(form: URLSearchParams): object {
+  const role = fieldOf(form, "role");
+  const given = form.getAll("flag");
+  return {
+    role,
+    ...(role === "LimitedAdministrator" &&
+      Object.fromEntries(flags.map((flag) => [flag, given.includes(flag)]))),
+  };
+}
+
+function namesIn(form: URLSearchParams) {
+  const [name, email, username] = ["name", "email", "username"].map((each) => fieldOf(form, each) ?? null);
+  return { name, email, username };
+}
+
+/** 144 random bits, which no one can guess and a person can still copy by hand. */
+const newPassword = (): string => randomBytes(18).toString("base64url");
