@@ -1,4 +1,4 @@
-import type { Method, Route } from "../../service/http/routes.ts";
+import type { Method, Route } from "../../service/http/router.ts";
 
 export const apiPath = "/-net/api/v0";
 

@@ -12,8 +12,7 @@ import {
 import { indentOf } from "../http/negotiate.ts";
 import { readPath } from "../http/path.ts";
 import { queryOf, type ServerAnswer, wholeBody } from "../http/request.ts";
-import { routerOf } from "../http/router.ts";
-import { allowOf, operationOf, type Route } from "../http/routes.ts";
+import { allowOf, operationOf, type Route, routerOf } from "../http/router.ts";
 import { type CatalogRequest, type Exchange, negotiateFormat, searchOf } from "./exchange.ts";
 import { answerBytes, answerFile } from "./files.ts";
 import { latestPackage } from "./latest-package.ts";

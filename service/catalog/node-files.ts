@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { createBrotliDecompress, createGunzip, createZstdDecompress } from "node:zlib";
 import type { BuildDocument } from "../../pipeline/documents/site.ts";
 import type { Encoding } from "../http/negotiate.ts";
-import { releaseNewMemory } from "./node-memory.ts";
 
 /** The files do not match build.json, because a build is in progress. */
 export class SiteUnfinished extends Error {
@@ -80,3 +81,15 @@ async function digestOf(bytes: Uint8Array, encoding: Encoding | undefined): Prom
   }
   return hash.digest("hex");
 }
+
+type Collect = (options: { type: "major" | "minor"; execution?: "async"; flavor?: "last-resort" }) => unknown;
+
+setFlagsFromString("--expose-gc");
+const collect: Collect | undefined = runInNewContext("globalThis.gc");
+
+/** Collects garbage after reading a site, because V8 would keep the temporary memory for long. */
+export const releaseMemory = (): unknown =>
+  collect?.({ type: "major", execution: "async", flavor: "last-resort" });
+
+/** Collects only objects that were just created. */
+const releaseNewMemory = (): unknown => collect?.({ type: "minor" });

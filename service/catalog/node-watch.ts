@@ -5,8 +5,7 @@ import { hashInFeed } from "../../pipeline/documents/feeds/paths.ts";
 import { isRelativePath, type RelativePath } from "../../pipeline/documents/relative-path.ts";
 import type { BuildDocument } from "../../pipeline/documents/site.ts";
 import type { Encoding } from "../http/negotiate.ts";
-import { fileName, readVerified, SiteUnfinished, sha256 } from "./node-files.ts";
-import { releaseMemory } from "./node-memory.ts";
+import { fileName, readVerified, releaseMemory, SiteUnfinished, sha256 } from "./node-files.ts";
 import { listIn } from "./package-list.ts";
 import { basePath, type CatalogSite, type PackageList, places } from "./site.ts";
 

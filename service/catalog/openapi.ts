@@ -7,7 +7,7 @@ import { architecture } from "../../shared/package-metadata.ts";
 import { plainJson } from "../../shared/portable-patterns.ts";
 import { linePattern } from "../../shared/version.ts";
 import { type ApiDescription, openApiOf } from "../http/openapi.ts";
-import type { Route } from "../http/routes.ts";
+import type { Route } from "../http/router.ts";
 import { type CatalogOperation, catalogRoutes } from "./routes.ts";
 
 const record = publishedRecordSchema.meta({ id: "Package" });

@@ -1,4 +1,4 @@
-import type { Route } from "../http/routes.ts";
+import type { Route } from "../http/router.ts";
 
 export type CatalogOperation =
   | "readRoot"

@@ -1,6 +1,6 @@
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from "zod-openapi";
 import { withPortablePatterns } from "../../shared/portable-patterns.ts";
-import type { Method, Route } from "./routes.ts";
+import type { Method, Route } from "./router.ts";
 
 /** Descriptions that the routes do not contain. */
 export interface ApiDescription<Operation extends string> {
