@@ -12,10 +12,9 @@ import {
   unprovedMetadata,
   unresolvedMergeProblems,
 } from "../../pipeline/index.ts";
-import { annotate, annotations } from "../terminal/annotations.ts";
 import { problemsAsGiven } from "../terminal/as-given.ts";
+import { annotate, annotations, summarizeProblems } from "../terminal/github.ts";
 import { documentText, type Host, print, printDocument, sayNext } from "../terminal/host.ts";
-import { summarizeProblems } from "../terminal/job-summary.ts";
 import { showCountAtTerminal } from "../terminal/progress.ts";
 import { showReading } from "../terminal/reading-progress.ts";
 import { byPlace, countProblems, problemRows, renderProblems, tally } from "../terminal/render.ts";

@@ -13,11 +13,10 @@ import {
 } from "../../pipeline/index.ts";
 import type { OutputDocument } from "../output/outputs.ts";
 import { table } from "../terminal/cells.ts";
-import { confirmOrRefuse } from "../terminal/confirm.ts";
+import { summarize as summarizeJob } from "../terminal/github.ts";
 import { afterDryRun, answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
-import { summarize as summarizeJob } from "../terminal/job-summary.ts";
 import { renderProblems } from "../terminal/render.ts";
-import { UsageError } from "../terminal/usage.ts";
+import { confirmOrRefuse, UsageError } from "../terminal/usage.ts";
 import { count, listed } from "../terminal/words.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 import { planMarkdown } from "./plan-markdown.ts";

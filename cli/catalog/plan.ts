@@ -6,11 +6,10 @@ import {
   planCatalog,
   writeText,
 } from "../../pipeline/index.ts";
-import { annotate } from "../terminal/annotations.ts";
 import { problemsAsGiven } from "../terminal/as-given.ts";
 import { harmless, table } from "../terminal/cells.ts";
+import { annotate, summarize } from "../terminal/github.ts";
 import { commandContext, type Host, type Output, print, printDocument, sayNext } from "../terminal/host.ts";
-import { summarize } from "../terminal/job-summary.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { shellWord } from "../terminal/words.ts";
 import { commentLimit, planMarkdown, smallestLimit } from "./plan-markdown.ts";

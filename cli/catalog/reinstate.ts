@@ -5,8 +5,8 @@ import {
   reinstate,
   selectRecords,
 } from "../../pipeline/index.ts";
-import { confirmOrRefuse } from "../terminal/confirm.ts";
 import { answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
+import { confirmOrRefuse } from "../terminal/usage.ts";
 import { count } from "../terminal/words.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 import { listRecords } from "./records.ts";

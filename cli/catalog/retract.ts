@@ -8,10 +8,9 @@ import {
 } from "../../pipeline/index.ts";
 import { isVersion } from "../../shared/version.ts";
 import { adviceOn, isId } from "../terminal/arguments.ts";
-import { confirmOrRefuse } from "../terminal/confirm.ts";
 import { answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
-import { reasonOf } from "../terminal/reason.ts";
-import { UsageError } from "../terminal/usage.ts";
+import { reasonOf } from "../terminal/option-values.ts";
+import { confirmOrRefuse, UsageError } from "../terminal/usage.ts";
 import { count } from "../terminal/words.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 import { listRecords } from "./records.ts";

@@ -8,10 +8,9 @@ import {
 } from "../../pipeline/index.ts";
 import { isVersion } from "../../shared/version.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "../catalog/ledger-guard.ts";
-import { confirmOrRefuse } from "../terminal/confirm.ts";
 import { answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
-import { reasonOf } from "../terminal/reason.ts";
-import { UsageError } from "../terminal/usage.ts";
+import { reasonOf } from "../terminal/option-values.ts";
+import { confirmOrRefuse, UsageError } from "../terminal/usage.ts";
 import { listed } from "../terminal/words.ts";
 
 export interface ChannelOptions extends LedgerGuardOptions {

@@ -9,7 +9,7 @@ import {
   collected,
 } from "../terminal/arguments.ts";
 import { siteOf } from "../terminal/only-one.ts";
-import { asReason } from "../terminal/reason.ts";
+import { asReason } from "../terminal/option-values.ts";
 import { dryRun, jobs, noBase, type Run, row, siteArgument, siteOption, yes } from "../terminal/rows.ts";
 
 const keysFolder = "folder with the private keys";

@@ -1,8 +1,7 @@
 import { exitStatus, openSettings, readSiteState, rollbackSite } from "../../pipeline/index.ts";
-import { confirmOrRefuse } from "../terminal/confirm.ts";
 import { answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
-import { reasonOf } from "../terminal/reason.ts";
-import { UsageError } from "../terminal/usage.ts";
+import { reasonOf } from "../terminal/option-values.ts";
+import { confirmOrRefuse, UsageError } from "../terminal/usage.ts";
 import { describe, listChanges, runningClock, showPublishing } from "./publish.ts";
 
 export interface RollbackCommandOptions {

@@ -1,9 +1,8 @@
-import { explainListening, refuseUnreadable } from "../../controller/commands/listening.ts";
 import { exitStatus, RelcatError, requireFolder } from "../../pipeline/index.ts";
 import { type Origin, type OriginOptions, startOrigin, untilStopped } from "../../service/catalog/node.ts";
 import { LedgerGuard } from "../catalog/ledger-guard.ts";
 import { commandContext, type Host, lineText, print, say } from "../terminal/host.ts";
-import { logEntry } from "../terminal/server-log.ts";
+import { explainListening, logEntry, refuseUnreadable } from "../terminal/servers.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { folderName } from "../terminal/words.ts";
 

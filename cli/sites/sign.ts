@@ -10,10 +10,10 @@ import {
 import { LedgerGuard, type LedgerGuardOptions } from "../catalog/ledger-guard.ts";
 import { asGiven } from "../terminal/as-given.ts";
 import { answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
+import { timeOf } from "../terminal/option-values.ts";
 import { showCountAtTerminal } from "../terminal/progress.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { folderName } from "../terminal/words.ts";
-import { timeOf } from "./signing-time.ts";
 
 export interface SignCommandOptions extends LedgerGuardOptions {
   out?: string;

@@ -11,9 +11,9 @@ import {
   rotateFeedKey,
 } from "../../pipeline/index.ts";
 import { answer, type Host, say, sayNext } from "../terminal/host.ts";
+import { timeOf } from "../terminal/option-values.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count, listed, shellWord } from "../terminal/words.ts";
-import { timeOf } from "./signing-time.ts";
 
 const signing = "relcat build --released and relcat sign";
 

@@ -12,9 +12,9 @@ import {
   type TrustDelivery,
 } from "../../pipeline/index.ts";
 import { answer, type Host, say, sayCommand, sayNext } from "../terminal/host.ts";
+import { timeOf } from "../terminal/option-values.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count, listed, shellWord } from "../terminal/words.ts";
-import { timeOf } from "./signing-time.ts";
 import { describeFeedKey } from "./trust-openpgp.ts";
 
 interface Dated {

@@ -1,8 +1,7 @@
 import { inspect } from "node:util";
 import { exitStatus, type Problem } from "../../shared/errors.ts";
-import { annotate } from "./annotations.ts";
+import { annotate, summarizeProblems } from "./github.ts";
 import { type Host, printDocument, say } from "./host.ts";
-import { summarizeProblems } from "./job-summary.ts";
 import { countProblems, problemRows, renderProblems, tally } from "./render.ts";
 import { sayCauses } from "./trace.ts";
 import { Declined, UsageError } from "./usage.ts";

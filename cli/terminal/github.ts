@@ -1,8 +1,10 @@
+import { appendFileSync, statSync } from "node:fs";
 import type { Problem } from "../../pipeline/index.ts";
 import { problemsAsGiven } from "./as-given.ts";
 import { harmless } from "./cells.ts";
-import type { Host } from "./host.ts";
-import { byPlace } from "./render.ts";
+import { type Host, say } from "./host.ts";
+import { bytes, codeCell, fitSections, type Measure } from "./markdown.ts";
+import { byPlace, countProblems, tally } from "./render.ts";
 import { type RepositoryPath, repositoryPaths } from "./repository-path.ts";
 
 /** GitHub shows this many errors and this many warnings per step. */
@@ -43,3 +45,43 @@ const escapeData = (text: string): string =>
   text.replace(/%/g, "%25").replace(/\r/g, "%0D").replace(/\n/g, "%0A");
 
 const escapeProperty = (text: string): string => escapeData(text).replace(/:/g, "%3A").replace(/,/g, "%2C");
+
+/** GitHub rejects a longer summary of a step entirely. */
+const maxSummaryBytes = 1024 * 1024;
+
+/** Below this size not even the headings fit. */
+const minBytes = 10_000;
+
+/** Appends to the job summary of GitHub Actions as much as fits. */
+export function summarize(host: Host, markdown: (limit: number, measure: Measure) => string): void {
+  const file = host.environment.GITHUB_STEP_SUMMARY;
+  if (!isOnGitHub(host) || !file) return;
+  try {
+    const present = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    const left = maxSummaryBytes - present - 1;
+    if (left >= minBytes) appendFileSync(file, `${markdown(left, bytes)}\n`);
+  } catch (error) {
+    // A failed summary does not change the command's result.
+    say(host, `The job summary cannot be written: ${(error as Error).message}`);
+  }
+}
+
+/** Writes all problems into the job summary, as far as they fit. */
+export function summarizeProblems(problems: readonly Problem[], checked: string, host: Host): void {
+  summarize(host, (limit, measure) => {
+    const path = repositoryPaths(host);
+    const found = `**${countProblems(tally(problems))}${checked}**`;
+    const head = `## relcat\n\n${found}\n`;
+    if (problems.length === 0) return head;
+    const rows = [...problemsAsGiven(problems, host.given)]
+      .sort(byPlace)
+      .map(({ at, severity, code, message, hint }) => [
+        at ? codeCell(`${path(at.file) ?? at.file}:${at.line}:${at.column}`) : "",
+        severity,
+        codeCell(code),
+        [message, ...(hint?.split("\n") ?? [])].map(codeCell).join("<br>"),
+      ]);
+    const section = { title: "Problems", head: ["where", "", "rule", "what"], rows };
+    return `${head}\n${fitSections([section], limit - measure(head) - 2, measure)}`;
+  });
+}

@@ -1,4 +1,5 @@
 import type { Code, Problem } from "../../pipeline/index.ts";
+import type { Host } from "./host.ts";
 
 /** The user answered no, which is not an error. */
 export class Declined extends Error {
@@ -20,4 +21,17 @@ export class UsageError extends Error {
     super(message);
     this.problem = { code, severity: "error", message, hint };
   }
+}
+
+/** Continues only with --yes or a positive answer at a terminal. */
+export async function confirmOrRefuse(question: string, yes: true | undefined, host: Host): Promise<void> {
+  if (yes) return;
+  if (!host.confirm) {
+    throw new UsageError(
+      "there is no terminal to confirm this on; nothing was changed",
+      "Run the command again with --yes.",
+      "not-confirmed",
+    );
+  }
+  if (!(await host.confirm(question))) throw new Declined(question);
 }

@@ -1,12 +1,11 @@
 import { readFileSync } from "node:fs";
 import { type Host, lineText, print, say, sayNext } from "../../cli/terminal/host.ts";
-import { type Entry, logEntry } from "../../cli/terminal/server-log.ts";
+import { type Entry, explainListening, logEntry, refuseUnreadable } from "../../cli/terminal/servers.ts";
 import { UsageError } from "../../cli/terminal/usage.ts";
 import { exitStatus, RelcatError } from "../../shared/errors.ts";
 import { type ControllerServer, serveController, settings } from "../server/node.ts";
 import { untilStopped } from "../server/node-host.ts";
 import { open, refusal, shownDatabase } from "./controller-open.ts";
-import { explainListening, refuseUnreadable } from "./listening.ts";
 
 export interface ControllerServeOptions {
   database: string;

@@ -1,6 +1,5 @@
-import { confirmOrRefuse } from "../../cli/terminal/confirm.ts";
 import { answer, type Host, say } from "../../cli/terminal/host.ts";
-import { UsageError } from "../../cli/terminal/usage.ts";
+import { confirmOrRefuse, UsageError } from "../../cli/terminal/usage.ts";
 import { count } from "../../cli/terminal/words.ts";
 import { exitStatus, failure } from "../../shared/errors.ts";
 import { connect, type Place } from "./api.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { OutputLine } from "../../cli/output/outputs.ts";
-import { confirmOrRefuse } from "../../cli/terminal/confirm.ts";
 import { answer, type Host, lineText, say } from "../../cli/terminal/host.ts";
+import { confirmOrRefuse } from "../../cli/terminal/usage.ts";
 import { count } from "../../cli/terminal/words.ts";
 import { exitStatus, type Problem, RelcatError } from "../../shared/errors.ts";
 import { serialKey } from "../server/devices/serials.ts";

@@ -1,6 +1,6 @@
 import type { OutputDocument } from "../../cli/output/outputs.ts";
-import { confirmOrRefuse } from "../../cli/terminal/confirm.ts";
 import { type Host, say } from "../../cli/terminal/host.ts";
+import { confirmOrRefuse } from "../../cli/terminal/usage.ts";
 import { count, listed } from "../../cli/terminal/words.ts";
 import type { Connection, Place } from "./api.ts";
 import { deviceTable } from "./devices-list.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { reasonOf } from "../../cli/terminal/reason.ts";
+import { reasonOf } from "../../cli/terminal/option-values.ts";
 import { UsageError } from "../../cli/terminal/usage.ts";
 
 const hint = "Say why.";
