@@ -24,7 +24,7 @@ export const documentFormats: readonly DocumentFormat[] = [
 const maxDocumentBytes = 64 << 20;
 
 /** The artifact that a document belongs to. */
-export interface Subject {
+interface Subject {
   file: string;
   sha256: string;
 }

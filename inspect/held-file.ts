@@ -1,7 +1,7 @@
 import type { FileSignature } from "./inspection.ts";
 
 /** Keeps a file of a package in memory if its first bytes are wanted; other files stream past. */
-export interface HeldFile {
+interface HeldFile {
   write(chunk: Uint8Array): void;
   /** Undefined: not a wanted file. `too-large`: wanted, but above the memory limit. */
   bytes(): Uint8Array | "too-large" | undefined;

@@ -5,7 +5,7 @@ import { isOldDeb } from "./packages/deb/archive.ts";
 import { isMachO } from "./packages/macho/macho.ts";
 
 /** Reads what a package states about itself, without checking signatures. @throws Fault */
-export type MetadataReader = (
+type MetadataReader = (
   source: ByteSource,
   options: MetadataOptions,
 ) => Promise<PackageMetadata | undefined> | PackageMetadata | undefined;
@@ -19,7 +19,7 @@ export interface MetadataOptions {
   changelogs?: boolean | undefined;
 }
 
-export interface Format {
+interface Format {
   /** Matches the first bytes. A format without it is recognized by name alone. */
   isIt?: (head: Buffer) => boolean;
   /** Matches the end of the lower-case file name. */

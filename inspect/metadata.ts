@@ -15,7 +15,7 @@ import { Fault, malformed, refused, type Verdict } from "./verdict.ts";
 export const metadataFormat = (source: ByteSource, kind: Kind): PackageMetadata["type"] | undefined =>
   kind === "image" ? "image" : formatOf(source)?.metadata?.type;
 
-export interface MetadataRequest extends Omit<MetadataOptions, "limit"> {
+interface MetadataRequest extends Omit<MetadataOptions, "limit"> {
   /** Files of kind image are read as disks and archives of disks. */
   kind: Kind;
   /** An inspection of the same bytes; without it, images are inspected now. */

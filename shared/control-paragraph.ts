@@ -1,5 +1,5 @@
 /** One paragraph of fields (deb822(5)): values by lower-case field name, with their continuation lines. */
-export type Paragraph = ReadonlyMap<string, string>;
+type Paragraph = ReadonlyMap<string, string>;
 
 /**
  * Parses the text of one paragraph.

@@ -16,7 +16,7 @@ import { type BuildReport, showBuild } from "./build-report.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 import { buildCall } from "./unchanged-build.ts";
 
-export interface BuildOptions extends LedgerGuardOptions {
+interface BuildOptions extends LedgerGuardOptions {
   out?: string;
   released?: true;
   with?: string[];

@@ -23,7 +23,7 @@ import { UsageError } from "../terminal/usage.ts";
 import { count } from "../terminal/words.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 
-export interface CheckOptions extends LedgerGuardOptions {
+interface CheckOptions extends LedgerGuardOptions {
   ledgerBase?: string;
   artifacts?: string;
   jobs?: number;

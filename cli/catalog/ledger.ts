@@ -4,7 +4,7 @@ import { table } from "../terminal/cells.ts";
 import { afterDryRun, answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";
 
-export interface RebaseOptions {
+interface RebaseOptions {
   onto?: string;
   dryRun?: true;
   now?: string;

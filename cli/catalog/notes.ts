@@ -14,7 +14,7 @@ import { answer, commandContext, type Host, printDocument, sayNext } from "../te
 import { countProblems, problemRows, renderProblems, tally } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 
-export type NotesFormat = "markdown" | "html" | "json" | "text";
+type NotesFormat = "markdown" | "html" | "json" | "text";
 
 const formats = { markdown: notesMarkdown, html: notesHtml, text: notesText };
 
@@ -39,7 +39,7 @@ export async function lintNotes(host: Host): Promise<number> {
   return found.errors > 0 ? exitStatus.problems : exitStatus.done;
 }
 
-export interface AddNoteOptions {
+interface AddNoteOptions {
   text: string;
   component?: string;
   kind?: string;

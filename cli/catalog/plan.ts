@@ -24,7 +24,7 @@ import {
   summarySentence,
 } from "./plan-words.ts";
 
-export interface PlanOptions {
+interface PlanOptions {
   against?: string;
   ledgerBase?: string;
   artifacts?: string;

@@ -15,7 +15,7 @@ import { count } from "../terminal/words.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 import { listRecords } from "./records.ts";
 
-export interface RetractCommandOptions extends LedgerGuardOptions {
+interface RetractCommandOptions extends LedgerGuardOptions {
   reason: string;
   type?: string;
   name?: string;

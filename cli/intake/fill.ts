@@ -8,7 +8,7 @@ import { UsageError } from "../terminal/usage.ts";
 import { count } from "../terminal/words.ts";
 import type { IngestOptions } from "./ingest.ts";
 
-export interface FillOptions extends IngestOptions {
+interface FillOptions extends IngestOptions {
   fill: string[];
   from?: string;
 }

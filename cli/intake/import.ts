@@ -13,7 +13,7 @@ import { problemRows, renderProblems } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count, listed } from "../terminal/words.ts";
 
-export interface ImportOptions extends LedgerGuardOptions {
+interface ImportOptions extends LedgerGuardOptions {
   wire?: string[];
   downloadUrl?: string;
   resolveDownloads?: true;

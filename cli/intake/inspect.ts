@@ -12,7 +12,7 @@ import { answer, type Host, type Output, type Style, say } from "../terminal/hos
 import { showReading } from "../terminal/reading-progress.ts";
 import { count } from "../terminal/words.ts";
 
-export interface InspectOptions {
+interface InspectOptions {
   keys?: string;
   selfCheck?: string;
   jobs?: number;

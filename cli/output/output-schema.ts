@@ -3,7 +3,7 @@ import { plainJson, withPortablePatterns } from "../../shared/portable-patterns.
 import { type OutputName, outputs } from "./outputs.ts";
 
 /** A JSON Schema with one definition per output, and those that they share. */
-export interface OutputSchema {
+interface OutputSchema {
   $schema: string;
   $id: string;
   title: string;

@@ -13,7 +13,7 @@ import { reasonOf } from "../terminal/option-values.ts";
 import { confirmOrRefuse, UsageError } from "../terminal/usage.ts";
 import { listed } from "../terminal/words.ts";
 
-export interface ChannelOptions extends LedgerGuardOptions {
+interface ChannelOptions extends LedgerGuardOptions {
   reason?: string;
   /** Site to which the change is published; undefined: it is only written. */
   publish?: string;

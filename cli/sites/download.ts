@@ -4,7 +4,7 @@ import { showReading } from "../terminal/reading-progress.ts";
 import { fileSize, shellWord } from "../terminal/words.ts";
 import { type TrustOptions, trustedPlace } from "./trusted-place.ts";
 
-export interface DownloadOptions extends TrustOptions {
+interface DownloadOptions extends TrustOptions {
   from: string;
   set?: string[];
   channel?: string;

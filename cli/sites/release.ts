@@ -28,7 +28,7 @@ import { type PublishCommandOptions, publish, runningClock } from "./publish.ts"
 import { signBuild } from "./sign.ts";
 import { sayLive, verify } from "./verify.ts";
 
-export interface ReleaseOptions
+interface ReleaseOptions
   extends Pick<CutOptions, "all" | "yes" | "allowIncomplete" | "dryRun">,
     Pick<PublishCommandOptions, "out" | "allowUnpushed" | "allowUncommitted"> {
   push?: true;

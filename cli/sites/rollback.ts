@@ -4,7 +4,7 @@ import { reasonOf } from "../terminal/option-values.ts";
 import { confirmOrRefuse, UsageError } from "../terminal/usage.ts";
 import { describe, listChanges, runningClock, showPublishing } from "./publish.ts";
 
-export interface RollbackCommandOptions {
+interface RollbackCommandOptions {
   reason: string;
   to?: string;
   out?: string;

@@ -6,7 +6,7 @@ import { explainListening, logEntry, refuseUnreadable } from "../terminal/server
 import { UsageError } from "../terminal/usage.ts";
 import { folderName } from "../terminal/words.ts";
 
-export interface ServeOptions {
+interface ServeOptions {
   dir?: string;
   host: string;
   port: number;

@@ -15,7 +15,7 @@ import { showCountAtTerminal } from "../terminal/progress.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { folderName } from "../terminal/words.ts";
 
-export interface SignCommandOptions extends LedgerGuardOptions {
+interface SignCommandOptions extends LedgerGuardOptions {
   out?: string;
   live?: string;
   site?: string;

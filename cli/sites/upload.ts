@@ -10,7 +10,7 @@ import { showReading } from "../terminal/reading-progress.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
 import { count, fileSize } from "../terminal/words.ts";
 
-export interface UploadOptions {
+interface UploadOptions {
   site?: string | undefined;
   release?: string;
   manifest?: string;

@@ -17,7 +17,7 @@ import { UsageError } from "../terminal/usage.ts";
 import { count, listed } from "../terminal/words.ts";
 import { type TrustOptions, trustedPlace } from "./trusted-place.ts";
 
-export interface VerifyOptions extends TrustOptions {
+interface VerifyOptions extends TrustOptions {
   from?: string;
   artifacts?: true;
   jobs?: number;

@@ -4,7 +4,7 @@ type Input = NodeJS.ReadStream;
 let rest = "";
 
 /** Input and output of a question. */
-export interface Dialogue {
+interface Dialogue {
   input: Input;
   messages: NodeJS.WriteStream;
   /** Ctrl-C, which raw mode delivers like any other key. */

@@ -10,7 +10,7 @@ import { type RepositoryPath, repositoryPaths } from "./repository-path.ts";
 /** GitHub shows this many errors and this many warnings per step. */
 const maxPerSeverity = 10;
 
-export const isOnGitHub = ({ environment }: Pick<Host, "environment">): boolean =>
+const isOnGitHub = ({ environment }: Pick<Host, "environment">): boolean =>
   environment.GITHUB_ACTIONS === "true";
 
 /** Problems as workflow commands, up to the limit. */

@@ -113,7 +113,7 @@ export const lineText = <Name extends LineName = never>(line: OutputLine<Name>):
   printable(JSON.stringify(line));
 
 /** JSON escapes only some control characters of terminals; escaping the others keeps the same value. */
-export const printable = (json: string): string =>
+const printable = (json: string): string =>
   json.replace(unsafe, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 export const documentText = (document: object): string => printable(JSON.stringify(document, null, 2));

@@ -3,7 +3,7 @@ import { type Messages, type Progress, showProgress, timeLeft } from "./progress
 import { fileSize } from "./words.ts";
 
 /** In bytes. */
-export interface ReadingProgress extends Progress {
+interface ReadingProgress extends Progress {
   file: string;
 }
 

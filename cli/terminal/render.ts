@@ -125,7 +125,7 @@ function fitting(all: readonly string[], room: number): string[] {
   return kept;
 }
 
-export interface Tally {
+interface Tally {
   errors: number;
   warnings: number;
 }

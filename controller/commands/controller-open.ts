@@ -8,7 +8,7 @@ import { NotReady, type OpenOptions, openController, pepperFile, settings as usu
 import { addFirstOwner, userFaults } from "../server/node-host.ts";
 import { newPassword } from "./prompts.ts";
 
-export type Opened = Awaited<ReturnType<typeof openController>>;
+type Opened = Awaited<ReturnType<typeof openController>>;
 
 /** Address of a database without its password, for messages. */
 export const shownDatabase = (database: string): string =>

@@ -7,7 +7,7 @@ import { type ControllerServer, serveController, settings } from "../server/node
 import { untilStopped } from "../server/node-host.ts";
 import { open, refusal, shownDatabase } from "./controller-open.ts";
 
-export interface ControllerServeOptions {
+interface ControllerServeOptions {
   database: string;
   host: string;
   port: number;

@@ -8,7 +8,7 @@ import { exitStatus, failure } from "../../shared/errors.ts";
 import { type Api, connectAsNobody, type Place } from "./api.ts";
 import { stateFolder, writePrivate } from "./login-state.ts";
 
-export interface EnrollOptions extends Place {
+interface EnrollOptions extends Place {
   name?: string;
   serial?: string;
   type?: string;

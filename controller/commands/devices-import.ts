@@ -10,7 +10,7 @@ import { move, portion } from "./devices-move.ts";
 import { type Device, readDevices, type State } from "./devices-select.ts";
 import { writePrivate } from "./login-state.ts";
 
-export interface ImportOptions extends Place {
+interface ImportOptions extends Place {
   dryRun?: true;
   yes?: true;
 }

@@ -6,7 +6,7 @@ import { connect, type Place } from "./api.ts";
 import { type AuditRow, auditTable } from "./controller-audit.ts";
 import { type Device, readDevices, requireDevice } from "./devices-select.ts";
 
-export interface ListOptions extends Place {
+interface ListOptions extends Place {
   state?: string;
   serial?: string;
   search?: string;

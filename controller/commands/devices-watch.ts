@@ -4,7 +4,7 @@ import { exitStatus, RelcatError } from "../../shared/errors.ts";
 import { type Connection, connect, type Place } from "./api.ts";
 import { type AuditEvent, auditLine } from "./controller-audit.ts";
 
-export interface WatchOptions extends Place {
+interface WatchOptions extends Place {
   after?: number;
   count?: number;
 }

@@ -20,7 +20,7 @@ export class BackupBroken extends Error {
   override readonly name = "BackupBroken";
 }
 
-export interface BackupOptions {
+interface BackupOptions {
   /** Path of the SQLite file; a server may be writing to it. */
   database: string;
   file: string;
@@ -41,7 +41,7 @@ export function backUp({ database, file, pepper }: BackupOptions): void {
 export const pepperBeside = (database: string): string | undefined =>
   existsSync(pepperFile(database)) ? readFileSync(pepperFile(database), "utf8").trim() : undefined;
 
-export interface RestoreOptions {
+interface RestoreOptions {
   file: string;
   database: string;
   /** Hexadecimal. */

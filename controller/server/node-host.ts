@@ -22,7 +22,7 @@ interface HostAnswer {
 }
 
 /** Sends a request to the controller's API without a server. */
-export type AskOnHost = (method: string, path: string, body?: object) => Promise<HostAnswer>;
+type AskOnHost = (method: string, path: string, body?: object) => Promise<HostAnswer>;
 
 /**
  * Acts as an Owner, because anyone who can open the database could do as much. The audit log names the

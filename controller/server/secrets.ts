@@ -13,7 +13,7 @@ export type Pepper = Uint8Array;
 export const pepperBytes = 32;
 
 /** Separates digests by purpose, so that one kind cannot serve as another. */
-export type Purpose = "key" | "session" | "device" | "nonce" | "audit" | "check";
+type Purpose = "key" | "session" | "device" | "nonce" | "audit" | "check";
 
 /**
  * HMAC-SHA-256 keyed with the pepper, in hexadecimal. @param parts the owner of the secret, and the secret

@@ -3,7 +3,7 @@ import type { ByteSource } from "../bytes/byte-source.ts";
 import { badDigest, malformed, refused, unsupported } from "../verdict.ts";
 
 /** A cabinet (MS-CAB): folders of concatenated files, compressed in blocks. */
-export interface Cabinet {
+interface Cabinet {
   files: readonly CabinetFile[];
   /**
    * Streams the content of each file in order. @returns unpacked size of all folders in bytes. @throws Fault

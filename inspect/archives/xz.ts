@@ -165,7 +165,7 @@ const isKnownBefore = (filter: number) => filter >= 0x03 && filter <= 0x0b;
  * @throws Fault bad-digest; refuse, for a dictionary over 64 MiB; unsupported-format, for a filter in no
  * common use
  */
-export function readBlockHeader(cursor: FramingCursor): BlockHeader {
+function readBlockHeader(cursor: FramingCursor): BlockHeader {
   const size = ((cursor.peek() ?? 0) + 1) * 4;
   const header = Buffer.from(cursor.take(size));
   const body = header.subarray(0, size - 4);

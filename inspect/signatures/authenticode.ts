@@ -13,7 +13,7 @@ const indirectData = "1.3.6.1.4.1.311.2.1.4";
 export const subjects = { pe: "1.3.6.1.4.1.311.2.1.15", msi: "1.3.6.1.4.1.311.2.1.30" } as const;
 
 /** SpcIndirectDataContent, the content that an Authenticode signature covers. */
-export interface IndirectData {
+interface IndirectData {
   /** Algorithm and value of the file's hash. */
   digest: Digest;
   expected: Uint8Array;

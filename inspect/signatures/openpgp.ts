@@ -47,7 +47,7 @@ export function keysOf(
 }
 
 /** Hashes the content that a signature should cover, then verifies the signature. */
-export interface Verifier {
+interface Verifier {
   hash: Hash;
   /** Called once, after the hash has received everything. @throws Fault bad-signature */
   conclude(): Promise<void>;

@@ -13,7 +13,7 @@ import { channelStates } from "./channel-states.ts";
 export type ChannelRequest = Pick<ChannelEvent, "channel" | "version"> &
   ({ event: "promote" | "resume" } | { event: "halt"; reason: string });
 
-export interface ChannelChange extends LedgerChange {
+interface ChannelChange extends LedgerChange {
   /** Releases that the first change of a project writes into the default channel, in which they are until then. */
   kept: readonly string[];
   /** Newest release of the channel; null: it offers none. */

@@ -3,7 +3,7 @@ import { channelsOf } from "../ledger/ledger-channels.ts";
 import { memberOf } from "../selection/channels.ts";
 
 /** A release in a channel. */
-export interface ChannelRelease {
+interface ChannelRelease {
   version: string;
   /** Time of the promotion; null before the first one of the ledger. */
   promoted: string | null;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { expects, flag, freeText, line, list, object, text, version } from "../../shared/fields.ts";
 
-export const severities = ["low", "medium", "high", "critical"] as const;
+const severities = ["low", "medium", "high", "critical"] as const;
 
 /** A vulnerability that a change fixes. */
 export const advisorySchema = object({

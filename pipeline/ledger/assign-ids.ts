@@ -27,8 +27,8 @@ export interface Package<A extends ArtifactOutline = Artifact> {
 }
 
 /** A pending event; `cut` adds its date. */
-export type PendingAdd = Omit<AddEvent, "at">;
-export type PendingRevise = Omit<ReviseEvent, "at">;
+type PendingAdd = Omit<AddEvent, "at">;
+type PendingRevise = Omit<ReviseEvent, "at">;
 
 export interface IdentifiedRelease<R extends OutlinedRelease = Release> {
   release: R;
@@ -57,7 +57,7 @@ export interface Identified extends AssignedIds {
 export type Allocate = (version: string) => boolean;
 
 /** Assigns ids to releases one after another, so that no release stays in memory. */
-export interface IdAssignment {
+interface IdAssignment {
   /** Id for the next artifact without a ledger line. */
   nextId(): number;
   /** @param release the next release, ascending by version */

@@ -9,7 +9,7 @@ import type { IdentifiedOutline } from "./assign-ids.ts";
 import type { CatalogHead } from "./catalog.ts";
 
 /** Finds packages that a package repository cannot keep apart, among all releases. */
-export interface FeedCheck {
+interface FeedCheck {
   /** @param release the next one, ascending by version */
   next(release: IdentifiedOutline): void;
   /** After the last release. */

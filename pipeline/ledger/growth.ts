@@ -2,7 +2,7 @@ import type { Problem } from "../../shared/errors.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** Relation of a ledger to an earlier one, or to that of another branch. */
-export interface Growth {
+interface Growth {
   /**
    * grown: starts with all lines of the other; behind: ends before the other; parted: both continued after a
    * common start; rewritten: a line of the other was changed or removed.

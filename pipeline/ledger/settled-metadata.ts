@@ -20,7 +20,7 @@ export interface ChangedMetadata {
 }
 
 /** Metadata of cut artifacts in a settled revision, by identity; only of manifests that changed since. */
-export interface SettledMetadata {
+interface SettledMetadata {
   revision: string;
   artifacts: ReadonlyMap<string, Facts>;
 }

@@ -7,7 +7,7 @@ import { isPrivate } from "../records/normalize.ts";
 import { type Fix, vulnerable } from "../selection/vulnerable.ts";
 
 /** A public file of an affected release that is cut. */
-export interface AffectedFile {
+interface AffectedFile {
   id: number;
   version: string;
   file: string;

@@ -7,7 +7,7 @@ import type { Baseline } from "./read-baseline.ts";
 import type { ListedRecord, Snapshot } from "./snapshot.ts";
 
 /** The catalog to publish. */
-export interface Planned {
+interface Planned {
   snapshot: Snapshot;
   config: Config;
   /** Ledger state of a record's current content. */

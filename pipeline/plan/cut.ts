@@ -29,7 +29,7 @@ export interface CutRequest extends CutOptions {
 }
 
 /** The commit of a cut. */
-export interface CutCommit {
+interface CutCommit {
   /** Abbreviated commit id. */
   id: string | undefined;
   subject: string;

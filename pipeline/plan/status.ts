@@ -5,7 +5,7 @@ import { describeExpectation, missingArtifacts } from "../ledger/completeness.ts
 import { isPrivate } from "../records/normalize.ts";
 import { supportOf } from "../selection/support.ts";
 
-export interface Counts {
+interface Counts {
   releases: number;
   /** All artifacts, including private ones. */
   artifacts: number;

@@ -26,7 +26,7 @@ export interface InspectRequest {
   selfCheck?: string | undefined;
 }
 
-export interface InspectContext extends Reading {
+interface InspectContext extends Reading {
   /** Milliseconds since 1970. */
   clock: number;
 }

@@ -5,7 +5,7 @@ import type { Place, Problem } from "../../shared/errors.ts";
 import type { Policy } from "../documents/policy.ts";
 
 /** An artifact that is checked against a policy, as messages name it. */
-export interface CheckedArtifact {
+interface CheckedArtifact {
   name: string;
   packageType: string;
   /** Version of the release. */
@@ -39,7 +39,7 @@ export function policyProblems(inspection: Inspection, policy: Policy, held: Che
   }));
 }
 
-export interface Refusal {
+interface Refusal {
   reason: string;
   hint: string;
   claim?: Claim;

@@ -34,7 +34,7 @@ import { hasDied } from "./stores/publishers.ts";
 import { leaseLost, type PublishContext } from "./turn.ts";
 
 /** A reason not to publish, for the situations to which it applies. */
-export interface Guard<Situation> {
+interface Guard<Situation> {
   /** For a check before a release that has the same reason. */
   name?: string;
   reason: string;
@@ -45,7 +45,7 @@ export interface Guard<Situation> {
 }
 
 /** Findings of guards that let a build pass. */
-export interface Remarks {
+interface Remarks {
   /** Reason why git cannot tell whether the base has the ledger lines, in one line. */
   unproved?: string | undefined;
   /** Reason of --allow-unpushed, if it was needed. */
@@ -58,7 +58,7 @@ export interface Remarks {
 }
 
 /** Before anything is signed, or read from the site. */
-export interface BuildSituation extends Publishing {
+interface BuildSituation extends Publishing {
   action: HistoryEntry["action"];
   options: PublishOptions;
   ledger: Ledger;
@@ -81,7 +81,7 @@ export interface SiteSituation extends Publishing {
 }
 
 /** When the live files were compared with the build. */
-export interface ChangeSituation extends SiteSituation {
+interface ChangeSituation extends SiteSituation {
   live: LiveSite;
 }
 

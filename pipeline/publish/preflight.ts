@@ -34,7 +34,7 @@ import { namedArtifact, requireArtifacts } from "./require-artifacts.ts";
 import { hasDied, type Publisher } from "./stores/publishers.ts";
 
 /** A release as it was asked for. */
-export interface PreflightRequest extends Pick<PublishOptions, "environment" | "now" | "releaseHold"> {
+interface PreflightRequest extends Pick<PublishOptions, "environment" | "now" | "releaseHold"> {
   out: string;
   /** false: the release has no step `sign`. */
   isSigned: boolean;

@@ -102,7 +102,7 @@ function problemOf(
 }
 
 /** An artifact that the new list names. */
-export interface NamedArtifact {
+interface NamedArtifact {
   id: number;
   version: string;
   file: string;

@@ -49,7 +49,7 @@ export interface SiteStatus {
 const warningDays = 60;
 
 /** Parameters of the query. */
-export interface Asking {
+interface Asking {
   environment: Readonly<Record<string, string | undefined>>;
   pid: number;
   /** Milliseconds since 1970. */

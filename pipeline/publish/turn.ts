@@ -24,7 +24,7 @@ export interface PublishContext {
   isOvertaken?: (commit: string) => Promise<boolean>;
 }
 
-export interface TurnRequest {
+interface TurnRequest {
   site: SiteSettings;
   store: SiteStore;
   local: LocalBuild;

@@ -49,7 +49,7 @@ export interface UploadRequest {
   dryRun: boolean;
 }
 
-export interface UploadContext extends Pick<CommandContext, "clock" | "pid" | "onWait"> {
+interface UploadContext extends Pick<CommandContext, "clock" | "pid" | "onWait"> {
   environment: Readonly<Record<string, string | undefined>>;
   reading: Reading;
   onUploading: (progress: ReadProgress) => void;

@@ -42,7 +42,7 @@ export interface Upload extends NamedFile, ReadFile {
   key: string;
 }
 
-export interface Destination {
+interface Destination {
   /** Private files become readable for anyone who knows the address, so they must be requested. */
   withPrivate: boolean;
 

@@ -26,7 +26,7 @@ export interface ReadRelease<R extends OutlinedRelease = Release> {
 }
 
 /** Input besides its files that reading a release needs. */
-export interface ReadingContext {
+interface ReadingContext {
   /** The releases folder. */
   folder: string;
   config: Settings;

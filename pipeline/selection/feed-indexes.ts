@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import type { AptSuite } from "../documents/feeds/settings.ts";
 
 /** The parts of a record that decide in which suites a deb is. */
-export interface DebRecord {
+interface DebRecord {
   file: string;
   min_os_version: string | null;
   max_os_version: string | null;

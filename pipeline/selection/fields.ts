@@ -10,7 +10,7 @@ export const isField = (name: string): name is Field => (recordFields as readonl
 export const isFilter = (name: string): boolean => name !== "data" && isField(name);
 
 /** Sort order of values: null, false and true, numbers, texts by code unit, anything else by its JSON. */
-export interface SortKey {
+interface SortKey {
   rank: number;
   key: unknown;
 }

@@ -21,7 +21,7 @@ export function splitArchitecture(parameters: Iterable<readonly [string, string]
 }
 
 /** A choice among records that may differ only in architecture. */
-export interface ArchitectureChoice {
+interface ArchitectureChoice {
   choice: LatestChoice;
   /** Architectures of the chosen records, if these differ in them; null: not known. */
   architectures: (string | null)[] | undefined;

@@ -1,7 +1,7 @@
 import type { SupportLines } from "../documents/config.ts";
 
 /** The last day of security updates and of all support: a date, or "tba". */
-export interface Support {
+interface Support {
   securityUntil: string;
   until: string;
 }

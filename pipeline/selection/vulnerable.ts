@@ -19,7 +19,7 @@ interface Candidate {
 }
 
 /** Releases that a vulnerability concerns. */
-export interface Vulnerable {
+interface Vulnerable {
   fixes: Fix[];
   /** Affected ones, in the order of the releases. A release that fixes it is not affected. */
   versions: string[];

@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, rmSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
 
 /** Folders below a site's folder. None may be a link, because that would redirect writes outside. */
-export interface RealFolders {
+interface RealFolders {
   /** True if all parent folders exist and none is a link. */
   holds(path: string): boolean;
   /**

@@ -31,7 +31,7 @@ export interface ProvedBuild {
 }
 
 /** Reads files of an earlier publish. Their content is not trusted. */
-export type ReadKept = (path: string) => Promise<Uint8Array | undefined>;
+type ReadKept = (path: string) => Promise<Uint8Array | undefined>;
 
 /** Part of a build without a valid signature of ours. */
 export class Unproved extends Error {

@@ -12,7 +12,7 @@ import {
 import { isDue, signingOffline } from "./roles.ts";
 
 /** Documents signed offline, including pending ones. */
-export interface OfflineTrust {
+interface OfflineTrust {
   roots: readonly SignedRoot[];
   targets: SignedTargets;
   pending: SignedRoot | undefined;

@@ -55,7 +55,7 @@ export interface SignDelivery {
   expires: string;
 }
 
-export interface SignOptions {
+interface SignOptions {
   /** Address, folder or metadata of the live site; without it, only metadata signed here earlier counts. */
   live?: string | MetadataSource | undefined;
   environment: Readonly<Record<string, string | undefined>>;

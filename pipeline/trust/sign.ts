@@ -41,7 +41,7 @@ import {
   targetsOf,
 } from "./site-targets.ts";
 
-export interface SignRequest extends BuiltFiles, RolesRequest {
+interface SignRequest extends BuiltFiles, RolesRequest {
   /** Files that signing adds to package repositories. */
   feeds: readonly SignedFile[];
   /** Identity in signatures of checksum files, such as releases@example.com. */

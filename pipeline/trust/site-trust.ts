@@ -178,7 +178,7 @@ function missing(releases: string): never {
 }
 
 /** A role signed offline. */
-export interface TrustedRole {
+interface TrustedRole {
   role: string;
   version: number;
   threshold: number;

@@ -18,7 +18,7 @@ import { siteAt } from "./stores/site-reader.ts";
 import { openTrustedSite, type TrustedSite } from "./tuf-client.ts";
 import { tampered } from "./tuf-refusals.ts";
 
-export interface DownloadRequest extends Wanted {
+interface DownloadRequest extends Wanted {
   /** Target path; default: the catalog's file name in the current folder. */
   out?: string | undefined;
   /** Size limit for a file of unknown size, in bytes. */

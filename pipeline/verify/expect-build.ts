@@ -4,7 +4,7 @@ import { liveBuild } from "./documents.ts";
 import { siteAt } from "./stores/site-reader.ts";
 import { openTrustedSite } from "./tuf-client.ts";
 
-export interface Expectation {
+interface Expectation {
   /** Build id, or its first digits. */
   build: string;
   /** Maximum waiting time in milliseconds. */

@@ -16,7 +16,7 @@ import {
   trustState,
 } from "./stores/trust-state.ts";
 
-export interface PlaceOptions {
+interface PlaceOptions {
   /** Root file that the user trusts. */
   root?: string | undefined;
   /** Trust the site's own first root, and require the same one from then on. */

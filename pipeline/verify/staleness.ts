@@ -12,7 +12,7 @@ import type { SignedDocuments } from "./documents.ts";
 import type { Finding, Listed } from "./finding.ts";
 import type { TrustedSite } from "./tuf-client.ts";
 
-export interface Staleness {
+interface Staleness {
   findings: Finding[];
   /** Number of builds that the oldest stale file is behind; undefined: nothing is stale. */
   behind: number | undefined;

@@ -40,7 +40,7 @@ export interface TrustedSite {
 }
 
 /** @property hashes hexadecimal, by algorithm; all that are present are compared */
-export interface TargetDescription {
+interface TargetDescription {
   hashes: Readonly<Record<string, string>>;
   size: number;
 }

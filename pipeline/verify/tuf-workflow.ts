@@ -15,13 +15,13 @@ export interface TrustMemory {
  * @param limit bytes
  * @returns undefined if it does not exist
  */
-export type AskForMetadata = (path: string, role: string, limit: number) => Promise<Uint8Array | undefined>;
+type AskForMetadata = (path: string, role: string, limit: number) => Promise<Uint8Array | undefined>;
 
 /** Errors that the trusted store does not detect itself. */
 export class WorkflowError extends Error {}
 
 /** The client workflow of TUF 1.0.34, section 5; comments give the numbers of its steps. */
-export interface Workflow {
+interface Workflow {
   store: TrustedMetadataStore;
   /** Current verified metadata, by role. */
   bytes: ReadonlyMap<string, Uint8Array>;

@@ -55,7 +55,7 @@ type PolicyVerdict =
   | ({ applied: true; catalog: string; refused: number } & Omit<Inspections, "refused">)
   | { applied: false; reason: string };
 
-export interface VerifyRequest {
+interface VerifyRequest {
   /** Address or folder. */
   place: string;
   root: Uint8Array;

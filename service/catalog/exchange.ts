@@ -19,7 +19,7 @@ export interface Exchange {
 }
 
 /** Format of the answer, and whether the client requested it with `format=` or Accept. */
-export interface Format {
+interface Format {
   as: "json" | "html";
   by: "parameter" | "header";
 }

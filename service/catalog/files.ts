@@ -21,7 +21,7 @@ export function fileHeaders(path: string): Headers {
   };
 }
 
-export interface FileAnswer {
+interface FileAnswer {
   status?: number;
   headers?: Headers;
   /** Do not fall back to the uncompressed bytes. */

@@ -1,5 +1,5 @@
 /** First and last byte, "whole" for the whole file, "none" for a range that begins after its end. */
-export type RequestedRange = { start: number; end: number } | "whole" | "none";
+type RequestedRange = { start: number; end: number } | "whole" | "none";
 
 /**
  * The part of a file that a request wants.

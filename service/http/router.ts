@@ -4,7 +4,7 @@ interface Found<Route> {
 }
 
 /** Finds the route of a decoded path, with or without a final slash; undefined: none. */
-export type Router<Route> = (path: string) => Found<Route> | undefined;
+type Router<Route> = (path: string) => Found<Route> | undefined;
 
 /** A path with one parameter. */
 interface Open<Route> {

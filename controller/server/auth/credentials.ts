@@ -1,7 +1,7 @@
 import type { ServerRequest } from "../../../service/http/request.ts";
 import { type Caller, originOf, Refused } from "../call.ts";
 
-export type Credentials =
+type Credentials =
   | { kind: "pair"; id: string; secret: string }
   | { kind: "session"; secret: string }
   | { kind: "none" }

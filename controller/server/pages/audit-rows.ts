@@ -8,7 +8,7 @@ import { fieldOf } from "./form.ts";
 import { may, page, type SignedIn } from "./visit.ts";
 import { momentOf } from "./words.ts";
 
-export type AuditEntry = z.infer<typeof auditSchema>["audit_log"][number];
+type AuditEntry = z.infer<typeof auditSchema>["audit_log"][number];
 
 /** Rows of history on the page of a device or user. */
 const maxHistoryRows = "200";
@@ -22,7 +22,7 @@ export async function historyOf(visit: SignedIn, id: string) {
   return { isForbiddenHistory: false, history: await auditRows(visit, body.audit_log) };
 }
 
-export async function auditRows(visit: SignedIn, entries: readonly AuditEntry[]) {
+async function auditRows(visit: SignedIn, entries: readonly AuditEntry[]) {
   const names = await namesOf(visit, entries);
   return entries.map((entry) => ({
     at: momentOf(entry.at, visit.now),

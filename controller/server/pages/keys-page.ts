@@ -7,7 +7,7 @@ import { fieldOf, numberIn } from "./form.ts";
 import { may, page, redirectTo, type SignedIn } from "./visit.ts";
 import { momentOf } from "./words.ts";
 
-export type Key = z.infer<typeof keySchema>;
+type Key = z.infer<typeof keySchema>;
 
 /** Descriptions of scopes for people. */
 const scopeTexts: Record<Scope, string> = {
@@ -41,7 +41,7 @@ export async function keysPage(visit: SignedIn): Promise<ServerAnswer> {
   });
 }
 
-export function keyView(key: Key, now: number) {
+function keyView(key: Key, now: number) {
   const [status, isOver] = statusOf(key, now);
   return {
     id: key.id,
@@ -82,9 +82,9 @@ export async function makeKey(visit: SignedIn): Promise<ServerAnswer> {
   return newKeyPage(visit, "Your new API key", made.body, 201);
 }
 
-export type NewKey = z.infer<typeof newKeySchema>;
+type NewKey = z.infer<typeof newKeySchema>;
 
-export function newKeyPage(visit: SignedIn, title: string, made: NewKey, status: number): ServerAnswer {
+function newKeyPage(visit: SignedIn, title: string, made: NewKey, status: number): ServerAnswer {
   const { id, key, name, scopes, expires_at, previous_until } = made;
   const model = {
     title,

@@ -35,7 +35,7 @@ function rowOf(user: User, { me }: SignedIn, canChange: boolean) {
 }
 
 /** Role in words, with the rights of a Limited Administrator. */
-export function roleOf(user: User): { role: string; rights: string } {
+function roleOf(user: User): { role: string; rights: string } {
   const rights = Object.entries(flagNames).filter(([flag]) => user[flag as keyof typeof flagNames]);
   const isLimited = user.role === "LimitedAdministrator";
   return {
@@ -72,7 +72,7 @@ async function addUser(visit: SignedIn): Promise<ServerAnswer> {
 }
 
 /** Shows a generated password: the only time that it can be shown. */
-export const passwordPage = (
+const passwordPage = (
   visit: SignedIn,
   title: string,
   user: User,

@@ -25,7 +25,7 @@ import {
   requireUnique,
 } from "./user-rows.ts";
 
-export type UserRequest = z.infer<typeof upsertRequestSchema>;
+type UserRequest = z.infer<typeof upsertRequestSchema>;
 type NewUser = Omit<UserRow, "ordinal">;
 
 const unknown = () => new Refused("not-found", "There is no such user.");

@@ -114,12 +114,12 @@ function guestReader(source: Bytes, layout: VhdxLayout): (from: number, length: 
   });
 }
 
-export interface Region {
+interface Region {
   from: number;
   length: number;
 }
 
-export interface VhdxMetadata {
+interface VhdxMetadata {
   virtualSize: number;
   blockSize: number;
   sectorSize: number;
@@ -137,7 +137,7 @@ const known = [fileParameters, diskSize, diskId, logicalSector, physicalSector, 
 const maxItems = 1023;
 
 /** @throws Fault malformed; refuse, for a parent; unsupported-format, for an unknown required item */
-export function readMetadata(source: Bytes, region: Region): VhdxMetadata {
+function readMetadata(source: Bytes, region: Region): VhdxMetadata {
   const items = itemsOf(source, region);
   const item = (id: string, length: number): Fields => {
     const found = items.get(id);

@@ -24,7 +24,7 @@ function compressionOfMember(name: string, stem: string): Compression | undefine
 const maxControlBytes = 64 << 20;
 
 /** The control file (deb-control(5)) without its final line feeds. @throws Fault; whatever decompress throws */
-export async function controlText(packed: PackedTar): Promise<string> {
+async function controlText(packed: PackedTar): Promise<string> {
   const text = await textInTar(packed, maxControlBytes, /^control$/, "the control file");
   let end = text.length;
   while (text[end - 1] === "\n") end--;

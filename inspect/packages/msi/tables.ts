@@ -152,7 +152,7 @@ export function openInstaller(source: ByteSource): CompoundFile {
 export const summaryName = "\u0005SummaryInformation";
 
 /** Properties of the summary (https://learn.microsoft.com/windows/win32/msi/summary-information-stream-property-set). */
-export interface InstallerSummary {
+interface InstallerSummary {
   /** Platform and languages, such as `x64;1033`. */
   template: string;
   /** Bits that describe the source files. */
@@ -166,7 +166,7 @@ const maxTextBytes = 1 << 16;
 const sectionAt = 44;
 
 /** Reads the first property set (MS-OLEPS 2.21). @throws Fault malformed */
-export function installerSummary({ streams }: Storage): InstallerSummary {
+function installerSummary({ streams }: Storage): InstallerSummary {
   const content = streams.find(({ entry }) => entry.name === summaryName)?.content;
   if (!content || content.size > maxTextBytes) throw malformed("it has no summary information, or too much");
   const bytes = Buffer.from(content.read(0, content.size));

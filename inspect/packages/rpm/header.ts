@@ -20,7 +20,7 @@ export interface RpmValue {
 }
 
 /** Differences between the two headers of a package. */
-export interface RpmHeaderKind {
+interface RpmHeaderKind {
   name: string;
   /** The tag whose value ends the header and contains the number of its tags. */
   region: number;

@@ -41,7 +41,7 @@ export interface StartedProject {
   unlocked: string | undefined;
 }
 
-export interface InitContext extends CommandContext {
+interface InitContext extends CommandContext {
   /** Called before npm works, which may take a minute. */
   onNpm: () => void;
 }

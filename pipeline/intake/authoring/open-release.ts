@@ -14,7 +14,7 @@ export interface OpenReleaseOptions {
   notes?: readonly string[] | undefined;
 }
 
-export interface ExistingReleases {
+interface ExistingReleases {
   /** Versions with a folder or a ledger line; other names are ignored. */
   versions: Iterable<string>;
   /** File names in next/notes. */

@@ -36,7 +36,7 @@ export interface FillRequest {
   source: { artifacts: string } | { site: string };
 }
 
-export type FillContext = Pick<CommandContext, "pid" | "onWait" | "dryRun"> & Reading;
+type FillContext = Pick<CommandContext, "pid" | "onWait" | "dryRun"> & Reading;
 
 export interface Filled {
   /** Artifacts, and the members that their manifests got. */

@@ -13,7 +13,7 @@ export interface CatalogRows {
 }
 
 /** Existing rows, which are not changed. */
-export interface FixedRows {
+interface FixedRows {
   config: Settings;
   /** Package types in catalog.yaml or the ledger. */
   types: ReadonlySet<string>;

@@ -18,7 +18,7 @@ export interface WireName {
 }
 
 /** Names that are already decided. */
-export interface FixedNames {
+interface FixedNames {
   given: Partial<Settings["wire"]>;
   /** Names that this catalog's records use. */
   kept: Partial<Settings["wire"]>;

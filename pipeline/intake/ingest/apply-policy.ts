@@ -5,7 +5,7 @@ import { type Claim, policyProblems } from "../../policy/refusals.ts";
 import { readSigners } from "../../policy/signers.ts";
 import type { ClaimInspector } from "./measure.ts";
 
-export type Named = Pick<WrittenArtifact, "file" | "name" | "package_type">;
+type Named = Pick<WrittenArtifact, "file" | "name" | "package_type">;
 
 /**
  * Inspects artifacts that have a policy and checks them against it.

@@ -5,7 +5,7 @@ import { display } from "../../project/display.ts";
 import { fileSource } from "../../system/file-source.ts";
 import { type At, problem } from "./evidence.ts";
 
-export interface BuiltInRule {
+interface BuiltInRule {
   /** Glob of file names, case-sensitive. */
   match: string;
   /** Undefined: the name does not decide, so that a project needs a rule of its own. */

@@ -3,7 +3,7 @@ import type { Settings } from "../../documents/config.ts";
 import { feedOf } from "../../documents/feeds/settings.ts";
 import type { IncusStatement } from "../../records/incus-tarball.ts";
 
-export interface IncusRequest {
+interface IncusRequest {
   version: string;
   packageType: string;
   /** Known without the bytes; undefined: the image is in no feed of Incus. */

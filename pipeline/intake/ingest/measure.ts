@@ -42,7 +42,7 @@ export interface Seen {
 /** Inspects a file, or returns undefined to skip it. */
 export type ClaimInspector = (file: Claimed, opened: FileWithNeighbours) => Promise<Seen | undefined>;
 
-export type FileFacts = Pick<Measured, "seen" | "found">;
+type FileFacts = Pick<Measured, "seen" | "found">;
 
 /** Reads facts from the bytes of a file. */
 export type FactReader = (file: Claimed, opened: FileWithNeighbours) => Promise<FileFacts>;
@@ -120,7 +120,7 @@ export async function measure(present: readonly Present[], reading: Reading, rea
   return { measured, problems };
 }
 
-export interface Copy {
+interface Copy {
   path: string;
   /** Name for the progress display. */
   name: string;

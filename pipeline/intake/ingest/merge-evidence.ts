@@ -7,7 +7,7 @@ import { narHashOf } from "./formats/store-path.ts";
 import { type Job, join } from "./join.ts";
 
 /** Values from the command line. */
-export interface Stated {
+interface Stated {
   release: string | undefined;
   /** Chooses the release if nothing names one. */
   openRelease?: (() => Promise<string>) | undefined;

@@ -29,7 +29,7 @@ export interface PackageFound {
   problems: Problem[];
 }
 
-export interface PackageRequest {
+interface PackageRequest {
   name: string;
   packageType: string;
   kind: Kind;

@@ -4,7 +4,7 @@ const silence = 30_000;
 const tries = 3;
 
 /** Properties of an artifact at its download address. */
-export type ArtifactHead = { size: number | undefined; sha256: string | undefined } | { reason: string };
+type ArtifactHead = { size: number | undefined; sha256: string | undefined } | { reason: string };
 
 /**
  * Requests an artifact's properties without downloading it. Files at the site itself are read from the store,

@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { createGunzip, createGzip } from "node:zlib";
 
 /** Range of a file in the uncompressed bundle. */
-export interface Bundled {
+interface Bundled {
   path: string;
   offset: number;
   size: number;

@@ -10,7 +10,7 @@ import { hashFile } from "../file-source.ts";
 import { exists } from "../files.ts";
 import { type ArtifactStream, openArtifact } from "./download-stream.ts";
 
-export interface FileDownload {
+interface FileDownload {
   /** URL, or the path of a file to copy. */
   place: string;
   file: string;

@@ -31,7 +31,7 @@ export class IdleTimeout {
   }
 }
 
-export interface Asking {
+interface Asking {
   method?: "GET" | "HEAD";
   headers: Readonly<Record<string, string>>;
 }

@@ -4,7 +4,7 @@ import type { FeedKeysDocument } from "../../documents/feeds/keys.ts";
 export type ListedFeedKey = FeedKeysDocument["keys"][number];
 
 /** Steps that replace a key without locking out clients that know only the old one. */
-export const rotationSteps = ["announce", "sign", "retire"] as const;
+const rotationSteps = ["announce", "sign", "retire"] as const;
 export type RotationStep = (typeof rotationSteps)[number];
 
 type Keys = readonly ListedFeedKey[];

@@ -4,7 +4,7 @@ import { parsedCertificate } from "./certificates.ts";
 import { readClearsigned, signersOfText } from "./signatures.ts";
 
 /** A Release file of apt with the dates that limit how long an index is accepted. */
-export interface DatedRelease {
+interface DatedRelease {
   /** Without the dates, as the build made it. */
   body: string;
   /** Milliseconds since 1970. */

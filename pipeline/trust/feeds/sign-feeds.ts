@@ -41,7 +41,7 @@ export async function signFeeds(request: FeedSigning): Promise<SignedFile[]> {
 }
 
 /** Suites of apt and repositories of yum in a build. */
-export interface Feeds {
+interface Feeds {
   suites: string[];
   repos: string[];
 }

@@ -3,7 +3,7 @@ import { placeAt, type Source } from "../../../../shared/source.ts";
 import { type At, type Evidence, problem } from "../evidence.ts";
 
 /** One line of nix-support/hydra-build-products. */
-export interface Product {
+interface Product {
   /** file, doc, report … */
   type: string;
   /** qcow2-image, iso, vma … */
