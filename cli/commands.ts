@@ -9,8 +9,7 @@ import { addChannels, addPublishing } from "./sites/commands-publish.ts";
 import { addServing } from "./sites/commands-serve.ts";
 import { addExitStatuses } from "./terminal/exit-codes.ts";
 import type { Host, OwnPackage } from "./terminal/host.ts";
-import { addProgramHelp } from "./terminal/program-help.ts";
-import { helpOfRequired } from "./terminal/required.ts";
+import { addProgramHelp, helpOfRequired } from "./terminal/program-help.ts";
 import { example, type Run, row } from "./terminal/rows.ts";
 import { topicNames } from "./terminal/topic-names.ts";
 

@@ -15,8 +15,7 @@ import {
 import { problemsAsGiven } from "../terminal/as-given.ts";
 import { annotate, annotations, summarizeProblems } from "../terminal/github.ts";
 import { documentText, type Host, print, printDocument, sayNext } from "../terminal/host.ts";
-import { showCountAtTerminal } from "../terminal/progress.ts";
-import { showReading } from "../terminal/reading-progress.ts";
+import { showCountAtTerminal, showReading } from "../terminal/progress.ts";
 import { byPlace, countProblems, problemRows, renderProblems, tally } from "../terminal/render.ts";
 import { type RepositoryPath, repositoryPaths } from "../terminal/repository-path.ts";
 import { UsageError } from "../terminal/usage.ts";

@@ -1,6 +1,6 @@
 import { type CommandUnknownOpts, Option } from "@commander-js/extra-typings";
 import { asDate, asMonth, asNotesOf, asVersion, collected } from "../terminal/arguments.ts";
-import { ReportedOption } from "../terminal/required.ts";
+import { ReportedOption } from "../terminal/program-help.ts";
 import { formatOption, type Run, row } from "../terminal/rows.ts";
 
 export function addAuthoring(program: CommandUnknownOpts, run: Run): void {

@@ -1,6 +1,6 @@
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import { leavesOf, meanings, statusesOf } from "../terminal/exit-codes.ts";
-import { marked } from "../terminal/required.ts";
+import { marked } from "../terminal/program-help.ts";
 import { variables } from "../terminal/topics.ts";
 
 /** Escapes text for roff: backslashes, hyphens that users type, and a control character at the start of a line. */

@@ -2,7 +2,7 @@ import { type Filled, fillManifests } from "../../pipeline/index.ts";
 import { exitStatus } from "../../shared/errors.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
-import { showReading } from "../terminal/reading-progress.ts";
+import { showReading } from "../terminal/progress.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count } from "../terminal/words.ts";

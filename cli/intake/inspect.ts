@@ -9,7 +9,7 @@ import {
 import { exitStatus } from "../../shared/errors.ts";
 import { harmless, table } from "../terminal/cells.ts";
 import { answer, type Host, type Output, type Style, say } from "../terminal/host.ts";
-import { showReading } from "../terminal/reading-progress.ts";
+import { showReading } from "../terminal/progress.ts";
 import { count } from "../terminal/words.ts";
 
 interface InspectOptions {

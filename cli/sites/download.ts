@@ -1,6 +1,6 @@
 import { downloadArtifact, exitStatus } from "../../pipeline/index.ts";
 import { answer, type Host } from "../terminal/host.ts";
-import { showReading } from "../terminal/reading-progress.ts";
+import { showReading } from "../terminal/progress.ts";
 import { fileSize, shellWord } from "../terminal/words.ts";
 import { type TrustOptions, trustedPlace } from "./trusted-place.ts";
 

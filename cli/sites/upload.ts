@@ -6,7 +6,7 @@ import { handOver, isInReleases } from "../intake/manifest-place.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
 import { openRelease, siteOf } from "../terminal/only-one.ts";
-import { showReading } from "../terminal/reading-progress.ts";
+import { showReading } from "../terminal/progress.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
 import { count, fileSize } from "../terminal/words.ts";
 

@@ -11,7 +11,7 @@ import {
   verifySite,
 } from "../../pipeline/index.ts";
 import { answer, type Host, say, sayNext } from "../terminal/host.ts";
-import { showReading } from "../terminal/reading-progress.ts";
+import { showReading } from "../terminal/progress.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count, listed } from "../terminal/words.ts";

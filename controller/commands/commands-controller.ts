@@ -1,6 +1,6 @@
 import { Argument, type CommandUnknownOpts, Option } from "@commander-js/extra-typings";
 import { asCount, asDays, asPort, collected } from "../../cli/terminal/arguments.ts";
-import { ReportedOption } from "../../cli/terminal/required.ts";
+import { ReportedOption } from "../../cli/terminal/program-help.ts";
 import { type Run, row } from "../../cli/terminal/rows.ts";
 
 // A module is loaded by the first command that needs it.

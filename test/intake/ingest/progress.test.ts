@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { showReading } from "../../../cli/terminal/reading-progress.ts";
+import { showReading } from "../../../cli/terminal/progress.ts";
 
 function watch(columns: number | undefined) {
   let time = 0;
