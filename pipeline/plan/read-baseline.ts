@@ -16,9 +16,8 @@ import { emitSite, type Sources } from "../site/emit.ts";
 import { readIfPresent } from "../system/files.ts";
 import { whyNotYet } from "../system/git/git-revision.ts";
 import { readTree, withoutGit } from "../system/git/git-tree.ts";
-import { pathInfo } from "../system/input-files.ts";
+import { pathInfo, readInput, refuseScheme } from "../system/input-files.ts";
 import { fetchBytes } from "../system/network/fetch.ts";
-import { readInput, refuseScheme } from "../system/read-input.ts";
 import { emptySnapshot, type Snapshot, snapshotOf, snapshotOfList } from "./snapshot.ts";
 
 export interface BaselineRequest {

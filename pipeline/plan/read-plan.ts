@@ -4,7 +4,7 @@ import { decode, placeAt, type Source, type Syntax, SyntaxProblem } from "../../
 import { type Plan, planSchema } from "../documents/plan.ts";
 import { digest } from "../ledger/ledger.ts";
 import { checkShape } from "../project/document.ts";
-import { readInput } from "../system/read-input.ts";
+import { readInput } from "../system/input-files.ts";
 
 /** A plan names every document of a site, which is about 20 MB for 25,000 records. */
 const maxPlanBytes = 256 * 1024 * 1024;

@@ -1,4 +1,13 @@
-import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
+import {
+  closeSync,
+  createReadStream,
+  openSync,
+  type ReadStream,
+  readSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
+import { failure } from "../../shared/errors.ts";
 import { accessFailure, isDescriptor, refuseSpecial, specialKind } from "./access-failure.ts";
 import { isMissing } from "./files.ts";
 import { undecodable, undecodableName } from "./folders.ts";
@@ -45,4 +54,40 @@ export function readHead(path: string, length: number): Uint8Array {
   } catch (error) {
     throw accessFailure(`cannot read ${path}`, error);
   }
+}
+
+/** @throws RelcatError usage for non-web addresses, which are not file names either */
+export function refuseScheme(source: string): void {
+  const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(source) ?? [];
+  if (scheme === undefined || /^https?$/i.test(scheme)) return;
+  throw failure(
+    "usage",
+    `${source} cannot be read: ${scheme} addresses are not supported`,
+    "Give an https address, or a file.",
+  );
+}
+
+/**
+ * Reads a file named by the user, or standard input for "-".
+ * @throws RelcatError file-access, file-size
+ */
+export async function readInput(source: string, limit: number): Promise<Uint8Array> {
+  refuseScheme(source);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    if (source !== "-") refuseSpecial(source);
+    const stream: ReadStream =
+      source === "-" ? createReadStream("", { fd: 0, autoClose: false }) : createReadStream(source);
+    for await (const chunk of stream as AsyncIterable<Uint8Array>) {
+      size += chunk.length;
+      if (size > limit) break;
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw accessFailure(source === "-" ? "cannot read standard input" : `cannot read ${source}`, error);
+  }
+  if (size > limit)
+    throw failure("file-size", `${source} has more than ${limit} bytes`, "Is it the list of a catalog?");
+  return Buffer.concat(chunks);
 }
