@@ -7,7 +7,7 @@ import { readBuild } from "../trust/built-site.ts";
 import type { MetadataSource } from "../trust/live-metadata.ts";
 import { holdOn } from "./refusals.ts";
 import type { SettlingSite } from "./require-artifacts.ts";
-import { metadataOf } from "./site-metadata.ts";
+import { metadataOf } from "./stores/kept-build.ts";
 import { type Publisher, thisPublisher } from "./stores/publishers.ts";
 import { openSite } from "./stores/site-store.ts";
 import type { OnStep } from "./turn.ts";

@@ -16,7 +16,7 @@ import { type PublishDelivery, publishBuild } from "./publish-build.ts";
 import { shortId } from "./refusals.ts";
 import { restoreBuild } from "./restore-build.ts";
 import { commitOf } from "./rollback.ts";
-import { metadataOf } from "./site-metadata.ts";
+import { metadataOf } from "./stores/kept-build.ts";
 import { unlessTaken } from "./turn.ts";
 
 /**

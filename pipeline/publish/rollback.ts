@@ -25,7 +25,7 @@ import {
   restoreBuild,
   unknownBuild,
 } from "./restore-build.ts";
-import { metadataOf } from "./site-metadata.ts";
+import { metadataOf } from "./stores/kept-build.ts";
 import { type PublishContext, unlessTaken } from "./turn.ts";
 
 export interface RollbackOptions extends PublishOptions {

@@ -11,7 +11,7 @@ import { nothingLive, readLiveMetadata } from "../trust/live-metadata.ts";
 import { metadataPath, type SignedRoot, signingDate } from "../trust/metadata.ts";
 import { clockTolerance, day, isDue } from "../trust/roles.ts";
 import { readTrust } from "../trust/stores/trust-folder.ts";
-import { metadataOf } from "./site-metadata.ts";
+import { metadataOf } from "./stores/kept-build.ts";
 import { openSite } from "./stores/site-store.ts";
 
 /** Expiry of a role's metadata. */
