@@ -25,8 +25,7 @@ import { withWorkFolder } from "../../system/work-folder.ts";
 import { ruleFor } from "../ingest/built-in-rules.ts";
 import { problem } from "../ingest/evidence.ts";
 import { incusReading } from "../ingest/incus-reading.ts";
-import { incusStatement } from "../ingest/incus-statement.ts";
-import { packageOf } from "../ingest/package-of.ts";
+import { incusStatement, packageOf } from "../ingest/package-of.ts";
 import { readPackage } from "../ingest/read-package.ts";
 import { type Additions, withAdditions } from "./manifest-edit.ts";
 

@@ -12,10 +12,9 @@ import { contradictions, type Statements } from "./contradictions.ts";
 import { problem } from "./evidence.ts";
 import { type Fields, overlay } from "./fields.ts";
 import { baseOf, besides, hashPart, isStorePath } from "./formats/store-path.ts";
-import { incusStatement } from "./incus-statement.ts";
 import type { Job, JobFile } from "./join.ts";
 import type { Measured } from "./measure.ts";
-import { type PackageClaims, packageOf } from "./package-of.ts";
+import { incusStatement, type PackageClaims, packageOf } from "./package-of.ts";
 
 /** Origin of an image: store object, recipe and sources, as far as known. */
 interface Provenance {
