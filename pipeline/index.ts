@@ -47,10 +47,9 @@ export { type Delivered, type Destination, ingest } from "./intake/ingest/store-
 export { type PostedManifest, postManifest, runAfterPost } from "./intake/post/post-manifest.ts";
 export { maxPostedBytes, PostRefused } from "./intake/post/read-posted.ts";
 export type { Catalog } from "./ledger/catalog.ts";
-export type { LedgerChange } from "./ledger/change.ts";
 export { ledgerGrowthProblems, unresolvedMergeProblems } from "./ledger/check-ledger.ts";
 export { type Cut, type CutOptions, decideCut } from "./ledger/cut.ts";
-export type { Ledger } from "./ledger/ledger.ts";
+export type { Ledger, LedgerChange } from "./ledger/ledger.ts";
 export {
   findLedgerBase,
   isShallowInCi,

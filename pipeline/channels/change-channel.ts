@@ -1,7 +1,6 @@
 import { failure, type Problem, type RelcatError, throwErrors } from "../../shared/errors.ts";
 import type { ChannelEvent } from "../documents/ledger.ts";
-import { append, type LedgerChange } from "../ledger/change.ts";
-import { type Ledger, readLedger } from "../ledger/ledger.ts";
+import { append, type Ledger, type LedgerChange, readLedger } from "../ledger/ledger.ts";
 import { findLedgerBase, settledText, whyNotCompared } from "../ledger/ledger-base.ts";
 import { changeLedger } from "../ledger/ledger-file.ts";
 import { reasonProblems } from "../ledger/retract.ts";

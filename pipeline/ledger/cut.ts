@@ -2,8 +2,8 @@ import { type Problem, throwErrors } from "../../shared/errors.ts";
 import type { AddEvent, LedgerEvent, ReviseEvent } from "../documents/ledger.ts";
 import { versionUnknown } from "../project/known-versions.ts";
 import type { Catalog } from "./catalog.ts";
-import { append, type LedgerChange } from "./change.ts";
 import { completenessCheck } from "./completeness.ts";
+import { append, type LedgerChange } from "./ledger.ts";
 
 export interface CutOptions {
   /** Versions from the command line; undefined: every release. */

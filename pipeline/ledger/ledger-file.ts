@@ -5,8 +5,7 @@ import type { Discovered } from "../project/discover.ts";
 import { eventTime } from "../project/event-time.ts";
 import { replaceDurably, requireFolder } from "../system/files.ts";
 import { type CommandContext, withWriteLock } from "../system/lock.ts";
-import { type LedgerChange, throwIfUnsound } from "./change.ts";
-import { type Ledger, readLedgerPieces, restore } from "./ledger.ts";
+import { type Ledger, type LedgerChange, readLedgerPieces, restore, throwIfUnsound } from "./ledger.ts";
 
 export interface LedgerContext extends CommandContext {
   /** Refuses a ledger that lost lines, before anything is written. Undefined: no comparison with git. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Code, Place, Problem } from "../../shared/errors.ts";
+import { type Code, type Place, type Problem, throwErrors } from "../../shared/errors.ts";
 import type { Source } from "../../shared/source.ts";
 import {
   type AddEvent,
@@ -236,4 +236,24 @@ class LedgerFold {
     if (this.records.byId.has(event.replaced_by)) return undefined;
     return `replaced_by names the id ${event.replaced_by}, which no line before it adds`;
   }
+}
+
+/** Lines to append, and the ledger before and after them. */
+export interface LedgerChange {
+  events: readonly LedgerEvent[];
+  /** The whole text before and after; `after` is written only if the file still equals `before`. */
+  before: string;
+  after: string;
+}
+
+export function append(ledger: Ledger, events: readonly LedgerEvent[]): LedgerChange {
+  const before = ledger.text();
+  return { events, before, after: before + events.map(ledgerLine).join("") };
+}
+
+/**
+ * Validates the new ledger before it is written, so that relcat never writes what it would refuse to read.
+ */
+export function throwIfUnsound(change: LedgerChange, file: string): void {
+  throwErrors(readLedger({ file, text: change.after }).problems);
 }

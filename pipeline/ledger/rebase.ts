@@ -1,7 +1,6 @@
 import { throwErrors } from "../../shared/errors.ts";
 import type { ChannelEvent, LedgerEvent } from "../documents/ledger.ts";
-import type { LedgerChange } from "./change.ts";
-import { type Ledger, ledgerLine, readLedger } from "./ledger.ts";
+import { type Ledger, type LedgerChange, ledgerLine, readLedger } from "./ledger.ts";
 import { type MovedRecord, Replay, type Start } from "./rebase-replay.ts";
 
 /** One of the two ledgers. */

@@ -3,8 +3,7 @@ import { line } from "../../shared/fields.ts";
 import type { ReinstateEvent, RetractEvent } from "../documents/ledger.ts";
 import { display } from "../project/display.ts";
 import type { CommandContext } from "../system/lock.ts";
-import { append, type LedgerChange } from "./change.ts";
-import type { Ledger } from "./ledger.ts";
+import { append, type Ledger, type LedgerChange } from "./ledger.ts";
 import { changeLedger } from "./ledger-file.ts";
 
 /** Appends lines that withdraw records. */

@@ -3,8 +3,7 @@ import type { LedgerEvent } from "../documents/ledger.ts";
 import { requireFolder } from "../system/files.ts";
 import { showFile } from "../system/git/git-revision.ts";
 import { withWriteLock } from "../system/lock.ts";
-import type { LedgerChange } from "./change.ts";
-import type { Ledger } from "./ledger.ts";
+import type { Ledger, LedgerChange } from "./ledger.ts";
 import { isChannelEvent } from "./ledger-channels.ts";
 import { deliverLedger, type LedgerContext, readLedgerNow } from "./ledger-file.ts";
 
