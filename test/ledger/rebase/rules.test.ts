@@ -36,14 +36,14 @@ const reinstate = (id: number, at: string): LedgerEvent => ({ event: "reinstate"
 const text = (events: readonly LedgerEvent[]) => events.map(ledgerLine).join("");
 const settled = [add(1, "one.msi"), add(2, "two.msi")];
 
-/** Both sides continue from `settled`. @returns the rebased form of our events */
-function rebase(theirs: readonly LedgerEvent[], ours: readonly LedgerEvent[]) {
+/** Both sides continue from `shared`. @returns the rebased form of our events */
+function rebase(theirs: readonly LedgerEvent[], ours: readonly LedgerEvent[], shared = settled) {
   const side = (name: string, events: readonly LedgerEvent[]) => ({
     name,
     file: `${name}:ledger.jsonl`,
-    text: text([...settled, ...events]),
+    text: text([...shared, ...events]),
   });
-  const sides = { onto: side("main", theirs), ours: side("HEAD", ours), shared: text(settled) };
+  const sides = { onto: side("main", theirs), ours: side("HEAD", ours), shared: text(shared) };
   return decideRebase(sides, sides.ours.text, () => day(20));
 }
 
@@ -74,6 +74,13 @@ describe("a record of the base", () => {
     expect(rebase(theirs, [retract(1, "Very bad.", day(3))]).events).toEqual([
       retract(1, "Very bad.", day(20), 2),
     ]);
+  });
+
+  test("withdrawn before we branched off loses its replacement if we removed that", () => {
+    const shared = [...settled, retract(1, "Bad.", day(2), 2)];
+    expect(rebase([add(3, "main.msi", { at: day(5) })], [retract(1, "Bad.", day(3))], shared).events).toEqual(
+      [retract(1, "Bad.", day(20))],
+    );
   });
 
   test("reinstated on both sides is reinstated once, and gets no line if only we withdrew it", () => {
