@@ -149,6 +149,44 @@ describe.each(Object.entries(actions))("%s", (name, { act, result }) => {
   );
 });
 
+describe("if the service cannot remove one of two objects, the other is removed, and", () => {
+  async function removing(code: string, work: (store: ArtifactStore, prefix: string) => Promise<unknown>) {
+    const { store, prefix, bytes } = await prepared("remove", hasty);
+    const { undeletable } = fake.bucket;
+    undeletable.set(`${prefix}new`, code);
+    await work(store, prefix);
+    undeletable.clear();
+    expect(bytes("there")).toBeUndefined();
+    return bytes("new");
+  }
+  const both = ["there", "new"];
+
+  test("an error names the object if the service refuses it", async () => {
+    await removing("AccessDenied", (store, prefix) =>
+      expect(store.remove(both)).rejects.toMatchObject({
+        code: "storage-refused",
+        message: `storage-refused: s3://site/${prefix}new may not be removed: the service answered AccessDenied`,
+      }),
+    );
+  });
+
+  test.each(["InternalError", "SlowDown", "ServiceUnavailable"])(
+    "the request is repeated after %s",
+    async (code) => {
+      const left = await removing(code, async (store, prefix) => {
+        let times = 1;
+        fake.before = () => void (times-- > 0 || fake.bucket.undeletable.delete(`${prefix}new`));
+        await store.remove(both);
+        fake.before = () => {};
+      });
+      expect(left).toBeUndefined();
+    },
+  );
+
+  test("nothing is reported if the object was missing", () =>
+    removing("NoSuchKey", (store) => store.remove(both)));
+});
+
 test("a truncated answer is requested again and not used", async () => {
   const { store } = await prepared("get", hasty);
   for (const ask of [() => store.get("there"), () => Array.fromAsync(store.list(""))]) {

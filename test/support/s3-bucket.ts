@@ -68,6 +68,8 @@ export class Bucket {
   completesAlways = false;
   /** Every part but the last one has at least this size. */
   minPartBytes = 5 * 1024 * 1024;
+  /** Codes of the errors that DeleteObjects answers for single keys, in a response with status 200. */
+  readonly undeletable = new Map<string, string>();
   /** Names of the conditions that it ignores, such as if-match. */
   ignored: readonly string[] = [];
   private begun = 0;
@@ -112,8 +114,12 @@ export class Bucket {
 
   private remove(keys: readonly string[]): Answer {
     if (keys.length > pageSize) return refusal(400, "MalformedXML");
-    for (const key of keys) this.objects.delete(key);
-    return xml("DeleteResult", "");
+    for (const key of keys) if (!this.undeletable.has(key)) this.objects.delete(key);
+    const errors = keys.flatMap((key) => {
+      const code = this.undeletable.get(key);
+      return code === undefined ? [] : `<Error><Key>${escaped(key)}</Key><Code>${code}</Code></Error>`;
+    });
+    return xml("DeleteResult", errors.join(""));
   }
 
   private store(key: string, bytes: Buffer, headers: Record<string, string>, etag: string): Answer {
