@@ -1,5 +1,14 @@
 /** @module-tag long */
-import { mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openSettings } from "../../pipeline/project/settings.ts";
@@ -100,6 +109,29 @@ test("renewals do not displace the builds that rollback can restore", async () =
   expect(project.state().history.map(({ action }) => action)).toEqual(["refresh", "publish", "publish"]);
   expect(await rollback(project)).toMatchObject({ exitCode: 0 });
   expect(page(project)).not.toContain("Second.");
+});
+
+test("builds that rollback cannot restore are removed when a lease has passed, and foreign folders are not", async () => {
+  const project = await publishingProject({
+    trust: "none",
+    sites: (folder) => `  prod: {url: "dir:${folder}/www", keep: {builds: 1}}\n`,
+  });
+  const at = (path: string) => join(project.www, path);
+  const newest = () => project.state().history[0]?.files ?? "";
+  await project.succeed("publish", "prod");
+  const first = newest();
+  mkdirSync(at("builds/nightly-2025"));
+  await publishText(project, "Second.");
+  const second = newest();
+  // The folder of another publisher that is still writing is as young.
+  expect(readdirSync(at("builds")).sort()).toEqual([first, "nightly-2025", second].sort());
+
+  const hourAgo = new Date(Date.now() - 3_600_000);
+  for (const path of [`builds/${first}`, `state/${first}.json`, "builds/nightly-2025"])
+    utimesSync(at(path), hourAgo, hourAgo);
+  await publishText(project, "Third.");
+  expect(readdirSync(at("builds")).sort()).toEqual(["nightly-2025", second, newest()].sort());
+  expect(readdirSync(at("state")).sort()).toEqual([`${second}.json`, `${newest()}.json`].sort());
 });
 
 test("signatures of a build that an earlier relcat made without lists of versions are renewed", async () => {
