@@ -91,6 +91,18 @@ test("parts of an earlier try are not sent again", async () => {
   expect(unfinished(key)).toBe(0);
 });
 
+test("an unfinished upload is found on a later page of the list, to continue it and to remove it", async () => {
+  const key = newKey();
+  // Uploads of other files whose names begin in the same way.
+  for (const name of ["a", "b"]) await broken(`${key}-${name}`, 1);
+  await broken(key, 3);
+  expect(await upload(await open(), key)).toBe("uploaded");
+  expect(partsSent(key).length).toBe(count);
+  await broken(newKey(), 1);
+  await (await open()).removeLeftovers([...fake.bucket.uploads.values()].map((each) => each.key));
+  expect(fake.bucket.uploads.size).toBe(0);
+});
+
 test("a part that was damaged meanwhile is sent again", async () => {
   const key = newKey();
   await broken(key, 2);

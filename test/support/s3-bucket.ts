@@ -33,7 +33,8 @@ export interface Call {
 }
 
 const pageSize = 1000;
-/** S3 has 1000 on a page, but a test's upload has few parts. */
+/** S3 has 1000 on a page, but a test has few uploads, and an upload of a test few parts. */
+const uploadsPage = 2;
 const partsPage = 2;
 
 const md5 = (bytes: Buffer) => createHash("md5").update(bytes).digest("hex");
@@ -96,7 +97,7 @@ export class Bucket {
         return xml("InitiateMultipartUploadResult", `<UploadId>${id}</UploadId>`);
       }
       case "ListMultipartUploads":
-        return this.listUploads(call.query.get("prefix") ?? "");
+        return this.listUploads(call.query);
       default:
         return this.ofUpload(call);
     }
@@ -173,14 +174,24 @@ export class Bucket {
     return xml("ListBucketResult", `<IsTruncated>${more}</IsTruncated>${token}${rows.join("")}`);
   }
 
-  private listUploads(prefix: string): Answer {
-    const rows = [...this.uploads]
-      .filter(([, { key }]) => key.startsWith(prefix))
-      .map(
-        ([id, { key, begun }]) =>
-          `<Upload><Key>${escaped(key)}</Key><UploadId>${id}</UploadId><Initiated>${new Date(begun).toISOString()}</Initiated></Upload>`,
-      );
-    return xml("ListMultipartUploadsResult", `<IsTruncated>false</IsTruncated>${rows.join("")}`);
+  /** A page begins after the upload that the markers name. */
+  private listUploads(query: URLSearchParams): Answer {
+    const [prefix, marker] = [query.get("prefix") ?? "", query.get("upload-id-marker")];
+    const all = [...this.uploads].filter(([, { key }]) => key.startsWith(prefix));
+    const from = all.findIndex(([id]) => id === marker) + 1;
+    const page = all.slice(from, from + uploadsPage);
+    const last = from + page.length < all.length ? page.at(-1) : undefined;
+    const rows = page.map(
+      ([id, { key, begun }]) =>
+        `<Upload><Key>${escaped(key)}</Key><UploadId>${id}</UploadId><Initiated>${new Date(begun).toISOString()}</Initiated></Upload>`,
+    );
+    const next = last
+      ? `<NextKeyMarker>${escaped(last[1].key)}</NextKeyMarker><NextUploadIdMarker>${last[0]}</NextUploadIdMarker>`
+      : "";
+    return xml(
+      "ListMultipartUploadsResult",
+      `<IsTruncated>${last !== undefined}</IsTruncated>${next}${rows.join("")}`,
+    );
   }
 
   private ofUpload(call: Call): Answer {
