@@ -73,6 +73,15 @@ test("an open release that cannot even be read does not stop a released build", 
   expect(ids(catalog)).toEqual([2, 1]);
 });
 
+test("a file that has no place stops a released build if it is in a cut release", async () => {
+  const catalog = await cutAndOpen();
+  catalog.write({ "26.08.001/manifests/late.jsn": "{}", "26.09.001/manifests/late.jsn": "{}" });
+  expect(await complaints(catalog.folder, () => catalog.build({ released: true }))).toEqual([
+    "26.08.001/manifests/late.jsn:1:1 error[file-unexpected] the file has no place here, expected release.yaml, notes/*.yaml and manifests/*.json, *.yaml or *.yml\n" +
+      "  Move, rename or remove it.",
+  ]);
+});
+
 test("changed bytes and vanished manifests stop a released build like any other", async () => {
   const catalog = await cutAndOpen();
   change(catalog, "26.08.001", 0, { sha256: "f".repeat(64) });
