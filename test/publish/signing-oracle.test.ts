@@ -6,7 +6,7 @@ import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
 import { differences, readTree } from "../support/tree.ts";
 import { bucketProject } from "./bucket-support.ts";
 import { folderStorage, forgeBucket, forgeFolder, sha256, stateOf } from "./forged-site.ts";
-import { inDays, type PublishingProject, publishingProject } from "./support.ts";
+import { commitAll, gitIn, inDays, type PublishingProject, publishingProject } from "./support.ts";
 
 const evil = "e".repeat(64);
 
@@ -398,5 +398,20 @@ describe("an attacker who can change the input of sign", () => {
       ),
     });
     expect(existsSync(dist("metadata"))).toBe(true);
+  });
+
+  test("with a tag in the place of the commit gets no signature", async () => {
+    const { folder } = project;
+    await gitIn(folder, "init", "-q");
+    await commitAll(folder);
+    const commit = (await gitIn(folder, "rev-parse", "HEAD")).trim();
+    await gitIn(folder, "tag", "--annotate", "--message", "A tag", "first");
+    const tag = (await gitIn(folder, "rev-parse", "first")).trim();
+    await project.succeed("build", "--released", "--at", commit);
+    rewrite(dist("build.json"), (text) => text.replace(commit, tag));
+    expect(await project.run("sign", "--site", "prod")).toMatchObject({
+      exitCode: 6,
+      stderr: expect.stringContaining(`dist names ${tag}, which is not a whole commit id\n`),
+    });
   });
 });
