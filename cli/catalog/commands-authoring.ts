@@ -49,7 +49,7 @@ export function addNotes(program: CommandUnknownOpts, run: Run): void {
       "YY.MM.NNN, YY.MM for its newest release, latest, or next for the waiting notes",
       asNotesOf,
     )
-    .addOption(formatOption("text", ["markdown", "html", "json", "text"] as const))
+    .addOption(formatOption(["markdown", "html", "json", "text"] as const))
     .action((version, { format }) =>
       run(async (host) => (await import("./notes.ts")).showNotes(version, format, host), format === "json"),
     );

@@ -5,7 +5,7 @@ import { formatOption, jobs, noBase, type Run, row, siteOption } from "../termin
 export function addLooking(program: CommandUnknownOpts, run: Run): void {
   program.commandsGroup("Inspect and build:");
   row(program, "check", "Show every problem in the release files.", "relcat check --ledger-base origin/main")
-    .addOption(formatOption("text", ["text", "json", "github", "sarif"] as const))
+    .addOption(formatOption(["text", "json", "github", "sarif"] as const))
     .option("--ledger-base <revision>", "also check that the ledger only grew since this git revision")
     .option(...noBase)
     .option("--artifacts <folder>", "check the artifacts in this folder against the policies of catalog.yaml")
@@ -43,7 +43,7 @@ export function addLooking(program: CommandUnknownOpts, run: Run): void {
       "<what>",
       "CVE id, id of a note's security:, SHA-256, version, 26.05.001..26.08.001 or <26.08.002",
     )
-    .addOption(formatOption("text", ["text", "json", "markdown"] as const))
+    .addOption(formatOption(["text", "json", "markdown"] as const))
     .action((what, options) =>
       run(
         async (host) => (await import("./affected.ts")).affected(what, options, host),
@@ -74,7 +74,7 @@ export function addPlan(program: CommandUnknownOpts, run: Run): void {
     .option("--against <live>", "compare with a built folder, the URL of a site, or a file with its list")
     .option("--ledger-base <revision>", "git revision to compare with, or none; default: ledger.base")
     .option("--artifacts <folder>", "inspect the artifacts in this folder, as relcat cut --artifacts does")
-    .addOption(formatOption("text", ["text", "json", "markdown"] as const))
+    .addOption(formatOption(["text", "json", "markdown"] as const))
     .option("--limit <characters>", "length limit of the Markdown; default: 60000", asCount)
     .option("-o, --out <file>", "save the plan in this file, for relcat cut --plan")
     .option("--detailed-exitcode", "exit with status 10 if there are changes")

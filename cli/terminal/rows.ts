@@ -21,8 +21,8 @@ export const row = (parent: CommandUnknownOpts, name: string, description: strin
 
 export const siteOption = (about: string) => new Option("--site <name>", about).env("RELCAT_SITE");
 
-export const formatOption = <const T extends readonly string[]>(preset: T[number], choices: T) =>
-  new Option("--format <format>", "how to print").choices(choices).default(preset);
+export const formatOption = <const T extends readonly string[]>(choices: T) =>
+  new Option("--format <format>", "how to print").choices(choices).default("text" as T[number]);
 
 export const siteArgument = [
   "[site]",

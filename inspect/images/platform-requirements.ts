@@ -18,7 +18,7 @@ const efi: readonly Boot[] = ["efi", "both"];
 const bios: readonly Boot[] = ["bios", "both", "unknown"];
 
 const requirements: Readonly<Record<string, Requirements>> = {
-  xz: { types: ["tar"], also: compressedWith("xz") },
+  xz: { types: ["tar"], also: xz },
   qcow: { types: ["qcow2"], boot: bios },
   "qcow-efi": { types: ["qcow2"], boot: efi },
   esxi: { types: ["ova", "vmdk"] },
@@ -57,11 +57,8 @@ const misfit = (boot: readonly Boot[], found: unknown, packageType: string): str
     ? `it has no EFI system partition (boot: ${found}), expected one for ${packageType}`
     : `it boots with ${found} only, expected BIOS for ${packageType}`;
 
-function compressedWith(compression: string) {
-  return ({ facts }: Inspection): string | undefined =>
-    facts.compression === compression
-      ? undefined
-      : `it is compressed with ${facts.compression ?? "nothing"}, expected ${compression}`;
+function xz({ facts: { compression } }: Inspection): string | undefined {
+  return compression === "xz" ? undefined : `it is compressed with ${compression ?? "nothing"}, expected xz`;
 }
 
 function azure({ facts: { variant, virtual_size: size } }: Inspection): string | undefined {

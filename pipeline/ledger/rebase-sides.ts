@@ -32,7 +32,7 @@ export async function findSides(folder: string, onto: string, working: string) {
     return { sides: adopt(choose(conflict, settled, onto), workingSide(folder, working)), operation };
   }
   const base = onto === "none" ? "HEAD" : onto;
-  const parted = await partedAt(folder, "HEAD", base);
+  const parted = await partedAt(folder, base);
   const sides = {
     onto: side(base, await showFile(folder, base, path, option)),
     ours: workingSide(folder, working),
@@ -68,7 +68,7 @@ async function fromHeads(folder: string, operation: Operation | undefined): Prom
   if (!operation) return undefined;
   const { kind, head } = operation;
   // A rebase or cherry-pick applies only the changes of one commit.
-  const parted = kind === "merge" ? await partedAt(folder, "HEAD", head) : `${head}^`;
+  const parted = kind === "merge" ? await partedAt(folder, head) : `${head}^`;
   return {
     head: side("HEAD", await showFile(folder, "HEAD", path)),
     other: side(head, await showFile(folder, head, path)),

@@ -185,21 +185,21 @@ async function firstOf(read: Kysely<Schema>, query: RawBuilder<{ id: string }>):
 }
 
 /** True if the thing of an audit row was deleted after that row; its id may have been used again. */
-const deletedAfter = ({ gone }: Recorded, row: "beginning") =>
+const deletedAfter = ({ gone }: Recorded) =>
   gone === undefined
     ? sql`false`
-    : sql`exists (select 1 from audit_log as ending where ending.target_id = ${sql.ref(`${row}.target_id`)}
-        and ending.code = ${gone} and ending.seq > ${sql.ref(`${row}.seq`)})`;
+    : sql`exists (select 1 from audit_log as ending where ending.target_id = beginning.target_id
+        and ending.code = ${gone} and ending.seq > beginning.seq)`;
 
 const unrecordedOf = (each: Recorded) => sql<{ id: string }>`
   select id from ${sql.table(each.table)} as thing
   where not exists (select 1 from audit_log as beginning
-    where target_id = thing.id and code = ${each.made} and not ${deletedAfter(each, "beginning")})`;
+    where target_id = thing.id and code = ${each.made} and not ${deletedAfter(each)})`;
 
 const removedOf = (each: Recorded) => sql<{ id: string }>`
   select target_id as id from audit_log as beginning where code = ${each.made}
     and not exists (select 1 from ${sql.table(each.table)} where id = beginning.target_id)
-    and not ${deletedAfter(each, "beginning")}`;
+    and not ${deletedAfter(each)}`;
 
 /** The last recorded value of a member, as text. Rows that do not have the member did not change it. */
 function lastOf(kind: DatabaseKind, what: string, id: string, member: string): RawBuilder<string> {

@@ -78,7 +78,8 @@ export function readRpmLayout(source: ByteSource): RpmLayout {
   const { tags, notes } = checkedTags(read);
   const signatures = { ...read, tags };
   const from = Math.ceil(signatures.to / 8) * 8;
-  refuseNonZero(source.read(signatures.to, from - signatures.to), "the space after the signature header");
+  if (!areZeros(source.read(signatures.to, from - signatures.to)))
+    throw malformed("the space after the signature header holds something, expected zeros");
   const main = readRpmHeader(source, from, { name: "header", region: 63, isBare: false });
   for (const tag of main.tags.keys())
     if (tag < firstMainTag && tag !== translations)
@@ -122,10 +123,6 @@ function refuseOtherLead(bytes: Buffer): void {
     type !== lead.signatureType
   )
     throw malformed("it does not begin as a package of rpm 3 or 4 with a signature header");
-}
-
-function refuseNonZero(bytes: Uint8Array | undefined, what: string): void {
-  if (bytes && !areZeros(bytes)) throw malformed(`${what} holds something, expected zeros`);
 }
 
 const verity = "fs-verity signatures, which are not checked";

@@ -35,19 +35,19 @@ export async function operationUnderWay(folder: string): Promise<Operation | und
   if ((await isRebasing(folder)) && (await isCommit(folder, "REBASE_HEAD")))
     return { kind: "rebase", head: "REBASE_HEAD" };
   if (await isCommit(folder, "MERGE_HEAD"))
-    return { kind: "merge", head: (await branchOf(folder, "MERGE_HEAD")) ?? "MERGE_HEAD" };
+    return { kind: "merge", head: (await mergedBranch(folder)) ?? "MERGE_HEAD" };
   if (await isCommit(folder, "CHERRY_PICK_HEAD")) return { kind: "cherry-pick", head: "CHERRY_PICK_HEAD" };
   return undefined;
 }
 
 /** Name of the merged branch, from git's merge message. */
-async function branchOf(folder: string, head: string): Promise<string | undefined> {
+async function mergedBranch(folder: string): Promise<string | undefined> {
   const file = await gitPath(folder, "MERGE_MSG");
   const text = new TextDecoder().decode(readIfPresent(file.stdout));
   const [, name] = /^Merge (?:remote-tracking )?branch '([^']+)'/.exec(text) ?? [];
   if (name === undefined) return undefined;
   const commits = await Promise.all(
-    [name, head].map((each) =>
+    [name, "MERGE_HEAD"].map((each) =>
       git(folder, ["rev-parse", "--verify", "--quiet", "--end-of-options", `${each}^{commit}`]),
     ),
   );
@@ -83,9 +83,9 @@ export async function unmergedFile(folder: string, path: string) {
   return { shared: await text("1"), head: await text("2"), other: await text("3") };
 }
 
-/** Merge base of two revisions; undefined if git does not find one, as in a shallow clone. */
-export async function partedAt(folder: string, one: string, other: string): Promise<string | undefined> {
-  const { exitCode, stdout } = await git(folder, ["merge-base", one, other]);
+/** Merge base of HEAD and a revision; undefined if git does not find one, as in a shallow clone. */
+export async function partedAt(folder: string, revision: string): Promise<string | undefined> {
+  const { exitCode, stdout } = await git(folder, ["merge-base", "HEAD", revision]);
   return exitCode === 0 ? stdout : undefined;
 }
 
