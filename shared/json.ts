@@ -125,7 +125,7 @@ function locatorIn(root: Node | undefined): Syntax["locate"] {
 }
 
 type Code = ReturnType<typeof printParseErrorCode>;
-type Words = readonly [message: string, hint: string, offset?: number];
+export type Words = readonly [message: string, hint: string, offset?: number];
 
 /** Describes the first syntax error in terms that authors of the file understand. */
 function syntaxProblem(text: string): SyntaxProblem {

@@ -14,6 +14,9 @@ export type Scope = (typeof scopes)[number];
 /** API keys and tokens cannot have `users:write`, because users are changed only in a session. */
 export const keyScopes = scopes.filter((scope) => scope !== "users:write");
 
+/** Scopes of a key that is created without any: enough to accept devices, and no more. */
+export const usualScopes: readonly Scope[] = ["devices:read", "devices:state"];
+
 /** From most to least powerful. */
 export const roles = ["Owner", "FullAdministrator", "LimitedAdministrator", "User"] as const;
 export type Role = (typeof roles)[number];

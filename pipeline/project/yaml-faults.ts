@@ -1,4 +1,5 @@
 import type { YAMLError } from "yaml";
+import type { Words } from "../../shared/json.ts";
 import { SyntaxProblem } from "../../shared/source.ts";
 
 /** An error of the YAML library. */
@@ -7,8 +8,6 @@ export interface Fault {
   offset: number;
   message: string;
 }
-
-type Words = readonly [message: string, hint: string, offset?: number];
 
 const quoteIt = (what: string) => `write ${what} in quotes.`;
 const sameColumn = "Keys of one object start in the same column, and so do the items of one list.";

@@ -44,7 +44,7 @@ export const isSame = (a: unknown, b: unknown): boolean =>
   JSON.stringify(a) === JSON.stringify(b) || differingLeaves(leaves(a), leaves(b)).length === 0;
 
 /** Case-insensitive or normalizing file systems would keep only one of two such files. */
-const fold = (file: string) => file.normalize("NFC").toLowerCase();
+export const fold = (file: string) => file.normalize("NFC").toLowerCase();
 
 /**
  * Order of id assignment. The graphical variant comes before the core one, so that in the list (ids

@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { promisify } from "node:util";
 import { type ByteSource, refuseBeyond, release } from "../../inspect/bytes/byte-source.ts";
 import { failure } from "../../shared/errors.ts";
+import type { MeasuredFile } from "../documents/object-store.ts";
 import { accessFailure, refuseSpecial } from "./access-failure.ts";
 import { type PassHash, passHash } from "./hash-thread.ts";
 
@@ -187,16 +188,11 @@ const changed = (path: string) =>
     { file: path, line: 1, column: 1 },
   );
 
-interface Measure {
-  sha256: string;
-  size: number;
-}
-
 /**
  * SHA-256 and size of a file, using the memory of at most two chunks.
  * @throws RelcatError file-changed if the file changes during reading; file-access
  */
-export async function hashFile(path: string, onBytes?: (done: number) => void): Promise<Measure> {
+export async function hashFile(path: string, onBytes?: (done: number) => void): Promise<MeasuredFile> {
   const file = fileSource(path, onBytes);
   try {
     return { sha256: await file.sha256(), size: file.size };

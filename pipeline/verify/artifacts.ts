@@ -3,12 +3,17 @@ import { pathBelow, relativePath } from "../documents/relative-path.ts";
 import type { ReleaseDocument } from "../documents/site.ts";
 import { exists } from "../system/files.ts";
 import { type Reading, readFilesAtOnce } from "../system/in-parallel.ts";
-import { artifactLength, encodedAnswer, measureArtifact } from "../system/network/download-stream.ts";
+import {
+  artifactLength,
+  encodedAnswer,
+  isAddress,
+  measureArtifact,
+} from "../system/network/download-stream.ts";
 import { rootFolder } from "../system/root-folder.ts";
 import { withWorkFolder } from "../system/work-folder.ts";
 import type { Finding } from "./finding.ts";
 import type { Artifact, InspectAgain } from "./inspect-published.ts";
-import { isAddress, liveFolder, type SiteReader } from "./stores/site-reader.ts";
+import { liveFolder, type SiteReader } from "./stores/site-reader.ts";
 import { tampered } from "./tuf-refusals.ts";
 
 /** Downloads wait for the network more than for a core. */

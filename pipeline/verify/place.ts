@@ -4,9 +4,10 @@ import type { Settings } from "../documents/config.ts";
 import { openSettings } from "../project/settings.ts";
 import { shellWord } from "../project/shell-word.ts";
 import { exists, isBelow } from "../system/files.ts";
+import { isAddress } from "../system/network/download-stream.ts";
 import { sha256 } from "../trust/metadata.ts";
 import { isSite, type ProjectPolicy, projectPolicy } from "./project-policy.ts";
-import { isAddress, siteAt } from "./stores/site-reader.ts";
+import { siteAt } from "./stores/site-reader.ts";
 import {
   asRoot,
   readFirstRoot,

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Kysely } from "kysely";
 import type { z } from "zod";
-import { keyScopes, type Scope } from "../access.ts";
+import { keyScopes, type Scope, usualScopes } from "../access.ts";
 import { scopesOf } from "../auth/authenticate.ts";
 import {
   type Answer,
@@ -215,9 +215,6 @@ function userIdOf(call: Call): string {
 }
 
 const day = 24 * 3_600_000;
-
-/** Scopes of a key that is created without any: enough to accept devices, and no more. */
-const usualScopes: readonly Scope[] = ["devices:read", "devices:state"];
 
 /** A key for lists, without its secret or digest. */
 const keyOf = (row: KeyRow): z.infer<typeof keySchema> => ({

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { ServerAnswer } from "../../../service/http/request.ts";
-import { keyScopes, rightsOf, type Scope } from "../access.ts";
+import { keyScopes, rightsOf, type Scope, usualScopes } from "../access.ts";
 import { Refused } from "../call.ts";
 import type { keySchema, newKeySchema } from "../keys/key-documents.ts";
 import { fieldOf, numberIn } from "./form.ts";
@@ -21,7 +21,6 @@ const scopeTexts: Record<Scope, string> = {
   "audit:read": "read the audit log",
   "packages:write": "publish packages",
 };
-const defaultScopes: readonly string[] = ["devices:read", "devices:state"];
 
 export async function keysPage(visit: SignedIn): Promise<ServerAnswer> {
   const { ask, me, controller, now } = visit;
@@ -37,7 +36,7 @@ export async function keysPage(visit: SignedIn): Promise<ServerAnswer> {
     most: maxDays,
     scopes: keyScopes
       .filter((scope) => rights.has(scope))
-      .map((scope) => ({ scope, text: scopeTexts[scope], checked: defaultScopes.includes(scope) })),
+      .map((scope) => ({ scope, text: scopeTexts[scope], checked: usualScopes.includes(scope) })),
   });
 }
 

@@ -1,4 +1,5 @@
 import { name as namePattern } from "../../../shared/fields.ts";
+import { fold } from "../../records/merge.ts";
 import type { LiveRecord } from "./read-records.ts";
 
 /** Address of a record's file, as far as known. */
@@ -9,9 +10,6 @@ export interface Address {
 }
 
 export type Addresses = ReadonlyMap<number, Address>;
-
-/** Names that differ only in case or Unicode form collide in some file systems. */
-const fold = (file: string) => file.normalize("NFC").toLowerCase();
 
 const isFileName = (text: string) =>
   namePattern.safeParse(text).success && Buffer.byteLength(text) <= 255 && !/^id-\d+$/.test(text);

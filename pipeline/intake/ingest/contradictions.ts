@@ -1,11 +1,11 @@
 import type { Problem } from "../../../shared/errors.ts";
+import type { Path } from "../../../shared/source.ts";
 import type { Attestation } from "../../documents/attestation.ts";
 import { isObject } from "../../documents/is-object.ts";
 import { type At, type Claimed, problem } from "./evidence.ts";
 import type { Fields } from "./fields.ts";
 import type { Sidecars } from "./formats/sidecars.ts";
 
-type Path = readonly (string | number)[];
 type FileSignatures = NonNullable<Attestation["file_signatures"]>;
 
 /** A stated value that contradicts the bytes. */

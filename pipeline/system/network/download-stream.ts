@@ -20,7 +20,7 @@ const encodings = { "accept-encoding": "identity", accept: "*/*" };
 
 /** Length of an artifact according to its server. @throws RelcatError network */
 export async function artifactLength(place: string): Promise<{ status: number; length: number | undefined }> {
-  if (!isUrl(place)) {
+  if (!isAddress(place)) {
     const stats = statSync(place, { throwIfNoEntry: false });
     return { status: stats ? 200 : 404, length: stats?.size };
   }
@@ -56,7 +56,7 @@ export async function encodedAnswer(url: string) {
   }
 }
 
-const isUrl = (place: string): boolean => /^https?:\/\//.test(place);
+export const isAddress = (place: string): boolean => /^https?:\/\//.test(place);
 
 function lengthOf({ headers }: Response): number | undefined {
   const length = headers.get("content-length");
@@ -71,7 +71,7 @@ function lengthOf({ headers }: Response): number | undefined {
  * @param etag of existing bytes; if it changed, the whole file is sent
  */
 export async function openArtifact(place: string, from = 0, etag?: string): Promise<ArtifactStream> {
-  if (!isUrl(place)) return openFile(place, from);
+  if (!isAddress(place)) return openFile(place, from);
   const idleTimeout = new IdleTimeout();
   const range = from > 0 ? { range: `bytes=${from}-`, ...(etag !== undefined && { "if-range": etag }) } : {};
   try {
@@ -145,7 +145,7 @@ export async function measureArtifact(
   onBytes: (done: number) => void,
   copy?: string,
 ) {
-  if (copy === undefined && !isUrl(place)) {
+  if (copy === undefined && !isAddress(place)) {
     const { status, length = 0 } = await artifactLength(place);
     if (status === 200 && length <= limit)
       return { status, isEndless: false, ...(await hashFile(place, onBytes)) };

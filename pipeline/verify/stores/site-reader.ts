@@ -9,6 +9,7 @@ import {
   readLimited,
   unreachable,
 } from "../../system/network/download-request.ts";
+import { isAddress } from "../../system/network/download-stream.ts";
 import { rootFolder } from "../../system/root-folder.ts";
 
 export interface Answer {
@@ -36,8 +37,6 @@ export interface SiteReader {
 
 /** Encodes a path for a URL; `?` and `#` would otherwise start a query or fragment. */
 export const addressOf = (path: string): string => encodeURI(path).replace(/[?#]/g, encodeURIComponent);
-
-export const isAddress = (place: string): boolean => /^https?:\/\//.test(place);
 
 /** @param place http(s)://…, a folder with or without the prefix dir:, or a publish target */
 export function siteAt(place: string): SiteReader {
