@@ -13,11 +13,16 @@ import {
   unresolvedMergeProblems,
 } from "../../pipeline/index.ts";
 import { problemsAsGiven } from "../terminal/as-given.ts";
-import { annotate, annotations, summarizeProblems } from "../terminal/github.ts";
+import {
+  annotate,
+  annotations,
+  type RepositoryPath,
+  repositoryPaths,
+  summarizeProblems,
+} from "../terminal/github.ts";
 import { documentText, type Host, print, printDocument, sayNext } from "../terminal/host.ts";
 import { showCountAtTerminal, showReading } from "../terminal/progress.ts";
 import { byPlace, countProblems, problemRows, renderProblems, tally } from "../terminal/render.ts";
-import { type RepositoryPath, repositoryPaths } from "../terminal/repository-path.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count } from "../terminal/words.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
