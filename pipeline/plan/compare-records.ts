@@ -1,8 +1,8 @@
 import type { Config } from "../documents/config.ts";
 import { isObject } from "../documents/is-object.ts";
 import type { FieldChange, LedgerState, Plan } from "../documents/plan.ts";
-import { type ConfigurationChanges, configurationChanges, noChanges } from "./configuration.ts";
-import { changedLeaves } from "./fields.ts";
+import { artifactUrl } from "../ledger/publish-records.ts";
+import { leaves } from "../records/merge.ts";
 import type { Baseline } from "./read-baseline.ts";
 import type { ListedRecord, Snapshot } from "./snapshot.ts";
 
@@ -141,3 +141,67 @@ const rename = (object: Fields, from: string, to: string): Record<string, unknow
 
 const sameWire = (a: Wire, b: Wire): boolean =>
   a.vendor === b.vendor && a.cryptolib_post === b.cryptolib_post;
+
+/** Settings that affect public content, by their names in catalog.yaml. */
+export function publicSettings(config: Config): Record<string, unknown> {
+  const { product, baseUrl, artifactUrl: artifact_url, authority, wire, platforms, packageTypes } = config;
+  return {
+    product,
+    base_url: baseUrl,
+    artifact_url,
+    authority,
+    wire,
+    platforms: Object.fromEntries(platforms),
+    package_types: Object.fromEntries(packageTypes),
+    notes: { components: Object.fromEntries(config.components), kinds: Object.fromEntries(config.kinds) },
+  };
+}
+
+/** Global changes from the configuration, and record changes caused only by it. */
+interface ConfigurationChanges {
+  fields: readonly FieldChange[];
+  causeOf(change: FieldChange, before: ListedRecord, after: ListedRecord): string | undefined;
+}
+
+const noChanges: ConfigurationChanges = { fields: [], causeOf: () => undefined };
+
+function configurationChanges(before: Config, after: Config): ConfigurationChanges {
+  const fields = changedLeaves(publicSettings(before), publicSettings(after));
+  const byField = new Map(fields.map((change) => [change.field, change]));
+  const isOfConfig = (record: ListedRecord, config: Config) =>
+    record.download?.url ===
+    artifactUrl({ ...record.row, checksum: record.checksum }, record.row.file ?? "", config);
+  return {
+    fields,
+    causeOf({ field, from, to }, old, now) {
+      if (field === "url") {
+        const derived = isOfConfig(old, before) && isOfConfig(now, after);
+        return derived ? ["artifact_url", "base_url"].find((key) => byField.has(key)) : undefined;
+      }
+      const key = `package_types.${now.row.package_type}.${field}`;
+      const change = byField.get(key);
+      return change && change.from === from && change.to === to ? key : undefined;
+    },
+  };
+}
+
+type Leaf = FieldChange["from"];
+
+/** Differing leaves of two values, in the order of the second value's keys. */
+export function changedLeaves(from: unknown, to: unknown): FieldChange[] {
+  const before = leaves(from);
+  const after = leaves(to);
+  const paths = new Set([...after.keys(), ...before.keys()]);
+  return [...paths].flatMap((field) => {
+    const [a, b] = [before.get(field), after.get(field)];
+    if (a === b || filled(a, field, after) || filled(b, field, before)) return [];
+    return [{ field, ...leafOf("from", a), ...leafOf("to", b) }];
+  });
+}
+
+/** Omits an empty list or object if the other side has its parts, which are listed already. */
+const filled = (json: string | undefined, field: string, other: ReadonlyMap<string, string>): boolean =>
+  (json === "{}" || json === "[]") && other.keys().some((path) => path.startsWith(`${field}.`));
+
+const leafOf = (key: "from" | "to", json: string | undefined): { [K in "from" | "to"]?: Leaf } =>
+  json === undefined ? {} : { [key]: JSON.parse(json) as Leaf };

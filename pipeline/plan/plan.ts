@@ -11,9 +11,7 @@ import { eventTime } from "../project/event-time.ts";
 import type { Release } from "../records/normalize.ts";
 import { feedGapProblems, newFeedGaps } from "../site/feeds/feed-gaps.ts";
 import { readSchemas, readTemplates } from "../site/stores/templates.ts";
-import { compareRecords } from "./compare-records.ts";
-import { publicSettings } from "./configuration.ts";
-import { changedLeaves } from "./fields.ts";
+import { changedLeaves, compareRecords, publicSettings } from "./compare-records.ts";
 import { forbiddenChanges, isForbidden, refuseForeign } from "./forbidden.ts";
 import {
   afterCut,
