@@ -17,8 +17,7 @@ import { indirectDataOf, subjects, verifyAuthenticode } from "../../signatures/a
 import { readSignedData } from "../../signatures/cms.ts";
 import { signatureOf } from "../../signatures/cms-trust.ts";
 import { badDigest, Fault, malformed, type Verdict } from "../../verdict.ts";
-import { isPe } from "../pe/layout.ts";
-import { peSignature } from "../pe/pe.ts";
+import { isPe, peSignature } from "../pe/pe.ts";
 import { type MsiTables, msiTables, openInstaller, streamName, summaryName } from "./tables.ts";
 
 /** The signature covers all streams in byte order of their names, except these two. */
