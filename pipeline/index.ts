@@ -29,9 +29,9 @@ export type { FieldChange, Plan, PlanRow } from "./documents/plan.ts";
 export type { OutputFile, PublishedPackage, PublishedRelease } from "./documents/published.ts";
 export type { BuildDocument, LatestDocument, ReleaseDocument, ReleaseIndex } from "./documents/site.ts";
 export { ejectTemplate, replacedTemplates } from "./intake/authoring/eject-template.ts";
+export type { NewNote } from "./intake/authoring/new-files.ts";
 export { addNote, openRelease } from "./intake/authoring/new-files.ts";
 export { init, type NewProject, type StartedProject } from "./intake/authoring/new-project.ts";
-export type { NewNote } from "./intake/authoring/note-fragment.ts";
 export type { Opening, OpenReleaseOptions } from "./intake/authoring/open-release.ts";
 export { type Filled, type FillRequest, fillManifests } from "./intake/fill/fill.ts";
 export { decideImport, type ImportOptions, type ImportPlan } from "./intake/import/import.ts";
@@ -61,7 +61,7 @@ export {
 export { type LedgerContext as LedgerSurroundings, readLedgerNow } from "./ledger/ledger-file.ts";
 export type { Entry } from "./ledger/ledger-records.ts";
 export { loadCatalog, type Selection } from "./ledger/load-catalog.ts";
-export { type RebasedLedger, rebaseLedger } from "./ledger/rebase-ledger.ts";
+export { type RebasedLedger, rebaseLedger } from "./ledger/rebase.ts";
 export { decideReinstate, decideRetract, type RetractOptions, reinstate, retract } from "./ledger/retract.ts";
 export {
   type ChangedMetadata,

@@ -4,8 +4,7 @@ import { showFile } from "../system/git/git-revision.ts";
 import type { Catalog } from "./catalog.ts";
 import { checkGrowth } from "./growth.ts";
 import type { Ledger } from "./ledger.ts";
-import { decideRebase } from "./rebase.ts";
-import { findSides } from "./rebase-sides.ts";
+import { decideRebase, findSides } from "./rebase.ts";
 
 /**
  * Verifies against a git revision that the ledger only grew. No other check finds an edit that leaves a valid

@@ -1,10 +1,23 @@
-import { throwErrors } from "../../shared/errors.ts";
+import { failure, throwErrors } from "../../shared/errors.ts";
 import type { ChannelEvent, LedgerEvent } from "../documents/ledger.ts";
+import { filesIn } from "../project/authored-files.ts";
+import { eventTime } from "../project/event-time.ts";
+import { requireFolder } from "../system/files.ts";
+import {
+  isMergedIn,
+  type Operation,
+  operationUnderWay,
+  partedAt,
+  unmergedFile,
+} from "../system/git/git-merge.ts";
+import { showFile } from "../system/git/git-revision.ts";
+import { type CommandContext, withWriteLock } from "../system/lock.ts";
 import { type Ledger, type LedgerChange, ledgerLine, readLedger } from "./ledger.ts";
+import { deliverLedger } from "./ledger-file.ts";
 import { type MovedRecord, Replay, type Start } from "./rebase-replay.ts";
 
 /** One of the two ledgers. */
-export interface Side {
+interface Side {
   /** Display name: a revision, or the file itself. */
   name: string;
   /** The file in messages about its lines. */
@@ -13,7 +26,7 @@ export interface Side {
 }
 
 /** Two diverged ledgers. */
-export interface Sides {
+interface Sides {
   /** The ledger whose bytes stay. */
   onto: Side;
   /** The ledger whose new lines are appended. */
@@ -23,7 +36,7 @@ export interface Sides {
 }
 
 /** The base's bytes followed by our new lines. */
-export interface Rebase extends LedgerChange {
+interface Rebase extends LedgerChange {
   /** Records with changed ids, ascending by the old id. */
   moved: MovedRecord[];
   /** Our revisions that are no longer allowed, by record id. */
@@ -85,4 +98,162 @@ function versionsOfBoth({ events }: Ledger, replay: Replay, shared: ReadonlySet<
     all.filter((event) => event.event === "add").map(({ version }) => version);
   const theirs = new Set(added(events.filter((event) => !shared.has(JSON.stringify(event)))));
   return [...new Set(added(replay.events))].filter((version) => theirs.has(version)).sort();
+}
+
+const path = "ledger.jsonl";
+
+/** Option that selects another revision, for hints. */
+const option = "--onto";
+
+/** Two ledgers that git could not merge: that of HEAD and the incoming one. */
+interface Conflict {
+  head: Side;
+  other: Side;
+  shared: string;
+}
+
+/**
+ * Finds the ledgers to merge: during a git merge or rebase its two sides, whatever the file contains by now;
+ * otherwise the file and the revision's ledger.
+ * @param onto git revision whose lines stay; "none": those of HEAD
+ * @param working current text of the ledger
+ * @throws RelcatError git-missing, git-revision, rebase-conflict
+ */
+export async function findSides(folder: string, onto: string, working: string) {
+  const operation = await operationUnderWay(folder);
+  const conflict =
+    (await fromIndex(folder, operation)) ?? fromMarkers(working) ?? (await fromHeads(folder, operation));
+  if (conflict) {
+    const settled = onto === "none" ? "" : await showFile(folder, onto, path, option);
+    return { sides: adopt(choose(conflict, settled, onto), workingSide(folder, working)), operation };
+  }
+  const base = onto === "none" ? "HEAD" : onto;
+  const parted = await partedAt(folder, base);
+  const sides = {
+    onto: side(base, await showFile(folder, base, path, option)),
+    ours: workingSide(folder, working),
+    shared: parted === undefined ? "" : await showFile(folder, parted, path),
+  };
+  return { sides: adopt(sides, sides.ours), operation };
+}
+
+/** Names the file as git does. */
+const side = (name: string, text: string): Side => ({ name, file: `${name}:${path}`, text });
+
+const workingSide = (folder: string, text: string): Side => ({
+  name: "the working ledger",
+  file: `${folder}/${path}`,
+  text,
+});
+
+/** Git keeps both versions until the conflict is resolved, even without conflict markers. */
+async function fromIndex(folder: string, operation: Operation | undefined): Promise<Conflict | undefined> {
+  const unmerged = await unmergedFile(folder, path);
+  if (!unmerged) return undefined;
+  const { shared = "", head, other } = unmerged;
+  if (head === undefined || other === undefined) {
+    const hint = `Restore it first: git checkout --${head === undefined ? "theirs" : "ours"} ${folder}/${path}`;
+    throw failure("rebase-conflict", "one side of the merge deleted the ledger", hint);
+  }
+  const name = operation?.head ?? "the other side";
+  return { head: side("HEAD", head), other: side(name, other), shared };
+}
+
+/** After a resolution was staged, correct or not, the commits still have both versions. */
+async function fromHeads(folder: string, operation: Operation | undefined): Promise<Conflict | undefined> {
+  if (!operation) return undefined;
+  const { kind, head } = operation;
+  // A rebase or cherry-pick applies only the changes of one commit.
+  const parted = kind === "merge" ? await partedAt(folder, head) : `${head}^`;
+  return {
+    head: side("HEAD", await showFile(folder, "HEAD", path)),
+    other: side(head, await showFile(folder, head, path)),
+    shared: parted === undefined ? "" : await showFile(folder, parted, path),
+  };
+}
+
+/** The texts between unresolved conflict markers, including committed ones. */
+function fromMarkers(working: string): Conflict | undefined {
+  const texts = { all: "", head: "", shared: "", other: "" };
+  const names = { head: "", other: "" };
+  let place: "all" | "head" | "shared" | "other" = "all";
+  let found = false;
+  for (const line of working.split(/(?<=\n)/)) {
+    const [, mark, label = ""] = /^(<{7}|\|{7}|={7}|>{7})(?: (.*))?\n?$/.exec(line) ?? [];
+    if (mark === undefined) {
+      if (place === "all") for (const key of ["head", "shared", "other"] as const) texts[key] += line;
+      else texts[place] += line;
+      continue;
+    }
+    found = true;
+    if (mark === "<<<<<<<") names.head = label;
+    if (mark === ">>>>>>>") names.other = label;
+    place =
+      mark === "<<<<<<<" ? "head" : mark === "=======" ? "other" : mark === ">>>>>>>" ? "all" : "shared";
+  }
+  if (!found) return undefined;
+  return {
+    head: side(names.head || "the upper side", texts.head),
+    other: side(names.other || "the lower side", texts.other),
+    shared: texts.shared,
+  };
+}
+
+/** Settled lines never change, so the side that contains them all stays; if both do, HEAD stays. */
+function choose({ head, other, shared }: Conflict, settled: string, onto: string): Sides {
+  if (head.text.startsWith(settled)) return { onto: head, ours: other, shared };
+  if (other.text.startsWith(settled)) return { onto: other, ours: head, shared };
+  const message = `neither ${head.name} nor ${other.name} has all ledger lines of ${onto}`;
+  const hint = `Give up this merge and merge ${onto} first; or choose whose ids stay: --onto ${head.name} or --onto ${other.name}.`;
+  throw failure("rebase-conflict", message, hint);
+}
+
+/** Lines added to the file since the conflict belong to the side that they continue. */
+function adopt(sides: Sides, working: Side): Sides {
+  const { onto, ours, shared } = sides;
+  const { text } = working;
+  const isSound = readLedger(working).problems.length === 0;
+  if (isSound && text.startsWith(onto.text)) return { ...sides, onto: { ...working, name: onto.name } };
+  if (isSound && text.startsWith(ours.text)) return { ...sides, ours: working };
+  const known = new Set(`${onto.text}${ours.text}${shared}`.split("\n"));
+  const foreign = text.split("\n").filter((line) => line.startsWith("{") && !known.has(line));
+  if (foreign.length === 0) return sides;
+  const count = foreign.length === 1 ? "a line" : `${foreign.length} lines`;
+  const message = `the ledger has ${count} that neither ${onto.name} nor ${ours.name} has`;
+  const hint = `Put them aside, run git checkout --merge ${working.file}, then this again; then repeat what wrote them.`;
+  throw failure("rebase-conflict", message, hint);
+}
+
+export interface RebasedLedger {
+  rebase: Rebase;
+  /** The side whose lines stayed. */
+  onto: Side;
+  /** The git operation that waits for the merged ledger. */
+  operation: Operation["kind"] | undefined;
+  /** True if the folder already contains the other side's releases. */
+  isMerged: boolean;
+}
+
+/**
+ * Merges the ledger with the diverged one. During a git merge or rebase, merges the two sides of the conflict.
+ * @param onto git revision whose lines stay; "none": nothing is settled
+ * @throws RelcatError git-missing, git-revision, rebase-conflict; see decideRebase
+ */
+export async function rebaseLedger(
+  folder: string,
+  onto: string,
+  context: CommandContext,
+): Promise<RebasedLedger> {
+  requireFolder(folder);
+  return withWriteLock(folder, context, async () => {
+    const present = filesIn(folder).read("ledger.jsonl");
+    const working = present ? new TextDecoder().decode(present) : "";
+    const { sides, operation } = await findSides(folder, onto, working);
+    const rebase = decideRebase(sides, working, (newest) =>
+      eventTime(context.clock, context.explicitTime, newest),
+    );
+    deliverLedger(folder, rebase, context.dryRun);
+    const isMerged = operation !== undefined || onto === "none" || (await isMergedIn(folder, onto));
+    return { rebase, onto: sides.onto, operation: operation?.kind, isMerged };
+  });
 }
