@@ -44,7 +44,7 @@ export const doors: readonly { name: string; of: RegExp; may: readonly string[] 
     // Build jobs run `ingest`, `inspect` and `upload` with little memory. A build without changes and completions end
     // before the library is loaded.
     name: "the command line imports the library, or a light entry",
-    of: /^cli\/(?!output\/)/,
+    of: /^cli\/(?!output\/|bundle\.ts)/,
     may: [
       "pipeline/index.ts",
       "pipeline/intake/ingest/store-manifest.ts",

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { pageTemplates } from "../../pipeline/documents/pages/page-templates.ts";
 import { linkBackgrounds } from "../../pipeline/project/pages/contrast.ts";
 import { initAlone } from "../support/project.ts";
-import { relcat, repository, temporaryFolder } from "../support/run.ts";
+import { relcat, repository, spawnRelcat, temporaryFolder } from "../support/run.ts";
 
 const logo =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 90 30"><rect width="90" height="30"/></svg>';
@@ -146,6 +146,16 @@ test("a change of a picture or a template is built, although no release changed"
   const home = join(folder, "releases/templates/home.hbs");
   writeFileSync(home, readFileSync(home, "utf8").replace("</h1>", "</h1>\n<p>Our own words</p>"));
   expect((await built(folder))("index.html")).toBe(after.replace("</h1>", "</h1>\n<p>Our own words</p>"));
+});
+
+test("relcat's own templates are in the program as code, and only those of a project are compiled", async () => {
+  const folder = await project();
+  const withoutEval = { nodeArgs: ["--disallow-code-generation-from-strings"] };
+  const own = await spawnRelcat(folder, ["build", "--quiet"], withoutEval);
+  expect(own.exitCode, own.stderr).toBe(0);
+  await relcat(folder, ["templates", "eject", "home.hbs"]);
+  const changed = await spawnRelcat(folder, ["build", "--quiet"], withoutEval);
+  expect(changed.stderr).toContain("Code generation from strings disallowed for this context");
 });
 
 test("a project with a copy of every template builds the same bytes", async () => {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import Handlebars from "handlebars";
 import { failure, RelcatError } from "../../../shared/errors.ts";
 import { visible } from "../escape.ts";
+import { bundledTemplates } from "./bundled-templates.ts";
 import { type PageModel, type PageName, pageModels } from "./page-models.ts";
 
 /** Assets in the templates folder. */
@@ -59,12 +60,15 @@ export function compileTemplates(
   const environment = Handlebars.create();
   const compiled = new Map<string, Handlebars.TemplateDelegate>();
   const files: string[] = [];
-  for (const [file, source] of sources) {
-    if (!file.endsWith(".hbs") || file.includes("/")) continue;
-    const name = file.slice(0, -".hbs".length);
+  for (const { file, name, source, index, digest } of templatesIn(sources)) {
     files.push(shown.get(file) ?? `templates/${file}`);
-    const program = inTemplate(files, files.length - 1, () => parsed(source, files.length - 1));
-    const template = environment.compile(program, options);
+    const bundled = bundledTemplates.get(digest);
+    const template = bundled
+      ? environment.template(bundled)
+      : environment.compile(
+          inTemplate(files, index, () => parsed(source, index)),
+          options,
+        );
     if (name in pageModels) compiled.set(name, template);
     else environment.registerPartial(name, template);
   }
@@ -78,6 +82,26 @@ export function compileTemplates(
     asset,
     assetPath: (name) => paths.get(name) ?? name,
   };
+}
+
+/** @returns JavaScript of a module like bundled-templates.ts, for the bundle */
+export function compiledModule(sources: ReadonlyMap<string, string>): string {
+  const entries = [...templatesIn(sources)].map(
+    ({ source, index, digest }) =>
+      `[${JSON.stringify(digest)}, ${Handlebars.precompile(parsed(source, index), options)}]`,
+  );
+  return `export const bundledTemplates = new Map([\n${entries.join(",\n")},\n]);\n`;
+}
+
+/** Templates and partials. The digest includes the number of the file, because the compiled code does. */
+function* templatesIn(sources: ReadonlyMap<string, string>) {
+  let index = 0;
+  for (const [file, source] of sources) {
+    if (!file.endsWith(".hbs") || file.includes("/")) continue;
+    const digest = createHash("sha256").update(`${index}\n${source}`).digest("hex");
+    yield { file, name: file.slice(0, -".hbs".length), source, index, digest };
+    index++;
+  }
 }
 
 /** Errors state a line and no file, so the lines of each file are counted from a multiple of this. */
