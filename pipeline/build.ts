@@ -1,7 +1,7 @@
 import { throwErrors } from "../shared/errors.ts";
 import type { RenderedRelease } from "./documents/published.ts";
 import type { Journal } from "./journal/journal.ts";
-import { storedSlices, storeSlices } from "./journal/stored-slices.ts";
+import { sliceReader, storeSlices } from "./journal/stored-slices.ts";
 import type { IdentifiedOutline } from "./ledger/assign-ids.ts";
 import { refuseUnknownVersions } from "./ledger/cut.ts";
 import { ledgerMark } from "./ledger/ledger-mark.ts";
@@ -21,6 +21,7 @@ interface Building {
   site: SiteRenderer;
   target: SiteFolder;
   journal: Journal;
+  storedSlices: ReturnType<typeof sliceReader>;
 }
 
 /**
@@ -39,7 +40,7 @@ export async function buildSite(request: BuildRequest, journal: Journal): Promis
   const siblings = { encodings: config.precompress, untouched: journal.sibling };
   const target = openSiteFolder(out, clock, siblings);
   try {
-    const building = { catalog, site, target, journal };
+    const building = { catalog, site, target, journal, storedSlices: sliceReader(journal.slices) };
     await target.render(site.constants());
     const releases: RenderedRelease[] = [];
     for (const [index, files] of catalog.releases.entries()) {
@@ -114,8 +115,8 @@ async function addRelease(
 function rendered(
   identified: IdentifiedOutline,
   key: string,
-  { catalog, journal }: Building,
+  { catalog, storedSlices }: Building,
 ): RenderedRelease {
   const summary = summarizeRelease(identified, catalog.ledger, catalog.config);
-  return { ...summary, key, slices: storedSlices(journal.slices, key, summary.packages.length) };
+  return { ...summary, key, slices: storedSlices(key, summary.packages.length) };
 }

@@ -4,11 +4,14 @@ const control = /[\p{Cc}\p{Cs}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 export const harmless = (text: string): string =>
   text.toWellFormed().replace(/\t/g, "  ").replace(control, "\uFFFD");
 
-const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+/** Made when it is needed: it takes 10 ms, and most output is ASCII. */
+let graphemes: Intl.Segmenter | undefined;
 
 /** Splits a text into user-perceived characters. */
-export const characters = (text: string): string[] =>
-  Array.from(graphemes.segment(text), ({ segment }) => segment);
+export function characters(text: string): string[] {
+  graphemes ??= new Intl.Segmenter("en", { granularity: "grapheme" });
+  return Array.from(graphemes.segment(text), ({ segment }) => segment);
+}
 
 const wide =
   /^[\u1100-\u115F\u2E80-\u303E\u3041-\u33FF\u3400-\u4DBF\u4E00-\u9FFF\uA000-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6\u{1F1E6}-\u{1F1FF}\u{20000}-\u{3FFFD}]|\p{Emoji_Presentation}|\uFE0F/u;

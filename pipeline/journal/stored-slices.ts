@@ -29,29 +29,43 @@ export function storeSlices(store: SliceStore, key: string, slices: ReleaseSlice
   put(entries.pages, asJson([slices.rows(), slices.browsable()]));
 }
 
-/** @param count number of the release's packages */
-export function storedSlices(store: SliceStore, key: string, count: number): ReleaseSlices {
-  const entries = entriesOf(key);
+/** Several pages in a row show the newest releases. */
+const maxEntriesInMemory = 8;
+
+/** Reads slices of releases from their entries, and keeps those that were read last. */
+export function sliceReader(store: SliceStore): (key: string, count: number) => ReleaseSlices {
+  const recent = new Map<string, string[]>();
   const linesOf = (entry: string): string[] => {
-    const bytes = store.get(entry);
-    if (!bytes) throw new SlicesLost(entry);
-    return decoder.decode(bytes).split("\n");
+    const lines = recent.get(entry) ?? read(store, entry);
+    recent.delete(entry);
+    recent.set(entry, lines);
+    for (const oldest of recent.keys()) if (recent.size > maxEntriesInMemory) recent.delete(oldest);
+    return lines;
   };
   const part = <T>(entry: string, line: number): T => JSON.parse(linesOf(entry)[line] ?? "");
-  const whole = <T>(list: readonly T[]): readonly T[] => {
-    if (list.length !== count) throw new SlicesLost(key);
-    return list;
+  return (key, count) => {
+    const entries = entriesOf(key);
+    const whole = <T>(list: readonly T[]): readonly T[] => {
+      if (list.length !== count) throw new SlicesLost(key);
+      return list;
+    };
+    return {
+      records: () => whole(count === 0 ? [] : linesOf(entries.records)),
+      search: () => part(entries.search, 0),
+      facts: () => part<ReleaseFacts>(entries.facts, 0),
+      feeds: () => part<FeedParts>(entries.facts, 1),
+      offers: () => whole(part<RepositoryOffer[][]>(entries.facts, 2)),
+      notes: () => part<string>(entries.facts, 3),
+      rows: () => whole(part<string[]>(entries.pages, 0)),
+      browsable: () => whole(part<string[]>(entries.pages, 1)),
+    };
   };
-  return {
-    records: () => whole(count === 0 ? [] : linesOf(entries.records)),
-    search: () => part(entries.search, 0),
-    facts: () => part<ReleaseFacts>(entries.facts, 0),
-    feeds: () => part<FeedParts>(entries.facts, 1),
-    offers: () => whole(part<RepositoryOffer[][]>(entries.facts, 2)),
-    notes: () => part<string>(entries.facts, 3),
-    rows: () => whole(part<string[]>(entries.pages, 0)),
-    browsable: () => whole(part<string[]>(entries.pages, 1)),
-  };
+}
+
+function read(store: SliceStore, entry: string): string[] {
+  const bytes = store.get(entry);
+  if (!bytes) throw new SlicesLost(entry);
+  return decoder.decode(bytes).split("\n");
 }
 
 /** An entry of the cache could not be written, or someone changed or removed it during the build. */
