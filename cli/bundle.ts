@@ -35,7 +35,7 @@ const templates: Plugin = {
 
 /**
  * Bundles the command line with its libraries, one chunk for each lazily loaded part: resolving 800 modules
- * makes start-up four times as slow. What all commands load is in few chunks.
+ * makes start-up four times as slow. The modules that every command loads are in few chunks.
  * @param into folder for `main.js` and its chunks
  * @param main another entry point
  */
