@@ -6,9 +6,8 @@ import { failure } from "../../shared/errors.ts";
 import type { Settings } from "../documents/config.ts";
 import type { Policy } from "../documents/policy.ts";
 import { isRelativePath } from "../documents/relative-path.ts";
-import { readIfPresent } from "../system/files.ts";
+import { readIfPresent, refuseForeignLink } from "../system/files.ts";
 import { fetchDocument } from "../system/network/fetch-document.ts";
-import { refuseForeignLink } from "../system/project-links.ts";
 
 /** Larger than any list of certificates. */
 const maxCertificateListBytes = 1 << 22;

@@ -1,6 +1,5 @@
-import { exists, readIfPresent, readPresent } from "../system/files.ts";
+import { exists, inProject, readIfPresent, readPresent, refuseForeignLink } from "../system/files.ts";
 import { listFiles, listFolders } from "../system/folders.ts";
-import { inProject, refuseForeignLink } from "../system/project-links.ts";
 
 /** Source of a catalog's authored files: a folder or a git tree. */
 export interface AuthoredFiles {

@@ -3,6 +3,7 @@ import {
   closeSync,
   constants,
   copyFileSync,
+  existsSync,
   fstatSync,
   fsyncSync,
   futimesSync,
@@ -20,12 +21,11 @@ import {
   writeSync,
 } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { isLinkRefused, syncToDisk } from "../../shared/disk.ts";
-import { failure } from "../../shared/errors.ts";
+import { failure, type Problem } from "../../shared/errors.ts";
 import { accessFailure, refuseSpecial } from "./access-failure.ts";
 import { inParallel } from "./in-parallel.ts";
-import type { InProject } from "./project-links.ts";
 
 const concurrency = 32;
 
@@ -230,3 +230,36 @@ export function removeFile(path: string): void {
 export function isBelow(folder: string, path: string): boolean {
   return `${realpathSync(path)}/`.startsWith(`${realpathSync(folder)}/`);
 }
+
+/** True if a real path belongs to the project. */
+export type InProject = (realPath: string) => boolean;
+
+/**
+ * Allowed targets of links in a releases folder. Messages print lines of files, so a link to another file
+ * would show its content in a CI log; hidden files are excluded too, because .git/config may contain a token.
+ * @param folder the releases folder; its parent is the project
+ */
+export function inProject(folder: string): InProject {
+  const roots = [`${folder}/..`, folder].map((root) => realpathSync(root));
+  return (realPath) =>
+    roots.some((root) => {
+      const path = relative(root, realPath);
+      return !/(?:^|\/)\./.test(path);
+    });
+}
+
+/** @throws RelcatError file-access if a link takes the path outside the project */
+export function refuseForeignLink(folder: string, path: string): void {
+  const file = `${folder}/${path}`;
+  // A missing file is reported by the caller.
+  if (!existsSync(file) || inProject(folder)(realpathSync(file))) return;
+  const { code, message, hint } = foreignLink(file);
+  throw failure(code, message, hint);
+}
+
+export const foreignLink = (path: string): Problem => ({
+  code: "file-access",
+  severity: "error",
+  message: `${path} is a symbolic link that leads out of the project, or to a hidden file`,
+  hint: "Nothing of it was read. Put a copy of the file in the link's place.",
+});

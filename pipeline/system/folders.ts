@@ -12,8 +12,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { failure, type Problem, type RelcatError, throwErrors } from "../../shared/errors.ts";
 import { accessFailure, specialKind } from "./access-failure.ts";
-import { exists } from "./files.ts";
-import { foreignLink, type InProject } from "./project-links.ts";
+import { exists, foreignLink, type InProject } from "./files.ts";
 
 /**
  * Lists files below a folder: relative, sorted by code unit, without hidden ones; [] if the folder does not

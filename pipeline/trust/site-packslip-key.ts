@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { failure } from "../../shared/errors.ts";
 import type { Settings } from "../documents/config.ts";
-import { readIfPresent, replaceDurably } from "../system/files.ts";
-import { refuseForeignLink } from "../system/project-links.ts";
+import { readIfPresent, refuseForeignLink, replaceDurably } from "../system/files.ts";
 import { packslipKey, parsePackslipKey } from "./feeds/packslip.ts";
 import type { Signer } from "./keys.ts";
 import type { SignedRoot } from "./metadata.ts";

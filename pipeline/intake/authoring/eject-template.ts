@@ -1,9 +1,8 @@
 import { failure } from "../../../shared/errors.ts";
 import { pageTemplates, templateFolder, templateMark } from "../../documents/pages/page-templates.ts";
 import { discover } from "../../project/discover.ts";
-import { createFile, exists, requireFolder } from "../../system/files.ts";
+import { createFile, exists, inProject, requireFolder } from "../../system/files.ts";
 import { type CommandContext, withLock } from "../../system/lock.ts";
-import { inProject } from "../../system/project-links.ts";
 
 /** Names of the templates that a project replaces; none without a project. */
 export const replacedTemplates = async (folder: string): Promise<string[]> =>

@@ -9,10 +9,9 @@ import { display } from "../../project/display.ts";
 import { eventTime } from "../../project/event-time.ts";
 import { requireVersions } from "../../project/known-versions.ts";
 import { openSettings } from "../../project/settings.ts";
-import { createFile, exists, requireFolder } from "../../system/files.ts";
+import { createFile, exists, inProject, requireFolder } from "../../system/files.ts";
 import { listFolders, moveFile } from "../../system/folders.ts";
 import { type CommandContext, withLock } from "../../system/lock.ts";
-import { inProject } from "../../system/project-links.ts";
 import { decideOpening, type Opening, type OpenReleaseOptions } from "./open-release.ts";
 
 /**

@@ -4,6 +4,7 @@ import { firstDayOf, lineOf, lineOn } from "../../../shared/version.ts";
 import {
   createFile,
   exists,
+  type InProject,
   isBelow,
   readIfPresent,
   readPresent,
@@ -12,7 +13,6 @@ import {
 import { isFolder, listFiles } from "../../system/folders.ts";
 import { type CommandContext, withLock } from "../../system/lock.ts";
 import { type Locked, lockDependencies, pack } from "../../system/npm.ts";
-import type { InProject } from "../../system/project-links.ts";
 import { withWorkFolder } from "../../system/work-folder.ts";
 import { now } from "./new-files.ts";
 import { releaseYaml } from "./open-release.ts";

@@ -3,9 +3,8 @@ import { failure, type Problem, throwErrors } from "../../../shared/errors.ts";
 import { type Manifest, manifestSchema } from "../../documents/manifest.ts";
 import type { Located } from "../../project/document.ts";
 import { readBytes } from "../../project/parse.ts";
-import { readPresent } from "../../system/files.ts";
+import { inProject, readPresent } from "../../system/files.ts";
 import { listFiles } from "../../system/folders.ts";
-import { inProject } from "../../system/project-links.ts";
 import type { Ingested, IngestRequest } from "./ingest.ts";
 import { ledgerIn, openVersions, refuseLateFiles } from "./release-folder.ts";
 

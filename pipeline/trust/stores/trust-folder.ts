@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { failure, type RelcatError } from "../../../shared/errors.ts";
 import { shellWord } from "../../project/shell-word.ts";
 import { accessFailure } from "../../system/access-failure.ts";
-import { replaceDurably, requireFolder } from "../../system/files.ts";
+import { refuseForeignLink, replaceDurably, requireFolder } from "../../system/files.ts";
 import { isInRepository } from "../../system/git/git.ts";
-import { refuseForeignLink } from "../../system/project-links.ts";
 import { readRoot, readTargets, type SignedRoot, type SignedTargets } from "../metadata.ts";
 
 /** The public part of the trust, kept in git: `N.root.json`, `targets.json`, and a pending root. */
