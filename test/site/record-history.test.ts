@@ -65,6 +65,10 @@ test("events from the time in which a record was private are left out", async ()
   await made.succeed("cut", "--all", "--now", "2026-09-20T10:00:00Z");
   const line = made.read("releases/ledger.jsonl").match(/.*inside-26.*/)?.[0] ?? "{}";
   const { id } = JSON.parse(line);
+  const path = "releases/26.09.001/manifests/all.json";
+  const inside = '"exclude_from_api":true';
+  made.write(path, made.read(path).replace(inside, `${inside},"description":"Inside."`));
+  await made.succeed("cut", "26.09.001", "--now", "2026-09-20T11:00:00Z");
   await made.succeed(
     "retract",
     `${id}`,
@@ -75,8 +79,7 @@ test("events from the time in which a record was private are left out", async ()
     "2026-09-21T10:00:00Z",
   );
   await made.succeed("reinstate", `${id}`, "--yes", "--now", "2026-09-22T10:00:00Z");
-  const path = "releases/26.09.001/manifests/all.json";
-  made.write(path, made.read(path).replace('"exclude_from_api":true', '"exclude_from_api":false'));
+  made.write(path, made.read(path).replace(inside, '"exclude_from_api":false'));
   await made.succeed("cut", "26.09.001", "--now", "2026-09-23T10:00:00Z");
   expect(await historyOf(made, id)).toEqual(["Added 2026-09-20 10:00 UTC", "Revised 2026-09-23 10:00 UTC"]);
 });
