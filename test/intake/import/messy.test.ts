@@ -52,6 +52,18 @@ test("records that break rules are named one by one, and nothing is written", as
   expect(made.list("releases")).toEqual([]);
 });
 
+test("the known parts of an attestation are checked if it also has an unknown key", async () => {
+  const attestation = { sha256: "0".repeat(64), host: "builder-7" };
+  const record = records.find(({ name }) => name === "extra.msi");
+  const made = liveProject([{ ...record, mirror: undefined, data: { attestation } }]);
+  const { stderr } = await made.run("import", "live.json");
+  const extra = 'record 4102 ("extra.msi" of 26.01.002)';
+  expect(complaints(stderr).slice(0, -1)).toEqual([
+    `error[checksum-mismatch] ${extra}: attestation.sha256 is ${attestation.sha256}, expected the artifact's ${record?.checksum}`,
+    `error[unknown-key] ${extra}: the key "host" is not known in data.attestation`,
+  ]);
+});
+
 test("every record of the built site is unchanged, with all its violations", { tags: ["long"] }, async () => {
   const { stderr } = await imported.succeed("check");
   expect(stderr).not.toContain("error");
