@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeEach, expect, test } from "vitest";
+import type { SiteState } from "../../pipeline/documents/site-state.ts";
 import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
 import { differences, readTree } from "../support/tree.ts";
 import { ageObjects, bucketProject, etagOf, prefix, publicTree, serveBucket } from "./bucket-support.ts";
@@ -176,6 +177,15 @@ test("the proofs of a kept publish are removed together with it", {
   expect(first.filter((path) => left.includes(path) && path.includes("snapshot"))).toEqual([]);
   expect(two.filter((path) => path.includes("snapshot"))).toEqual(["metadata/2.snapshot.json"]);
   expect(left).toEqual(expect.arrayContaining(["metadata/3.snapshot.json", "metadata/4.snapshot.json"]));
+  const { history }: SiteState = JSON.parse(
+    fake.bucket.objects.get(`${prefix}current.json`)?.bytes.toString() ?? "",
+  );
+  const kept = history.flatMap(({ files, bundles }) => [
+    `${prefix}state/${files}.json.gz`,
+    ...bundles.map((name) => `${prefix}state/${name}.bundle.gz`),
+  ]);
+  const stored = [...fake.bucket.objects.keys()].filter((key) => key.startsWith(`${prefix}state/`));
+  expect(stored.sort()).toEqual([...new Set(kept)].sort());
   const url = await serveBucket(fake);
   await project.succeed("verify", url, "--root", "releases/trust/1.root.json", "--trust-dir", "state");
 });
