@@ -1,4 +1,5 @@
 /** @module-tag long */
+import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -316,6 +317,17 @@ test("an artifact of an earlier cut that was never published is checked too, and
   ]);
   await made.succeed("retract", "1", "--reason", "Never built.", "--yes");
   const { exitCode, stderr } = await made.at("release", "prod", "26.10.001", "--dry-run");
+  expect([exitCode, stderr]).toEqual([0, expect.any(String)]);
+});
+
+test("a publisher of this machine that was killed does not stop the next release", async () => {
+  const made = await committed();
+  await released(made);
+  const { run } = JSON.parse(readFileSync(join(made.site, "current.json"), "utf8"));
+  const { pid } = spawnSync("true");
+  const lease = new Date(Date.now() + 60_000).toISOString().replace("Z", "000Z");
+  changeState(made, { state: "publishing", run: run.replace(/^\d+/, `${pid}`), lease_until: lease });
+  const { exitCode, stderr } = await made.at("release", "prod", "--all", "--dry-run");
   expect([exitCode, stderr]).toEqual([0, expect.any(String)]);
 });
 
