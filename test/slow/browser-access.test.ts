@@ -69,14 +69,12 @@ test.each([
 });
 
 test("nothing moves by itself, also for those who did not ask for less motion", async () => {
-  for (const path of onePageOfEachKind) {
-    const { page, close } = await sample.site.open(path);
+  await sample.site.openEach(onePageOfEachKind, {}, async (page, path) => {
     const moving = await page.evaluate(
       "[...document.querySelectorAll('*')].filter((each) => { const { animationName, transitionDuration, scrollBehavior } = getComputedStyle(each); return animationName !== 'none' || transitionDuration !== '0s' || scrollBehavior !== 'auto'; }).length",
     );
     expect(moving, path).toBe(0);
-    await close();
-  }
+  });
 });
 
 test("in the colors of the system, a notice, a state and the current page have lines", async () => {
@@ -96,16 +94,13 @@ test("in the colors of the system, a notice, a state and the current page have l
 });
 
 test("pages of each kind fit at 200 % zoom, and with text of twice the size", async () => {
-  for (const path of onePageOfEachKind) {
-    const zoomed = await sample.site.open(path, {
-      viewport: { width: 640, height: 450 },
-      deviceScaleFactor: 2,
-    });
-    expect(await zoomed.page.evaluate("document.documentElement.scrollWidth"), path).toBe(640);
-    await zoomed.close();
-    const { page, close } = await sample.site.open(path, { viewport: { width: 1280, height: 900 } });
+  const zoomed = { viewport: { width: 640, height: 450 }, deviceScaleFactor: 2 };
+  await sample.site.openEach(onePageOfEachKind, zoomed, async (page, path) => {
+    expect(await page.evaluate("document.documentElement.scrollWidth"), path).toBe(640);
+  });
+  const large = { viewport: { width: 1280, height: 900 } };
+  await sample.site.openEach(onePageOfEachKind, large, async (page, path) => {
     await page.evaluate("document.documentElement.style.fontSize = '32px'");
     expect(await page.evaluate("document.documentElement.scrollWidth"), path).toBe(1280);
-    await close();
-  }
+  });
 });

@@ -30,17 +30,13 @@ async function onPages(
   options: BrowserContextOptions = {},
 ): Promise<void> {
   for (const width of widths) {
-    for (const path of paths) {
-      const { page, complaints, close } = await site.open(path, {
-        ...options,
-        viewport: { width, height: 900 },
-      });
+    const look = { ...options, viewport: { width, height: 900 } };
+    await site.openEach(paths, look, async (page, path, complaints) => {
       await page.evaluate("for (const all of document.querySelectorAll('details')) all.open = true");
       expect(await page.evaluate("document.documentElement.scrollWidth"), path).toBe(width);
       await check(page, path, width);
       expect(complaints, path).toEqual([]);
-      await close();
-    }
+    });
   }
 }
 

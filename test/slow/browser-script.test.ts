@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { picture, type Visit, visit } from "../support/browser.ts";
+import { often } from "../support/effort.ts";
 import { largeCatalog } from "../support/large.ts";
 import { project } from "../support/project.ts";
 import { sampleInBrowser } from "../support/sample-site.ts";
@@ -242,8 +243,10 @@ test("the controls of a page have different names", async () => {
   await close();
 });
 
-test("a page of 100 artifacts among 10,000 can be filtered", async () => {
-  const made = project(largeCatalog());
+const perRelease = often(25, 10);
+
+test(`a page of 100 artifacts among ${400 * perRelease} can be filtered`, async () => {
+  const made = project(largeCatalog(perRelease));
   await made.succeed("build");
   const large = await visit(sample.browser, readTree(`${made.folder}/dist`), "/");
   const { page, complaints, close: leave } = await large.open("page/26.07/1/");

@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { liveProject } from "../intake/import/importing.ts";
-import { onePageOfEachKind, picture, type Visit, visit } from "../support/browser.ts";
+import { onePageOfEachKind, picture, visit } from "../support/browser.ts";
 import { hostileRecords } from "../support/hostile.ts";
 import { sampleInBrowser } from "../support/sample-site.ts";
 import { readTree } from "../support/tree.ts";
@@ -14,10 +14,7 @@ const valueIn = (page: Page, expression: string) => page.evaluate<unknown>(expre
 const widthOf = (page: Page) => valueIn(page, "document.documentElement.scrollWidth");
 
 test("every page loads without messages and fits 360 pixels", async () => {
-  for (const path of sample.site.pages) {
-    const { close } = await expectToFit(path, 360, "dark");
-    await close();
-  }
+  await expectToFit(sample.site.pages, 360, "dark");
 }, 180_000);
 
 test.each([
@@ -29,21 +26,26 @@ test.each([
 ] as const)(
   "pages of each kind load without messages and fit %i pixels, %s",
   async (width, scheme) => {
-    for (const path of onePageOfEachKind) {
-      const { page, close } = await expectToFit(path, width, scheme);
-      await picture(page, `${path || "home"}-${width}-${scheme}`);
-      await close();
-    }
+    await expectToFit(onePageOfEachKind, width, scheme, (page, path) =>
+      picture(page, `${path || "home"}-${width}-${scheme}`),
+    );
   },
   180_000,
 );
 
-async function expectToFit(path: string, width: number, colorScheme: "light" | "dark"): Promise<Visit> {
-  const visited = await sample.site.open(path, { viewport: { width, height: 900 }, colorScheme });
-  expect(visited.complaints).toEqual([]);
-  expect(await widthOf(visited.page), path).toBe(width);
-  expect(await visited.page.locator("h1").count(), path).toBe(1);
-  return visited;
+async function expectToFit(
+  paths: readonly string[],
+  width: number,
+  colorScheme: "light" | "dark",
+  look?: (page: Page, path: string) => Promise<void>,
+): Promise<void> {
+  const options = { viewport: { width, height: 900 }, colorScheme };
+  await sample.site.openEach(paths, options, async (page, path, complaints) => {
+    expect(complaints).toEqual([]);
+    expect(await widthOf(page), path).toBe(width);
+    expect(await page.locator("h1").count(), path).toBe(1);
+    await look?.(page, path);
+  });
 }
 
 test("pages with hostile values load without messages and fit 360 pixels", async () => {
@@ -51,16 +53,17 @@ test("pages with hostile values load without messages and fit 360 pixels", async
   await made.succeed("import", "live.json", "--accept-violations");
   await made.succeed("build", "--released");
   const hostile = await visit(sample.browser, readTree(`${made.folder}/dist`), "/");
-  for (const path of hostile.pages) {
-    const { page, complaints, close } = await hostile.open(path, { viewport: { width: 360, height: 900 } });
-    const rows = await page.locator("tr[data-type], .file").all();
-    for (const row of rows.slice(0, 40)) expect((await row.boundingBox())?.height, path).toBeLessThan(1000);
+  const viewport = { width: 360, height: 900 };
+  await hostile.openEach(hostile.pages, { viewport }, async (page, path, complaints) => {
+    const heights = await page.evaluate<number[]>(
+      "[...document.querySelectorAll('tr[data-type], .file')].map((row) => row.getBoundingClientRect().height)",
+    );
+    expect(Math.max(0, ...heights), path).toBeLessThan(1000);
     await page.evaluate("for (const all of document.querySelectorAll('details')) all.open = true");
     expect(complaints, path).toEqual([]);
     expect(await widthOf(page), path).toBe(360);
     if (path.includes("26.08")) await picture(page, `hostile-${path}`);
-    await close();
-  }
+  });
   await hostile.stop();
 });
 
