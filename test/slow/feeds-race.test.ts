@@ -10,7 +10,7 @@ import { slowLines } from "../support/slow-lines.ts";
 import { dnfClient } from "../support/yum-clients.ts";
 
 const minutes = 60_000;
-const rounds = often(100, 16);
+const rounds = often(100, 10);
 const aptClientsOfEachLine = 4;
 const version = "26.08.001";
 /** Enough for each round to list another choice of them. */

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { blocksOf } from "../docs/live-site.ts";
 import { aptClient } from "../support/apt-client.ts";
 import { openContext, startBrowser } from "../support/browser.ts";
-import { often } from "../support/effort.ts";
+import { isNightly, often } from "../support/effort.ts";
 import { freePort } from "../support/port.ts";
 import { repository, temporaryFolder } from "../support/run.ts";
 
@@ -158,7 +158,9 @@ test("a project is upgraded, and goes back, as the guide says", async () => {
   const newer = "9.8.7";
   await sh(clone, `npm version --no-git-tag-version ${newer}`);
   const [pack = "", install = "", compare = ""] = blocksOf("docs/upgrading.md").map(({ text }) => text);
-  await sh(clone, pack.replaceAll("PROJECT", project));
+  // By day the clone keeps the modules that the tutorial's `npm ci` installed there.
+  expect(pack).toContain("npm ci && ");
+  await sh(clone, pack.replaceAll("PROJECT", project).replace(often("", "npm ci && "), ""));
   await sh(project, install.replace("VERSION", newer));
   rmSync(join(vendor, old));
   expect(await versionOf()).toBe(newer);
@@ -171,7 +173,10 @@ test("a project is upgraded, and goes back, as the guide says", async () => {
   }
   await sh(project, "git add . && git commit --quiet --message Upgrade && npm ci");
   expect(await versionOf()).toBe(newer);
-  await sh(project, "git revert --no-edit HEAD && npm ci");
+  await sh(project, "git revert --no-edit HEAD");
+  await sh(project, "git diff --quiet HEAD~2");
+  if (!isNightly) return;
+  await sh(project, "npm ci");
   expect(await versionOf()).toBe(before);
 });
 

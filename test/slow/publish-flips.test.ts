@@ -6,7 +6,7 @@ import { publishingProject } from "../publish/support.ts";
 import { startNginx } from "../site/hosting/homes/nginx.ts";
 import { often } from "../support/effort.ts";
 
-const flips = often(1000, 100);
+const flips = often(1000, 60);
 const paths = ["api/v1/package/index.json", "releases/26.08.001/index.html", "build.json", "index.html"];
 
 test("readers of a folder behind nginx see one complete build at any time during many publishes", async () => {

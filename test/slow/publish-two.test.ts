@@ -10,7 +10,7 @@ import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
 import { differences, readTree, type Tree } from "../support/tree.ts";
 
 const minutes = 60_000;
-const rounds = often(100, 25);
+const rounds = often(100, 8);
 
 /** Two builds that are not the live one, each signed to follow it. */
 async function twoBuilds(project: PublishingProject): Promise<void> {
