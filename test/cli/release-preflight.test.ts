@@ -4,10 +4,9 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { feedKey, feedSecrets, writeFeedKeys } from "../support/feed-keys.ts";
-import { movedClock } from "../support/moved-clock.ts";
 import { release } from "../support/project.ts";
 import { type Env, everything, type Releasing, releasing, rpm, version } from "../support/releasing.ts";
-import { relcat, spawnRelcat, temporaryFolder } from "../support/run.ts";
+import { relcat, temporaryFolder } from "../support/run.ts";
 
 /** A committed project with an open release, which only its case keeps from being released. */
 async function committed(): Promise<Releasing> {
@@ -335,8 +334,8 @@ test.each([-20, 400])("a clock that is wrong by %i days stops a release before i
   const made = await committed();
   if (days > 0) await released(made);
   const before = await state(made);
-  const moved = { env: made.env, ...movedClock(days * 86_400_000) };
-  const { exitCode, stdout, stderr } = await spawnRelcat(made.folder, ["release", "prod", "--all"], moved);
+  const moved = { env: made.env, ahead: days * 86_400_000 };
+  const { exitCode, stdout, stderr } = await relcat(made.folder, ["release", "prod", "--all"], moved);
   expect([exitCode, stdout]).toEqual([2, "[1/6] check"]);
   expect(stderr).toMatch(
     /^error\[clock\] the clock gives \S+Z, which is .*\n {2}hint: Nothing was changed\./,

@@ -1,13 +1,13 @@
 /** @module-tag long */
 import { readFileSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
-import { clockAhead, spawnRelcat } from "../support/run.ts";
+import { relcat } from "../support/run.ts";
 import { type PublishingProject, publishingProject } from "./support.ts";
 
 let project: PublishingProject;
 
 const inDays = (days: number, ...args: string[]) =>
-  spawnRelcat(project.folder, args, { env: project.secrets, nodeArgs: clockAhead(days) });
+  relcat(project.folder, args, { env: project.secrets, ahead: days * 86_400_000 });
 
 /** The row of the site, the suggested command, its reason, and the exit status. */
 async function statusIn(days: number) {

@@ -105,11 +105,14 @@ export function failing(code: string, ...calls: readonly string[]): { nodeArgs: 
   };
 }
 
-/** Runs the command in a process that may have run others before it; never rejects. */
+/**
+ * Runs the command in a process that may have run others before it; never rejects.
+ * @param options.ahead milliseconds by which the clock of its machine is wrong
+ */
 export async function relcat(
   folder: string,
   args: readonly string[],
-  { env: own = {}, input = "" }: { env?: Env; input?: string } = {},
+  { env: own = {}, input = "", ahead = 0 }: { env?: Env; input?: string; ahead?: number } = {},
 ): Promise<WarmResult> {
   // Standard input belongs to one process, and Node reads its own variables only when it starts.
   if (input !== "" || Object.keys(own).some((name) => name.startsWith("NODE_"))) {
@@ -118,7 +121,7 @@ export async function relcat(
   }
   const all: Env = { ...process.env, ...notOurs, ...own };
   const set = Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
-  const result = await runWarm({ cwd: folder, args, env: Object.fromEntries(set) });
+  const result = await runWarm({ cwd: folder, args, env: Object.fromEntries(set), ahead });
   const [stdout = "", stderr = ""] = [result.stdout, result.stderr].map((output) =>
     output.replace(/\r?\n$/, ""),
   );
@@ -145,11 +148,4 @@ export async function runWarm(command: WarmCommand): Promise<WarmResult> {
 /** Loads the schemas only for documents. */
 async function checkOutput(args: readonly string[], stdout: string): Promise<void> {
   if (args.includes("--json")) (await import("./json-output.ts")).requireKnownOutput(args, stdout);
-}
-
-/** Options of Node for a machine whose clock shows a later day. */
-export function clockAhead(days: number): string[] {
-  const shift = `const ms = ${days * 86_400_000}; const { now } = Date;
-    globalThis.Date = class extends Date { constructor(...a) { a.length ? super(...a) : super(now() + ms); } static now() { return now() + ms; } };`;
-  return ["--import", `data:text/javascript,${encodeURIComponent(shift)}`];
 }

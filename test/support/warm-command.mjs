@@ -6,13 +6,21 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const [node, , launcher] = process.argv;
 const own = new URL("..", pathToFileURL(launcher));
 const { version, bugs } = JSON.parse(readFileSync(new URL("package.json", own), "utf8"));
+// Replaced before the program is loaded, which may keep the constructor.
+let ahead = 0;
+const { now } = Date;
+Date.now = () => now() + ahead;
+globalThis.Date = new Proxy(Date, {
+  construct: (date, args, target) => Reflect.construct(date, args.length > 0 ? args : [date.now()], target),
+});
 const { main } = await import(new URL("build/program/main.js", own).href);
 
 let isRunning = false;
 let before;
 
-function begin({ cwd, args, env }) {
+function begin({ cwd, args, env, ahead: milliseconds = 0 }) {
   isRunning = true;
+  ahead = milliseconds;
   before = process.cpuUsage();
   for (const output of [1, 2]) ftruncateSync(output);
   for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
@@ -26,6 +34,7 @@ function begin({ cwd, args, env }) {
 
 function end() {
   isRunning = false;
+  ahead = 0;
   for (const event of ["uncaughtException", "SIGINT", "SIGTERM"]) process.removeAllListeners(event);
   process.chdir("/");
   process.channel.ref();

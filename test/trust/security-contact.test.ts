@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { type Project, project } from "../support/project.ts";
-import { clockAhead, relcat, spawnRelcat, temporaryFolder } from "../support/run.ts";
+import { relcat, temporaryFolder } from "../support/run.ts";
 
 /** security.txt of a signed site, which is published and renewed. */
 
@@ -73,9 +73,10 @@ test("verify covers it", async () => {
 
 test("a refresh renews its end, once a month", async () => {
   const first = expires();
-  const later = Date.now() + 35 * 86_400_000;
-  const options = { env: onlineKey(), nodeArgs: clockAhead(35) };
-  const { exitCode, stderr } = await spawnRelcat(made.folder, ["publish", "test", "--refresh"], options);
+  const ahead = 35 * 86_400_000;
+  const later = Date.now() + ahead;
+  const options = { env: onlineKey(), ahead };
+  const { exitCode, stderr } = await relcat(made.folder, ["publish", "test", "--refresh"], options);
   expect(exitCode, stderr).toBe(0);
   const second = expires();
   expect(Date.parse(second)).toBeGreaterThan(Date.parse(first));
