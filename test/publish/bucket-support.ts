@@ -26,6 +26,7 @@ export async function bucketProject(fake: S3Fake, settings?: string): Promise<Pu
     sites: () =>
       `  prod: {url: "s3://site/${prefix}", endpoint: "${fake.endpoint}", region: us-east-1${more}}\n`,
     env: fake.environment,
+    endpoint: fake.endpoint,
   });
   uploadArtifacts(project, fake);
   return project;

@@ -53,31 +53,42 @@ export interface ProjectOptions {
   sites?: (folder: string) => string;
   trust?: "none" | "simple";
   env?: Record<string, string>;
+  /** Address of the storage in `sites`, which differs between projects that are equal otherwise. */
+  endpoint?: string;
 }
 
-/** Where a template was made, in its files. */
-const madeAt = "made-at";
+/** A file of a template with the folder and the endpoint that it was made for. */
+const madeFor = "made-for.json";
 const inFolder = (folder: string) => `  prod: {url: "dir:${folder}/www"}\n`;
 
 /** A copy of a fixture with a signed site and its artifacts, which is made once. */
 export async function publishingProject(options: ProjectOptions = {}): Promise<PublishingProject> {
-  const { sites = inFolder, trust = "simple", env = {} } = options;
-  const name = JSON.stringify({ ...options, sites: sites("FOLDER") });
+  const { sites = inFolder, trust = "simple", env = {}, endpoint = "ENDPOINT" } = options;
+  const { endpoint: _, ...rest } = options;
+  const name = JSON.stringify({ ...rest, sites: sites("FOLDER").replaceAll(endpoint, "ENDPOINT") });
   const template = await madeOnce(name, (folder) => makeTemplate(folder, options));
   const base = temporaryFolder();
   cpSync(template, base, { recursive: true, preserveTimestamps: true });
   const project = projectIn(base, trust, env);
   const file = join(project.folder, "releases/catalog.yaml");
-  writeFileSync(file, readFileSync(file, "utf8").replaceAll(readFileSync(join(base, madeAt), "utf8"), base));
+  const made = JSON.parse(readFileSync(join(base, madeFor), "utf8"));
+  const own = readFileSync(file, "utf8").replaceAll(made.base, base).replaceAll(made.endpoint, endpoint);
+  writeFileSync(file, own);
   project.artifacts();
   return project;
 }
 
 async function makeTemplate(
   base: string,
-  { fixture = "site/small", sites = inFolder, trust = "simple", env = {} }: ProjectOptions,
+  {
+    fixture = "site/small",
+    sites = inFolder,
+    trust = "simple",
+    env = {},
+    endpoint = "ENDPOINT",
+  }: ProjectOptions,
 ): Promise<void> {
-  writeFileSync(join(base, madeAt), base);
+  writeFileSync(join(base, madeFor), JSON.stringify({ base, endpoint }));
   const folder = copyProject(fixture, join(base, "project"));
   const file = join(folder, "releases/catalog.yaml");
   // Artifacts below the site itself, which is the default.
