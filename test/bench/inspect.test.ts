@@ -11,9 +11,11 @@ import { bytesRead } from "../../bench/inspect/image.ts";
 import type { Lot } from "../../bench/inspect/packages.ts";
 import { report } from "../../bench/inspect/report.ts";
 import type { Cost } from "../../bench/publish/measure.ts";
+import { isNightly } from "../support/effort.ts";
 import { program as relcat, temporaryFolder } from "../support/run.ts";
 
-describe.skipIf(lacking(debianPackages) !== undefined)(
+// By day, the report alone is tested.
+describe.skipIf(!isNightly || lacking(debianPackages) !== undefined)(
   "a run over the smallest sizes",
   { tags: ["long"] },
   () => {

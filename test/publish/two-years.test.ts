@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { verifySite } from "../../pipeline/index.ts";
 import { openSettings } from "../../pipeline/project/settings.ts";
 import { refreshSite } from "../../pipeline/publish/refresh.ts";
-import { isNightly } from "../support/effort.ts";
+import { isNightly, often } from "../support/effort.ts";
 import { note, project, release } from "../support/project.ts";
 import { relcat, temporaryFolder } from "../support/run.ts";
 import { differences, readTree } from "../support/tree.ts";
@@ -16,9 +16,12 @@ const day = 86_400_000;
 const year = 365 * day;
 const security = { id: "ACME-2026-001", cve: ["CVE-2026-12345"], severity: "high" };
 
-/** The day of a month on which the dates change, and the one before it: .ci/nightly takes all 730 days. */
+/** The day on which the dates change, and the one before it, of every second month: .ci/nightly takes all 730 days. */
 const isTurningPoint = (date: Date): boolean =>
-  date.getUTCDate() === 1 || new Date(date.getTime() + day).getUTCDate() === 1;
+  [0, day].some((later) => {
+    const each = new Date(date.getTime() + later);
+    return each.getUTCDate() === 1 && each.getUTCMonth() % 2 === 0;
+  });
 
 const versions = ["26.08.001", "26.08.002"];
 const file = (version: string) => ({
@@ -88,6 +91,6 @@ test("a site that is published once and refreshed for two years is valid all the
     ends.add(end);
     expect([days, Date.parse(end) > now, Date.parse(end) < now + year]).toEqual([days, true, true]);
   }
-  expect(ends.size).toBeGreaterThan(22);
+  expect(ends.size).toBeGreaterThan(often(22, 10));
   expect(differences(before, content())).toEqual([]);
 });
