@@ -141,6 +141,14 @@ describe("a folder that was changed by hand", () => {
     for (const path of [list, page])
       expect(gunzipSync(readFileSync(at(`${path}.gz`)))).toEqual(readFileSync(at(path)));
   });
+
+  test("has no other differences if the next build is for one more web server", async () => {
+    const file = join(project.folder, "releases/catalog.yaml");
+    writeFileSync(file, readFileSync(file, "utf8").replace("hosts: [nginx]", "hosts: [nginx, caddy]"));
+    await project.make();
+    expect(await repaired("--repair")).toEqual({ result: "published", repaired: [] });
+    expect(existsSync(join(project.www, "hosting/caddy"))).toBe(true);
+  });
 });
 
 describe("a bucket that was changed by hand", () => {
