@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { BuildDocument } from "../../pipeline/documents/site.ts";
+import type { SiteStore } from "../../pipeline/documents/site-store.ts";
 import { siteSettings } from "../../pipeline/documents/sites.ts";
+import { readLedger } from "../../pipeline/ledger/ledger.ts";
+import type { LocalBuild } from "../../pipeline/publish/local-build.ts";
 import { refuseUnfitBuild } from "../../pipeline/publish/refusals.ts";
+import { newArtifacts } from "../../pipeline/publish/require-artifacts.ts";
 
 describe("publish refuses an address of the reader's own host", () => {
   const publish = (baseUrl: string, settles = true) => {
@@ -46,4 +50,25 @@ describe("publish refuses an address of the reader's own host", () => {
   test.each([...others, "128.0.0.1", "[fd00::1]"])("publish accepts %s", (host) => {
     expect(() => publish(`https://${host}/catalog`)).not.toThrow();
   });
+});
+
+test("publish needs an artifact and its documents at the site, but not the provenance of a chart", async () => {
+  const sum = "a".repeat(64);
+  const part = (file: string) => ({ file, url: `https://example.com/files/${file}`, size: 1, sha256: sum });
+  const documents = [
+    { ...part("acme.tgz.prov"), format: "helm-prov" },
+    { ...part("acme.tgz.minisig"), format: "minisign" },
+  ];
+  const release = {
+    version: "26.09.001",
+    packages: [{ id: 1, checksum: sum }],
+    artifacts: { 1: { ...part("acme.tgz"), documents } },
+  };
+  const local = {
+    files: [{ path: "api/v1/release/26.09.001/index.json", sha256: sum }],
+    read: () => Buffer.from(JSON.stringify(release)),
+  } as unknown as LocalBuild;
+  const { ledger } = readLedger({ file: "ledger.jsonl", text: "" });
+  const named = await newArtifacts({ store: {} as SiteStore, local, ledger }, undefined, false);
+  expect(named.map(({ file }) => file)).toEqual(["acme.tgz", "acme.tgz.minisig"]);
 });
