@@ -61,19 +61,20 @@ describe("a mutated file gets a verdict, and never ok for unsigned content", () 
     "%s",
     async (file, { read }: Case) => {
       const original = bytesOf(file);
-      const { uncovered } = await inspectArtifact(read, file, keys, original);
-      const covered = (bytes: Buffer) => {
+      const before = await inspectArtifact(read, file, keys, original);
+      // A mutation can rename a tag of a header. Nothing covers its data then, and the verdict says so.
+      const coveredWith = (bytes: Buffer, { uncovered }: typeof before) => {
         const copy = Buffer.from(bytes);
-        for (const { from, to } of uncovered) copy.fill(0, from, to);
+        for (const { from, to } of [...before.uncovered, ...uncovered]) copy.fill(0, from, to);
         // The line feed of a text's last line is optional.
         return copy.toString("latin1").replace(/\n+$/, "");
       };
       await fc.assert(
         fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 3 }), async (mutations) => {
           const bytes = mutations.reduce((changed, mutate) => mutate(changed), original);
-          const { verdict, reason } = await inspectArtifact(read, file, keys, bytes);
-          if (verdict === "ok") expect(covered(bytes)).toBe(covered(original));
-          else expect(reason).not.toBe("");
+          const after = await inspectArtifact(read, file, keys, bytes);
+          if (after.verdict === "ok") expect(coveredWith(bytes, after)).toBe(coveredWith(original, after));
+          else expect(after.reason).not.toBe("");
         }),
         { numRuns },
       );

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { afterAll, afterEach, beforeEach } from "vitest";
 import { endFile } from "./after-file.ts";
-import { isNightly, seed } from "./effort.ts";
+import { seed } from "./effort.ts";
 import { ownSeconds, runningSeconds } from "./processor-time.ts";
 import { warmSeconds } from "./run.ts";
 
-if (isNightly) fc.configureGlobal({ seed });
+fc.configureGlobal({ seed });
 
 // vitest runs this module before each test file. The process is restored after each file.
 const before = { ...process.env };
