@@ -10,17 +10,6 @@ import type { Globals } from "./terminal/rows.ts";
 import { topicIn } from "./terminal/topic-names.ts";
 import { unbufferedOutput } from "./terminal/unbuffered-output.ts";
 
-/** Commands that keep something of each release in memory. */
-const largeHeaps = new Set(["build", "release"]);
-
-/**
- * Otherwise V8 lets the heap double before it collects, which takes 120 MB more at 25,000 records and saves no time.
- * Small commands would only lose: with a flag, V8 does not use the code cache of Node's own modules.
- */
-async function collectEarlier(): Promise<void> {
-  (await import("node:v8")).setFlagsFromString("--heap-growing-percent=30");
-}
-
 /** Runs the command line. The only code that uses `process`. */
 export async function main(own: OwnPackage): Promise<void> {
   // CI sets a variable without a value to an empty text.
@@ -44,7 +33,6 @@ export async function main(own: OwnPackage): Promise<void> {
     host = hostOf(asked, own);
     await enter(globals.C);
     host = hostOf(asked, own, { folder: globals.C, ...given });
-    if (command.some((word) => largeHeaps.has(word))) await collectEarlier();
     const endTrace = host.verbose ? (await import("./terminal/trace.ts")).trace(host) : undefined;
     status = await verb(host).finally(endTrace);
   });

@@ -15,6 +15,10 @@ import { buildDocument, isInFeeds, releaseGroup, type SiteRenderer, siteRenderer
 import { requiredButLeftOut } from "./site/feeds/feed-gaps.ts";
 import { openSiteFolder, type SiteFolder } from "./site/stores/site-folder.ts";
 import { readSources } from "./site/stores/templates.ts";
+import { limitHeapGrowth } from "./system/heap.ts";
+
+/** Number of records. */
+const largeCatalog = 5000;
 
 interface Building {
   catalog: OpenCatalog;
@@ -46,6 +50,7 @@ export async function buildSite(request: BuildRequest, journal: Journal): Promis
     for (const [index, files] of catalog.releases.entries()) {
       const inFeeds = isInFeeds(index, catalog.releases.length);
       releases.push(await addRelease(files, inFeeds, building));
+      if (catalog.nextId() > largeCatalog) limitHeapGrowth();
       request.onProgress?.({ done: releases.length, total: catalog.releases.length });
     }
 
