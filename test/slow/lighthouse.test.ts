@@ -27,10 +27,10 @@ const only = `--only-categories=${categories.join(",")}`;
 
 async function rate(path: string): Promise<Report> {
   const file = join(temporaryFolder(), "report.json");
-  const flags = ["--chrome-flags=--headless=new --no-sandbox --disable-gpu --disable-quic", ...settings];
+  const flags = ["--chrome-flags=--headless --no-sandbox --disable-gpu --disable-quic", ...settings];
   const output = ["--quiet", "--output=json", `--output-path=${file}`, "--no-enable-error-reporting"];
   await execa(process.execPath, [program, sample.site.url + path, only, ...flags, ...output], {
-    env: { CHROME_PATH: "/usr/bin/chromium" },
+    env: { CHROME_PATH: "/usr/bin/chromium-headless-shell" },
   });
   return JSON.parse(readFileSync(file, "utf8"));
 }
