@@ -1,6 +1,14 @@
 import { join } from "node:path";
 import { type Plan, type PlanRequest, planCatalog } from "../../pipeline/index.ts";
-import { artifact, type Files, type Project, project, release, smallCatalog } from "../support/project.ts";
+import {
+  artifact,
+  copyOfProject,
+  type Files,
+  type Project,
+  project,
+  release,
+  smallCatalog,
+} from "../support/project.ts";
 
 const clock = Date.parse("2026-10-01T12:00:00.000Z");
 export const at = "2026-10-01T12:00:00.000000Z";
@@ -13,14 +21,15 @@ export const settledCatalog: Files = {
 };
 
 /** A project that is cut and committed on main, with a branch for the test. */
-export async function settledProject(files: Files = settledCatalog): Promise<Project> {
-  const made = project(files);
-  await made.succeed("cut", "--all", "--yes", "--now", "2026-09-20T10:00:00Z");
-  await made.git("init", "--quiet", "--initial-branch=main");
-  await commitAll(made);
-  await made.git("switch", "--quiet", "--create", "work");
-  return made;
-}
+export const settledProject = (files: Files = settledCatalog): Promise<Project> =>
+  copyOfProject(`planning ${JSON.stringify(files)}`, async () => {
+    const made = project(files);
+    await made.succeed("cut", "--all", "--yes", "--now", "2026-09-20T10:00:00Z");
+    await made.git("init", "--quiet", "--initial-branch=main");
+    await commitAll(made);
+    await made.git("switch", "--quiet", "--create", "work");
+    return made;
+  });
 
 export async function commitAll(made: Project): Promise<void> {
   await made.git("add", ".");

@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { execa } from "execa";
-import { relcat, temporaryFolder } from "./run.ts";
+import { madeOnce, relcat, temporaryFolder } from "./run.ts";
 
 /** A folder with authored files, and the command run in it. */
 export interface Project {
@@ -65,6 +65,16 @@ export function project(files: Files = {}): Project {
   return self;
 }
 
+const copying = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true };
+
+/** A copy of a project that is made once a run. @param name names it among all such projects */
+export async function copyOfProject(name: string, make: () => Promise<Project>): Promise<Project> {
+  const template = await madeOnce(name, async (folder) => cpSync((await make()).folder, folder, copying));
+  const made = project();
+  cpSync(template, made.folder, copying);
+  return made;
+}
+
 /** An artifact that passes every check with `require: {}`; its checksum repeats one digit. */
 export const artifact = (name: string, package_type: string, digit = "a", rest: object = {}) => ({
   name,
@@ -114,8 +124,9 @@ export const notCompared =
 export const firstCut = "2026-09-20T10:00:00Z";
 
 /** smallCatalog with ledger lines: ids 1 and 2 in 26.08.001, 3 to 5 in 26.09.001. */
-export async function cutCatalog(): Promise<Project> {
-  const made = project(smallCatalog);
-  await made.succeed("cut", "--all", "--now", firstCut);
-  return made;
-}
+export const cutCatalog = (): Promise<Project> =>
+  copyOfProject("cut catalog", async () => {
+    const made = project(smallCatalog);
+    await made.succeed("cut", "--all", "--now", firstCut);
+    return made;
+  });

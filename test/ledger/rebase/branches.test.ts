@@ -1,5 +1,6 @@
 /** @module-tag long */
 import { expect, test } from "vitest";
+import { copyOfProject } from "../../support/project.ts";
 import {
   commitAll,
   conflicting,
@@ -25,15 +26,16 @@ const joined = [
 ];
 
 /** Two branches that cut; the first one is merged, the second one is checked out. */
-async function bothCut() {
-  const made = await settledProject();
-  await cutBranch(made, "first", "26.09.001", "3", early);
-  await cutBranch(made, "second", "26.09.002", "4", late);
-  await made.git("switch", "--quiet", "main");
-  await made.git("merge", "--quiet", "first");
-  await made.git("switch", "--quiet", "second");
-  return made;
-}
+const bothCut = () =>
+  copyOfProject("both cut", async () => {
+    const made = await settledProject();
+    await cutBranch(made, "first", "26.09.001", "3", early);
+    await cutBranch(made, "second", "26.09.002", "4", late);
+    await made.git("switch", "--quiet", "main");
+    await made.git("merge", "--quiet", "first");
+    await made.git("switch", "--quiet", "second");
+    return made;
+  });
 
 test("a merge of main gives the second branch's lines new ids and dates", async () => {
   const made = await bothCut();

@@ -1,8 +1,18 @@
 import { readLedger } from "../../../pipeline/ledger/ledger.ts";
-import { artifact, type Files, type Project, project, release } from "../../support/project.ts";
+import {
+  artifact,
+  copyOfProject,
+  type Files,
+  type Project,
+  project,
+  release,
+} from "../../support/project.ts";
 
 /** A project in git: 26.08.001 is cut (ids 1 and 2) and settled on main. */
-export async function settledProject(more: Files = {}): Promise<Project> {
+export const settledProject = (more: Files = {}): Promise<Project> =>
+  copyOfProject(`settled ${JSON.stringify(more)}`, () => makeSettled(more));
+
+async function makeSettled(more: Files): Promise<Project> {
   const made = project({
     "releases/catalog.yaml": { product: "Example", require: {}, ledger: { base: "main" } },
     ".gitignore": ".relcat-*\n",

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { some } from "../../support/effort.ts";
-import { artifact, project, release, smallCatalog } from "../../support/project.ts";
+import { artifact, copyOfProject, project, release, smallCatalog } from "../../support/project.ts";
 import {
   commitAll,
   conflicting,
@@ -28,14 +28,15 @@ const joined = [
 ];
 
 /** main and a branch both cut; the branch is checked out. */
-async function grownApart(more = {}) {
-  const made = await settledProject(more);
-  await cutBranch(made, "ours", "26.09.002", "4", late);
-  await made.git("switch", "--quiet", "main");
-  await cutRelease(made, "26.09.001", "3", early);
-  await made.git("switch", "--quiet", "ours");
-  return made;
-}
+const grownApart = (more = {}) =>
+  copyOfProject(`grown apart ${JSON.stringify(more)}`, async () => {
+    const made = await settledProject(more);
+    await cutBranch(made, "ours", "26.09.002", "4", late);
+    await made.git("switch", "--quiet", "main");
+    await cutRelease(made, "26.09.001", "3", early);
+    await made.git("switch", "--quiet", "ours");
+    return made;
+  });
 
 test.each([
   ["markers", ""],
