@@ -4,7 +4,7 @@ import { execa } from "execa";
 import { cacheControl, mediaType } from "../../pipeline/documents/file-headers.ts";
 import { afterFile } from "../support/after-file.ts";
 import { release } from "../support/project.ts";
-import { repository, temporaryFolder } from "../support/run.ts";
+import { madeOnce, repository, temporaryFolder } from "../support/run.ts";
 import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
 import { type Hosts, localWeb, type Page } from "./local-web.ts";
 import { launcher, withNextPasted } from "./pasted.ts";
@@ -176,19 +176,16 @@ relcat cut ${version} --commit
 git push -q
 ${publish}`;
 
-let template: Promise<World> | undefined;
-
 /**
  * A site with two releases, 26.08.001 (ids 1 and 2) and 26.09.001 (3 and 4), each an .msi and an .rpm, published one
  * after the other from a clone in the folder `releases`; the keys are in ~/relcat-keys.
  */
 export async function liveWorld(): Promise<World & { clone: string; key: string }> {
-  template ??= makeLive();
-  afterFile(() => {
-    template = undefined;
+  const template = await madeOnce("live world", async (folder) => {
+    const { base } = await makeLive();
+    cpSync(base, folder, { recursive: true, verbatimSymlinks: true });
   });
-  const { base } = await template;
-  const made = await world("folder", base);
+  const made = await world("folder", template);
   const key = readFileSync(join(made.home, "relcat-keys/online.pem"), "utf8");
   return Object.assign(made, { clone: join(made.folder, "releases"), key });
 }
