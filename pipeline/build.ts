@@ -17,9 +17,6 @@ import { openSiteFolder, type SiteFolder } from "./site/stores/site-folder.ts";
 import { readSources } from "./site/stores/templates.ts";
 import { limitHeapGrowth } from "./system/heap.ts";
 
-/** Number of records. */
-const largeCatalog = 5000;
-
 interface Building {
   catalog: OpenCatalog;
   site: SiteRenderer;
@@ -36,6 +33,7 @@ interface Building {
  */
 export async function buildSite(request: BuildRequest, journal: Journal): Promise<BuiltSite> {
   const { folder, out, selection, earlier, clock } = request;
+  limitHeapGrowth(folder);
   const catalog = await openCatalog(folder, selection, earlier?.files);
   refuseUnknownVersions(catalog, selection.versions);
   const { config, ledger } = catalog;
@@ -50,7 +48,6 @@ export async function buildSite(request: BuildRequest, journal: Journal): Promis
     for (const [index, files] of catalog.releases.entries()) {
       const inFeeds = isInFeeds(index, catalog.releases.length);
       releases.push(await addRelease(files, inFeeds, building));
-      if (catalog.nextId() > largeCatalog) limitHeapGrowth();
       request.onProgress?.({ done: releases.length, total: catalog.releases.length });
     }
 
