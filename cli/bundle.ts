@@ -47,7 +47,8 @@ export async function bundle(into: string, main = join(import.meta.dirname, "mai
     resolve: { mainFields: ["module", "main"] },
     external: apart,
     // Otherwise every command would load the whole library, which it imports from pipeline/index.ts.
-    treeshake: { moduleSideEffects: (id) => id.includes("node_modules") },
+    // Libraries state in their package.json which of their modules have effects.
+    treeshake: { moduleSideEffects: (id) => (id.includes("node_modules") ? undefined : false) },
     plugins: [builtins, templates],
   });
   await program.write({

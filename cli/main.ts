@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { styleText } from "node:util";
 import type { CommanderError, CommandUnknownOpts } from "@commander-js/extra-typings";
@@ -9,6 +9,21 @@ import { findProject } from "./terminal/project.ts";
 import type { Globals } from "./terminal/rows.ts";
 import { topicIn } from "./terminal/topic-names.ts";
 import { unbufferedOutput } from "./terminal/unbuffered-output.ts";
+
+/** Commands that keep something of each release in memory. */
+const largeHeaps = new Set(["build", "release"]);
+
+/** Number of releases. */
+const largeCatalog = 100;
+
+/**
+ * Otherwise V8 lets the heap double before it collects, which takes 120 MB more at 25,000 records and saves no time.
+ * With few releases, it would only collect more often.
+ */
+async function collectEarlier({ releases }: Host): Promise<void> {
+  const names = existsSync(releases) ? readdirSync(releases) : [];
+  if (names.length > largeCatalog) (await import("node:v8")).setFlagsFromString("--heap-growing-percent=30");
+}
 
 /** Runs the command line. The only code that uses `process`. */
 export async function main(own: OwnPackage): Promise<void> {
@@ -33,6 +48,7 @@ export async function main(own: OwnPackage): Promise<void> {
     host = hostOf(asked, own);
     await enter(globals.C);
     host = hostOf(asked, own, { folder: globals.C, ...given });
+    if (command.some((word) => largeHeaps.has(word))) await collectEarlier(host);
     const endTrace = host.verbose ? (await import("./terminal/trace.ts")).trace(host) : undefined;
     status = await verb(host).finally(endTrace);
   });

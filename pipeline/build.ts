@@ -15,7 +15,6 @@ import { buildDocument, isInFeeds, releaseGroup, type SiteRenderer, siteRenderer
 import { requiredButLeftOut } from "./site/feeds/feed-gaps.ts";
 import { openSiteFolder, type SiteFolder } from "./site/stores/site-folder.ts";
 import { readSources } from "./site/stores/templates.ts";
-import { limitHeapGrowth } from "./system/heap.ts";
 
 interface Building {
   catalog: OpenCatalog;
@@ -33,7 +32,6 @@ interface Building {
  */
 export async function buildSite(request: BuildRequest, journal: Journal): Promise<BuiltSite> {
   const { folder, out, selection, earlier, clock } = request;
-  limitHeapGrowth(folder);
   const catalog = await openCatalog(folder, selection, earlier?.files);
   refuseUnknownVersions(catalog, selection.versions);
   const { config, ledger } = catalog;

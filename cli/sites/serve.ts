@@ -1,17 +1,10 @@
-import {
-  build as buildProject,
-  exitStatus,
-  RelcatError,
-  requireFolder,
-  watchFolder,
-} from "../../pipeline/index.ts";
+import { exitStatus, RelcatError, requireFolder } from "../../pipeline/index.ts";
 import { type Origin, type OriginOptions, startOrigin, untilStopped } from "../../service/catalog/node.ts";
 import { LedgerGuard } from "../catalog/ledger-guard.ts";
 import { commandContext, type Host, lineText, print, say } from "../terminal/host.ts";
-import { renderProblems } from "../terminal/render.ts";
 import { explainListening, logEntry, refuseUnreadable } from "../terminal/servers.ts";
 import { UsageError } from "../terminal/usage.ts";
-import { count, folderName } from "../terminal/words.ts";
+import { folderName } from "../terminal/words.ts";
 
 interface ServeOptions {
   dir?: string;
@@ -34,11 +27,13 @@ export async function serve(options: ServeOptions, host: Host): Promise<number> 
   const { dir = host.dist, build = false, watch = false, trustedProxies = [] } = options;
   trustedProxies.forEach(refuseUnreadable);
   const addManifest = await postsInto(options, host);
+  // The builder is most of the library, and only a preview needs it.
+  const authoring = build || watch ? await import("./serve-build.ts") : undefined;
   // Created once, so that git is not called after each change.
   const guard = new LedgerGuard({}, host);
-  if (build || watch) await buildInto(dir, host, guard);
+  await authoring?.buildInto(dir, host, guard);
   const origin = await start(options, host, addManifest);
-  const stopWatching = watch ? rebuildOnChange(dir, origin, host, guard) : undefined;
+  const stopWatching = watch ? authoring?.rebuildOnChange(dir, origin, host, guard) : undefined;
   // Installed before the message, because its reader may stop the server at once.
   const stopped = untilStopped();
   announce(origin, dir, options, host);
@@ -138,37 +133,4 @@ function explain(error: NodeJS.ErrnoException, folder: string, address: string):
     );
   }
   return error;
-}
-
-/** Builds the current files, including provisional releases, for a preview. */
-async function buildInto(folder: string, host: Host, guard: LedgerGuard): Promise<void> {
-  const { site, catalog } = await buildProject(
-    host.releases,
-    folder,
-    {},
-    { ...commandContext(host), clock: Date.now() },
-  );
-  // A preview makes nothing permanent, so a change of what is settled is only a warning.
-  const changes = [...(await guard.lostLines(catalog.ledger)), ...(await guard.unmergedMetadata())];
-  const warnings = changes.map((problem) => ({ ...problem, severity: "warning" as const }));
-  host.messages.write(renderProblems([...catalog.problems, ...warnings], host));
-  say(host, `Built ${count(site.releaseCount, "release")} with ${count(site.packageCount, "package")}.`);
-}
-
-/**
- * Rebuilds after each change; errors are reported, and the last good site stays.
- * @returns a function that stops watching
- */
-function rebuildOnChange(folder: string, origin: Origin, host: Host, guard: LedgerGuard): () => void {
-  let running = Promise.resolve();
-  return watchFolder(host.releases, () => {
-    running = running
-      .then(() => buildInto(folder, host, guard))
-      .then(() => origin.refresh())
-      .catch((error: unknown) => {
-        if (!(error instanceof RelcatError)) throw error;
-        host.messages.write(renderProblems(error.problems, host));
-        say(host, "Not built: the last good site is still served.");
-      });
-  });
 }

@@ -1,6 +1,6 @@
 import type { FeedParts, ReleaseFacts, ReleaseSlices, RepositoryOffer } from "../documents/published.ts";
 
-/** Stores slices of releases until the end of the build, so that they use no memory. */
+/** Stores slices of releases until the end of the build, so that they use little memory. */
 export interface SliceStore {
   get(key: string): Uint8Array | undefined;
   put(key: string, bytes: Uint8Array): void;
@@ -29,17 +29,24 @@ export function storeSlices(store: SliceStore, key: string, slices: ReleaseSlice
   put(entries.pages, asJson([slices.rows(), slices.browsable()]));
 }
 
-/** Several pages in a row show the newest releases. */
-const maxEntriesInMemory = 8;
+/** Bytes of entries that stay in memory, because several pages in a row show the newest releases. */
+const memoryLimit = 4 << 20;
 
 /** Reads slices of releases from their entries, and keeps those that were read last. */
 export function sliceReader(store: SliceStore): (key: string, count: number) => ReleaseSlices {
-  const recent = new Map<string, string[]>();
+  const recent = new Map<string, Entry>();
+  let held = 0;
   const linesOf = (entry: string): string[] => {
-    const lines = recent.get(entry) ?? read(store, entry);
+    const found = recent.get(entry);
+    const { lines, size } = found ?? read(store, entry);
     recent.delete(entry);
-    recent.set(entry, lines);
-    for (const oldest of recent.keys()) if (recent.size > maxEntriesInMemory) recent.delete(oldest);
+    recent.set(entry, { lines, size });
+    if (!found) held += size;
+    for (const [oldest, { size }] of recent) {
+      if (held <= memoryLimit) break;
+      recent.delete(oldest);
+      held -= size;
+    }
     return lines;
   };
   const part = <T>(entry: string, line: number): T => JSON.parse(linesOf(entry)[line] ?? "");
@@ -62,10 +69,15 @@ export function sliceReader(store: SliceStore): (key: string, count: number) => 
   };
 }
 
-function read(store: SliceStore, entry: string): string[] {
+interface Entry {
+  lines: string[];
+  size: number;
+}
+
+function read(store: SliceStore, entry: string): Entry {
   const bytes = store.get(entry);
   if (!bytes) throw new SlicesLost(entry);
-  return decoder.decode(bytes).split("\n");
+  return { lines: decoder.decode(bytes).split("\n"), size: bytes.length };
 }
 
 /** An entry of the cache could not be written, or someone changed or removed it during the build. */

@@ -24,6 +24,14 @@ test("no source file calls process.exit", () => {
   expect(calls).toEqual([]);
 });
 
+// The bundle leaves out modules of which nothing is used (cli/bundle.ts).
+test("no source file imports a module for its effects only", () => {
+  const bare = [...imports.keys()].filter((path) =>
+    /^import "/m.test(readFileSync(join(repository, path), "utf8")),
+  );
+  expect(bare).toEqual([]);
+});
+
 test("every import of a source file resolves to a file", () => {
   const paths = [...imports.values()]
     .flat()
