@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { often } from "../support/effort.ts";
+import { inTurn } from "../support/effort.ts";
 import { feedKey, feedSecrets, writeFeedKeys } from "../support/feed-keys.ts";
 import { release } from "../support/project.ts";
 import { type Env, everything, type Releasing, releasing, rpm, version } from "../support/releasing.ts";
@@ -255,10 +255,9 @@ const state = async (made: Releasing) => [
   await made.git("status", "--porcelain"),
 ];
 
-/** By day, every third refusal is tried with --dry-run too. */
+/** By day, each refusal is tried with one of the options, by turns. */
 const cases = Object.entries(refusals).map(
-  ([name, refusal], index) =>
-    [name, refusal, index % often(1, 3) === 0 ? ["--yes", "--dry-run"] : ["--yes"]] as const,
+  ([name, refusal], index) => [name, refusal, inTurn(["--yes", "--dry-run"], index % 2, 2)] as const,
 );
 
 test.for(cases)("nothing is written if %s", async ([, { breaks, status, says }, lasts]) => {

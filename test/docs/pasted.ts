@@ -22,7 +22,7 @@ interface Pasted extends Outcome {
   script: string;
 }
 
-/** Lines that were pasted in the current file. By day, a line that a command prints again is not. */
+/** Lines that were pasted in the current file. By day, a line that the same command line prints again is not. */
 const known = new Set<string>();
 
 /** Results of `withNextPasted`, by the value of RELCAT_PASTED. */
@@ -37,7 +37,7 @@ async function runAndPaste(command: ShellCommand) {
   if (collection) {
     for (const [, next = ""] of `${result.stdout}${result.stderr}`.matchAll(/^Next: (.*)$/gm)) {
       const script = nextScript(next);
-      const line = `${command.args[0]} ${next}`;
+      const line = `${command.args.join(" ")} → ${next}`;
       const isKnown = !isNightly && known.has(line);
       known.add(line);
       const outcome =

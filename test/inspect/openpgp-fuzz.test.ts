@@ -56,16 +56,23 @@ const mutation: fc.Arbitrary<Mutation> = fc.oneof(
   ),
 );
 
+/** Line feeds mean nothing inside an armored signature. */
+function withoutLines(bytes: Buffer): string {
+  const [text, ...armored] = bytes.toString("latin1").split("-----BEGIN PGP SIGNATURE-----");
+  return [text, ...armored.map((lines) => lines.replaceAll("\n", ""))].join();
+}
+
 describe("a mutated file gets a verdict, and never ok for unsigned content", () => {
   test.each(goodCases.map((artifact) => [artifact.file, artifact] as const))(
     "%s",
     async (file, { read }: Case) => {
       const original = bytesOf(file);
       const before = await inspectArtifact(read, file, keys, original);
-      // A mutation can rename a tag of a header. Nothing covers its data then, and the verdict says so.
       const coveredWith = (bytes: Buffer, { uncovered }: typeof before) => {
         const copy = Buffer.from(bytes);
-        for (const { from, to } of [...before.uncovered, ...uncovered]) copy.fill(0, from, to);
+        // A mutation can rename a tag of an rpm's header. Nothing covers its data then, and the verdict says so.
+        const renamed = uncovered.filter(({ why }) => why === "a tag that relcat does not know");
+        for (const { from, to } of [...before.uncovered, ...renamed]) copy.fill(0, from, to);
         // The line feed of a text's last line is optional.
         return copy.toString("latin1").replace(/\n+$/, "");
       };
@@ -73,8 +80,9 @@ describe("a mutated file gets a verdict, and never ok for unsigned content", () 
         fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 3 }), async (mutations) => {
           const bytes = mutations.reduce((changed, mutate) => mutate(changed), original);
           const after = await inspectArtifact(read, file, keys, bytes);
-          if (after.verdict === "ok") expect(coveredWith(bytes, after)).toBe(coveredWith(original, after));
-          else expect(after.reason).not.toBe("");
+          if (after.verdict !== "ok") expect(after.reason).not.toBe("");
+          else if (withoutLines(bytes) !== withoutLines(original))
+            expect(coveredWith(bytes, after)).toBe(coveredWith(original, after));
         }),
         { numRuns },
       );

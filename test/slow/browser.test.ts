@@ -7,7 +7,7 @@ import { hostileRecords } from "../support/hostile.ts";
 import { sampleInBrowser } from "../support/sample-site.ts";
 import { readTree } from "../support/tree.ts";
 
-/** The sample site in Debian's chromium, below a base path. Screenshots are in test/output/. */
+/** The sample site in Debian's chromium-headless-shell, below a base path. Screenshots are in test/output/. */
 const sample = sampleInBrowser();
 
 const valueIn = (page: Page, expression: string) => page.evaluate<unknown>(expression);

@@ -7,7 +7,7 @@ import { password, type TestController, type TestUser, testController } from "..
 import { complaintsOf, openContext, picture, startBrowser } from "../support/browser.ts";
 import { inTurn } from "../support/effort.ts";
 
-/** The controller's pages in Debian's chromium, under their own policy. */
+/** The controller's pages in Debian's chromium-headless-shell, under their own policy. */
 let browser: Browser;
 let controller: TestController;
 let owner: TestUser;

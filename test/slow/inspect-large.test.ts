@@ -76,7 +76,7 @@ test("many disks in one archive need the memory of one", async () => {
 
 test("an incompressible disk is read once", async () => {
   const path = join(folder, "noise.raw");
-  const unpacked = often(200_000_000, 32_000_000);
+  const unpacked = often(200_000_000, 80_000_000);
   await execa("sh", ["-c", `head -c ${unpacked} /dev/urandom > ${path} && xz -0 -k -T2 ${path}`]);
   const { inspection, read, size, peak } = await inspect(`${path}.xz`);
   expect(inspection).toMatchObject({ verdict: "ok", facts: { unpacked_size: unpacked } });

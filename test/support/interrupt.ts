@@ -21,14 +21,17 @@ export const countCalls = async (folder: string, args: readonly string[]): Promi
   (await callsOf(folder, args)).length;
 
 /**
- * Numbers of calls at which a command is killed: a sample that changes each day, the first of each name, and the last
- * four. Under .ci/nightly all of them.
+ * Numbers of calls at which a command is killed: a sample that changes each day, the first of each name, the last that
+ * renames or removes a file, and the last four. Under .ci/nightly all of them.
  */
 export function killPoints(calls: readonly string[], every: number): number[] {
   const step = often(1, every);
   const today = Math.floor(Date.now() / 86_400_000);
   const isChosen = (name: string, index: number) =>
-    index % step === today % step || calls.indexOf(name) === index || index >= calls.length - 4;
+    index % step === today % step ||
+    calls.indexOf(name) === index ||
+    (/^(rename|unlink)/.test(name) && calls.lastIndexOf(name) === index) ||
+    index >= calls.length - 4;
   return calls.flatMap((name, index) => (isChosen(name, index) ? [index + 1] : []));
 }
 

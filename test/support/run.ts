@@ -8,6 +8,7 @@ import { execa, type Options } from "execa";
 import { inject } from "vitest";
 import { afterFile } from "./after-file.ts";
 import { requireListedStatus } from "./exit-status.ts";
+import { movedClock } from "./moved-clock.ts";
 import type { TimedResult, WarmCommand, WarmResult } from "./warm-commands.ts";
 
 export const repository = resolve(import.meta.dirname, "../..");
@@ -116,7 +117,8 @@ export async function relcat(
 ): Promise<WarmResult> {
   // Standard input belongs to one process, and Node reads its own variables only when it starts.
   if (input !== "" || Object.keys(own).some((name) => name.startsWith("NODE_"))) {
-    const { exitCode = -1, stdout, stderr } = await spawnRelcat(folder, args, { env: own, input });
+    const { nodeArgs } = movedClock(ahead);
+    const { exitCode = -1, stdout, stderr } = await spawnRelcat(folder, args, { env: own, input, nodeArgs });
     return { exitCode, stdout, stderr };
   }
   const all: Env = { ...process.env, ...notOurs, ...own };
