@@ -10,6 +10,7 @@ import { type SignDelivery, signProved } from "../../pipeline/trust/sign-site.ts
 import { afterFile } from "../support/after-file.ts";
 import { often } from "../support/effort.ts";
 import { feedKey } from "../support/feed-keys.ts";
+import { copying } from "../support/project.ts";
 import { lastingFolder, relcat, temporaryFolder } from "../support/run.ts";
 import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
 import { signedFeeds } from "../support/signed-feeds.ts";
@@ -18,7 +19,6 @@ import { inDays } from "./support.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;
-const copying = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true };
 
 let fake: S3Fake;
 let template: string;

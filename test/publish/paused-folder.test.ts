@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { publishSteps } from "../../pipeline/documents/publish-turn.ts";
 import { some } from "../support/effort.ts";
+import { copying } from "../support/project.ts";
 import { temporaryFolder } from "../support/run.ts";
 import { differences, readTree } from "../support/tree.ts";
 import {
@@ -22,8 +23,6 @@ import { type PublishingProject, publishingProject } from "./support.ts";
 let project: PublishingProject;
 let earlier: string;
 let start: string;
-
-const copying = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true } as const;
 
 beforeAll(async () => {
   project = await publishingProject({

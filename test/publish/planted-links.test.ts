@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { some } from "../support/effort.ts";
 import { hostilePaths } from "../support/hostile-paths.ts";
+import { copying } from "../support/project.ts";
 import { differences, readTree, type Tree } from "../support/tree.ts";
 import { type PublishingProject, publishingProject } from "./support.ts";
 
@@ -37,18 +38,17 @@ beforeAll(async () => {
   saved = at("saved");
   await project.succeed("publish", "prod");
   name = project.state().history[0]?.files ?? "";
-  for (const folder of ["dist", "www"]) cpSync(at(folder), join(saved, folder), verbatim);
+  for (const folder of ["dist", "www"]) cpSync(at(folder), join(saved, folder), copying);
 });
 beforeEach(() => {
   for (const folder of ["dist", "www"]) {
     rmSync(at(folder), { recursive: true });
-    cpSync(join(saved, folder), at(folder), verbatim);
+    cpSync(join(saved, folder), at(folder), copying);
   }
   rmSync(outside, { recursive: true, force: true });
   mkdirSync(outside);
   writeFileSync(victim(), "victim");
 });
-const verbatim = { recursive: true, verbatimSymlinks: true, preserveTimestamps: true };
 
 /** Moves a file or folder out of its folder, and puts a link to it in its place. */
 function moveOut(path: string): void {

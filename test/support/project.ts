@@ -65,7 +65,8 @@ export function project(files: Files = {}): Project {
   return self;
 }
 
-const copying = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true };
+/** Options of `cpSync` for a copy that a build or a site takes for the original. */
+export const copying = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true };
 
 /** A copy of a project that is made once a run. @param name names it among all such projects */
 export async function copyOfProject(name: string, make: () => Promise<Project>): Promise<Project> {

@@ -117,8 +117,8 @@ export async function relcat(
 ): Promise<WarmResult> {
   // Standard input belongs to one process, and Node reads its own variables only when it starts.
   if (input !== "" || Object.keys(own).some((name) => name.startsWith("NODE_"))) {
-    const { nodeArgs } = movedClock(ahead);
-    const { exitCode = -1, stdout, stderr } = await spawnRelcat(folder, args, { env: own, input, nodeArgs });
+    const clock = ahead === 0 ? {} : movedClock(ahead);
+    const { exitCode = -1, stdout, stderr } = await spawnRelcat(folder, args, { env: own, input, ...clock });
     return { exitCode, stdout, stderr };
   }
   const all: Env = { ...process.env, ...notOurs, ...own };
