@@ -31,10 +31,9 @@ import {
   variable,
   when,
 } from "./apache-maps.ts";
-import type { FeedRule } from "./feed-rules.ts";
 import type { Routing } from "./routing.ts";
 import { escaped, slashless } from "./rules.ts";
-import { type HostSources, wellKnownFiles } from "./sources.ts";
+import { type FeedRule, type HostSources, wellKnownFiles } from "./sources.ts";
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of Apache
 const site = "${RELCAT_SITE}";

@@ -1,4 +1,5 @@
 import { registryDigest, registryVersion } from "../../documents/feeds/headers.ts";
+import { mediaType, mediaTypes } from "../../documents/file-headers.ts";
 import type { Encoding } from "../../documents/hosting.ts";
 import type { OutputFile } from "../../documents/published.ts";
 import { documentFolders } from "../../documents/site-paths.ts";
@@ -16,10 +17,10 @@ import {
   securityHeaders,
   vary,
 } from "./answers.ts";
-import { block, dataMaps, handle, quoted, registryMap, requestMaps } from "./caddy-maps.ts";
-import type { FeedRule } from "./feed-rules.ts";
-import { escaped, slashless } from "./rules.ts";
-import { type HostSources, wellKnownFiles } from "./sources.ts";
+import { type RequestTable, requestTables } from "./request-tables.ts";
+import type { Routing } from "./routing.ts";
+import { escaped, type Rule, slashless } from "./rules.ts";
+import { type FeedRule, type HostSources, wellKnownFiles } from "./sources.ts";
 
 /** Caddy: files that a site block imports. */
 export function caddyFiles(sources: HostSources): OutputFile[] {
@@ -298,4 +299,89 @@ function fileRoutes(base: string, { encodings, feeds, hasWellKnown }: HostSource
       ...handle("", missing),
     ]),
   ];
+}
+
+/** In backquotes, which our texts never contain. */
+function quoted(text: string): string {
+  return `\`${text}\``;
+}
+
+function block(head: string, lines: readonly string[]): string[] {
+  return [`${head} {`, ...lines.map((line) => `\t${line}`), "}"];
+}
+
+/** Executes lines in written order; by default Caddy reorders directives. */
+function handle(matcher: string, lines: readonly string[]): string[] {
+  return block(matcher === "" ? "handle" : `handle ${matcher}`, block("route", lines));
+}
+
+function requestMaps(routing: Routing): string[] {
+  const tables = requestTables(routing, {
+    of: "{asked}:{accepted}",
+    otherwise: "bad",
+    rules: [
+      ["^accept:(.*)$", "$1"],
+      ["^(json|html):", "$1"],
+    ],
+  });
+  const suffix: RequestTable = { name: "suffix", of: "{query}", otherwise: "", rules: [["^(.+)$", "?$1"]] };
+  const types = Object.entries(mediaTypes).map(([extension, type]): Rule => [`[.]${extension}$`, type]);
+  const media: RequestTable = {
+    name: "media",
+    of: "{path}",
+    otherwise: mediaType(""),
+    rules: [["/SHA256SUMS$", mediaType("SHA256SUMS")], ...types],
+  };
+  return [...tables.toSpliced(1, 0, suffix), media].flatMap(map);
+}
+
+function map({ name, of, otherwise, exact = {}, rules = [] }: RequestTable): string[] {
+  return block(`map ${sourceOf(of)} {relcat_${name}}`, [
+    ...Object.entries(exact).map(([key, result]) => `${quoted(key)} ${quoted(result)}`),
+    ...rules.map(([pattern, result]) => `${quoted(`~${pattern}`)} ${quoted(result.replace("$1", `\${1}`))}`),
+    `default ${quoted(otherwise)}`,
+  ]);
+}
+
+const ownPlaceholders = new Map([
+  ["{method}", "{method}"],
+  ["{query}", "{query}"],
+  ["{path}", "{path}"],
+  ["{accept}", "{header.Accept}"],
+]);
+
+/** Several placeholders are one text. */
+function sourceOf(of: string): string {
+  const source = of.replace(/{\w+}/g, (name) => ownPlaceholders.get(name) ?? `{relcat_${name.slice(1)}`);
+  return source.includes("}", source.indexOf("}") + 1) ? quoted(source) : source;
+}
+
+/** Digests of an OCI registry's files: those of tags, and those in other paths. */
+export const registryMap = (tags: ReadonlyMap<string, string>): string[] => [
+  ...Array.from(tags, ([path, digest]) => `${quoted(`/${path}`)} ${digest}`),
+  `${quoted("~^/v2/.+/(sha256:[0-9a-f]+)$")} ${quoted(`\${1}`)}`,
+];
+
+/** Caddy treats braces as placeholders; the answer adds those of a JSON object again. */
+const withoutBraces = (text: string) => text.replace(/^\{(.*)\}$/, "$1");
+
+/** Data that changes with every release: download addresses, and targets of `latest/`. */
+function dataMaps({ downloads, latest, otherLatest }: Routing) {
+  const split = (entry: string) => [entry.slice(0, entry.indexOf(" ")), entry.slice(entry.indexOf(" ") + 1)];
+  const bare = (status: string) => (status === "400" ? "unnamed" : "none");
+  return {
+    downloads: [
+      ...[...downloads].map(([id, entry]) => [id, ...split(entry).map(quoted)].join(" ")),
+      "default none none",
+    ],
+    latest: block(
+      "map `{relcat_scope}|{relcat_min}|{relcat_max}|{relcat_gui}|{relcat_headless}` {relcat_latest_status} {relcat_latest_text}",
+      [
+        ...[...latest].map(([key, entry]) => [key, ...split(entry).map(withoutBraces)].map(quoted).join(" ")),
+        ...otherLatest.map(([pattern, status]) =>
+          [`~${pattern}`, status, bare(status)].map(quoted).join(" "),
+        ),
+      ],
+    ),
+  };
 }

@@ -15,10 +15,9 @@ import {
   securityHeaders,
   vary,
 } from "./answers.ts";
-import type { FeedRule } from "./feed-rules.ts";
 import { type Routing, wholeList } from "./routing.ts";
 import { acceptRules, flagRules, type Rule, ready, settings, slashless, variants } from "./rules.ts";
-import type { HostSources } from "./sources.ts";
+import type { FeedRule, HostSources } from "./sources.ts";
 
 const folder = "hosting/cloudfront";
 

@@ -5,9 +5,8 @@ import { apacheFiles } from "./apache.ts";
 import { caddyFiles } from "./caddy.ts";
 import { cloudflareFiles } from "./cloudflare.ts";
 import { cloudfrontFiles } from "./cloudfront.ts";
-import { feedRules } from "./feed-rules.ts";
 import { nginxFiles } from "./nginx.ts";
-import type { HostSources } from "./sources.ts";
+import { feedRules, type HostSources } from "./sources.ts";
 
 const emitters: Readonly<Record<Host, (sources: HostSources) => OutputFile[]>> = {
   nginx: nginxFiles,
