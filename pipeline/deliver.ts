@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { RelcatError } from "../shared/errors.ts";
-import { buildSite } from "./build.ts";
+import { type BuildRequest, buildSite } from "./build.ts";
 import type { OnCacheFailure } from "./journal/cache.ts";
 import { type Journal, openJournal } from "./journal/journal.ts";
 import { noJournal } from "./journal/no-journal.ts";
@@ -9,7 +9,6 @@ import { earlierCommit } from "./ledger/earlier-commit.ts";
 import { type LedgerContext, readLedgerNow } from "./ledger/ledger-file.ts";
 import type { Selection } from "./ledger/load-catalog.ts";
 import { filesIn } from "./project/authored-files.ts";
-import type { BuildRequest } from "./site/build-request.ts";
 import type { BuiltSite } from "./site/built-site.ts";
 import { refuseForeignFolder, workFolder } from "./site/stores/foreign-folder.ts";
 import { requireFolder } from "./system/files.ts";

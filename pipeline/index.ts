@@ -15,6 +15,7 @@ export {
 export { parseJson } from "../shared/json.ts";
 export { packageFolder } from "../shared/package-folder.ts";
 export { SyntaxProblem } from "../shared/source.ts";
+export type { BuildProgress } from "./build.ts";
 export { type ChannelRequest, changeChannel, unknownChannel } from "./channels/change-channel.ts";
 export { type ChannelState, channelStates, versionsInNoChannel } from "./channels/channel-states.ts";
 export { type BuildContext as BuildSurroundings, build } from "./deliver.ts";
@@ -113,7 +114,6 @@ export {
 export { type RollbackOptions, rollbackSite } from "./publish/rollback.ts";
 export { type RoleEnd, type SiteStatus, siteStatuses } from "./publish/site-status.ts";
 export { type UploadDelivery, type UploadRequest, upload } from "./publish/upload-artifacts.ts";
-export type { BuildProgress } from "./site/build-request.ts";
 export type { BuiltSite, Delivery } from "./site/built-site.ts";
 export { type FeedGap, feedGapProblems, feedGaps, newFeedGaps } from "./site/feeds/feed-gaps.ts";
 export { hostFiles } from "./site/host-files.ts";

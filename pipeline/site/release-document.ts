@@ -2,8 +2,8 @@ import { documentMediaType } from "../../inspect/documents.ts";
 import { architectureOf, documentAddress, packageVersionOf } from "../../shared/package-metadata.ts";
 import { semverOf } from "../../shared/version.ts";
 import type { OutputFile, PublishedRelease, RenderedRelease } from "../documents/published.ts";
-import type { ReleaseIndex } from "../documents/site.ts";
-import { textFile } from "./output.ts";
+import type { ReleaseIndex, RetractedRecord } from "../documents/site.ts";
+import { jsonFile, textFile } from "./output.ts";
 
 /** `api/v1/release/{version}/index.json`: notes as data, records, and the addresses of their files. */
 export function releaseDocument(release: PublishedRelease): OutputFile {
@@ -50,4 +50,17 @@ export function releaseIndexRow(release: RenderedRelease, baseUrl: string): Rele
     ...(release.provisional && { provisional: true as const }),
     url: `${baseUrl}/api/v1/release/${release.version}/`,
   };
+}
+
+/** `api/v1/package/{id}/`: a record as JSON, or the body of its 410 after a retraction. */
+export function recordFiles(release: PublishedRelease): OutputFile[] {
+  return [
+    ...release.packages.map(({ record, json }) => textFile(`api/v1/package/${record.id}/index.json`, json)),
+    ...release.retracted.map((record) => jsonFile(`api/v1/package/${record.id}/gone.json`, goneBody(record))),
+  ];
+}
+
+/** Body of the answer for a retracted record. */
+export function goneBody({ id, name, reason, replaced_by }: RetractedRecord) {
+  return { detail: "This package was withdrawn.", id, name, reason, replaced_by };
 }

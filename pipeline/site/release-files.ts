@@ -2,8 +2,7 @@ import type { OutputFile, PublishedRelease, SiteConfig } from "../documents/publ
 import { textFile } from "./output.ts";
 import { releasePage } from "./pages/release-page.ts";
 import type { Templates } from "./pages/templates.ts";
-import { recordFiles } from "./records.ts";
-import { releaseDocument } from "./release-document.ts";
+import { recordFiles, releaseDocument } from "./release-document.ts";
 import { releaseNotesFiles } from "./release-notes.ts";
 
 /** All files of one release: a pure function of the release, the configuration and the templates. */

@@ -3,10 +3,17 @@ import type { Note } from "../documents/note.ts";
 import type { NoteSection, NotesConfig, OutputFile, PublishedRelease } from "../documents/published.ts";
 import type { NotesDocument } from "../documents/site.ts";
 import { bdi, escapeHtml, visible, withLineFeeds } from "./escape.ts";
-import { inlineMarkdown, isParagraph, type MarkdownLinks, renderMarkdown } from "./markdown.ts";
+import {
+  inlineMarkdown,
+  isParagraph,
+  type MarkdownLinks,
+  type References,
+  referencesHtml,
+  renderMarkdown,
+  withReferences,
+} from "./markdown.ts";
 import { jsonFile, textFile } from "./output.ts";
 import { plainText } from "./plain-text.ts";
-import { type References, referencesHtml, withReferences } from "./references.ts";
 
 /** `releases/{version}/notes.md` and `notes.json`. */
 export function releaseNotesFiles(release: PublishedRelease, config: NotesConfig): OutputFile[] {

@@ -3,8 +3,8 @@ import type { RetractedRecord } from "../../documents/site.ts";
 import { readListQuery } from "../../selection/query.ts";
 import type { RecordIndex, Row } from "../../selection/record-index.ts";
 import { chooseLatest } from "../../selection/select.ts";
-import { canBeFacet, emptyFacet, type FacetKey, facetPath, facetSegment } from "../facets-paths.ts";
-import { goneBody } from "../records.ts";
+import { canBeFacet, emptyFacet, type FacetKey, facetPath, facetSegment } from "../facets.ts";
+import { goneBody } from "../release-document.ts";
 import { anything, empty, exactly, type Rule } from "./rules.ts";
 
 const variantFields = ["min_os_version", "max_os_version", "gui_only", "headless"] as const;

@@ -8,7 +8,6 @@ import { isObject } from "../../documents/is-object.ts";
 import type { WireRecord } from "../../documents/package-record.ts";
 import type { PublishedPackage, PublishedRelease, SiteConfig } from "../../documents/published.ts";
 import type { RetractedRecord } from "../../documents/site.ts";
-import { bytesText, sizeText } from "./byte-count.ts";
 import { installView } from "./install-view.ts";
 import type { ArtifactView, RowView, WithdrawnView } from "./models/file-models.ts";
 
@@ -310,7 +309,7 @@ const systemNames: ReadonlyMap<string, string> = new Map([
   ["kubernetes", "Kubernetes"],
 ]);
 
-export const systemName = ({ operating_system }: WireRecord): string =>
+const systemName = ({ operating_system }: WireRecord): string =>
   systemNames.get(operating_system) ?? operating_system;
 
 function variantText({ headless, gui_only }: WireRecord): string {
@@ -337,3 +336,19 @@ const momentView = (timestamp: string) => ({
   date: timestamp.slice(0, 10),
   text: `${timestamp.slice(0, 10)} ${timestamp.slice(11, 16)} UTC`,
 });
+
+const units = ["", "KiB", "MiB", "GiB", "TiB", "PiB"];
+
+/** Readable size in units of 1,024. */
+export function sizeText(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  // Without this, 1,023.95 KiB would be shown as 1024.0 KiB.
+  for (; value >= (unit === 0 ? 1024 : 1023.95) && unit < units.length - 1; unit++) value /= 1024;
+  return unit === 0 ? inBytes(value, String(value)) : `${value.toFixed(1)} ${units[unit]}`;
+}
+
+/** With a comma at every third digit. */
+const bytesText = (count: number): string => inBytes(count, String(count).replace(/\B(?=(\d{3})+$)/g, ","));
+
+const inBytes = (count: number, shown: string): string => `${shown} ${count === 1 ? "byte" : "bytes"}`;

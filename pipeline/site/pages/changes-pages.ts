@@ -1,7 +1,6 @@
 import type { ListedPackage, OutputFile, SiteConfig } from "../../documents/published.ts";
 import { type Pairable, pairFiles } from "../../selection/pair-files.ts";
-import { artifactsUnit } from "./artifact-view.ts";
-import { sizeText } from "./byte-count.ts";
+import { artifactsUnit, sizeText } from "./artifact-view.ts";
 import { page, pageLayout } from "./page-layout.ts";
 import type { PagePieces } from "./page-pieces.ts";
 import type { Templates } from "./templates.ts";

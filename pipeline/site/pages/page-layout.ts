@@ -2,10 +2,9 @@ import { mediaType } from "../../documents/file-headers.ts";
 import { pagePolicy } from "../../documents/pages/content-security-policy.ts";
 import type { OutputFile, SiteConfig } from "../../documents/published.ts";
 import { joinedFile } from "../output.ts";
-import { assetNames } from "./assets.ts";
 import type { LayoutView } from "./models/layout-model.ts";
 import type { PageModel, PageName } from "./page-models.ts";
-import type { Templates } from "./templates.ts";
+import { assetNames, type Templates } from "./templates.ts";
 
 export interface PageHead {
   title: string;

@@ -15,7 +15,7 @@ import { chartAddress } from "../feeds/helm.ts";
 import { imageName } from "../feeds/incus.ts";
 import { repoFilePath } from "../feeds/yum-repo-file.ts";
 import { instanceName } from "./instance-name.ts";
-import type { RepositoryView } from "./models/install-model.ts";
+import type { RepositoryView } from "./models/file-models.ts";
 
 /** A package repository of the site. */
 export interface Repository {

@@ -1,12 +1,15 @@
 import { createHash } from "node:crypto";
 import Handlebars from "handlebars";
 import { failure, RelcatError } from "../../../shared/errors.ts";
+import type { Accent, Picture, TemplateOverride } from "../../documents/pages/brand.ts";
+import type { OutputFile, SiteConfig } from "../../documents/published.ts";
 import { visible } from "../escape.ts";
+import { textFile } from "../output.ts";
 import { bundledTemplates } from "./bundled-templates.ts";
 import { type PageModel, type PageName, pageModels } from "./page-models.ts";
 
 /** Assets in the templates folder. */
-export type AssetName = "style.css" | "script.js" | "search.js" | "changes.js" | "favicon.svg";
+type AssetName = "style.css" | "script.js" | "search.js" | "changes.js" | "favicon.svg";
 
 /** The site's templates, compiled once. */
 export interface Templates {
@@ -21,13 +24,7 @@ export interface Templates {
 }
 
 const pages = Object.keys(pageModels) as PageName[];
-export const assets: readonly AssetName[] = [
-  "style.css",
-  "script.js",
-  "search.js",
-  "changes.js",
-  "favicon.svg",
-];
+const assets: readonly AssetName[] = ["style.css", "script.js", "search.js", "changes.js", "favicon.svg"];
 
 const options: CompileOptions = {
   strict: true,
@@ -168,3 +165,50 @@ function publishedPath(name: AssetName, text: string): string {
   const digest = createHash("sha256").update(text).digest("hex").slice(0, 8);
   return `assets/${name.replace(".", `.${digest}.`)}`;
 }
+
+/** Paths of assets, relative to the site's root. */
+export const assetNames = (templates: Templates) => ({
+  style: templates.assetPath("style.css"),
+  script: templates.assetPath("script.js"),
+  search: templates.assetPath("search.js"),
+  changes: templates.assetPath("changes.js"),
+  icon: templates.assetPath("favicon.svg"),
+});
+
+/** Style sheet, scripts, icons, the logo and robots.txt. */
+export function assetFiles(
+  templates: Templates,
+  { baseUrl, brand }: Pick<SiteConfig, "baseUrl" | "brand">,
+): OutputFile[] {
+  return [
+    ...assets.map((name) => textFile(templates.assetPath(name), templates.asset(name))),
+    ...[brand.logo, brand.favicon].flatMap((picture) => (picture ? [pictureFile(picture)] : [])),
+    textFile("robots.txt", `User-agent: *\nAllow: /\nSitemap: ${baseUrl}/sitemap.xml\n`),
+  ];
+}
+
+const pictureFile = ({ path, base64 }: Picture): OutputFile => ({
+  path,
+  chunks: [Buffer.from(base64, "base64")],
+});
+
+/** relcat's templates with those of the project in their place, and with the project's accent color. */
+export function projectTemplates(
+  own: ReadonlyMap<string, string>,
+  { templates, brand }: Pick<SiteConfig, "templates" | "brand">,
+): Templates {
+  const sources = new Map([...own, ...templates.map((each) => [each.name, sourceOf(each)] as const)]);
+  if (brand.accent) sources.set("style.css", `${sources.get("style.css") ?? ""}${accentRules(brand.accent)}`);
+  return compileTemplates(sources, new Map(templates.map(({ name, file }) => [name, file])));
+}
+
+/** In a page, the first line is a comment of the template; in an asset, visitors would load it. */
+const sourceOf = ({ name, text }: TemplateOverride): string =>
+  name.endsWith(".hbs") ? text : text.slice(text.indexOf("\n") + 1);
+
+/** Printed pages stay black on white. */
+const accentRules = ({ light, dark }: Accent): string =>
+  `@media screen {\n  ${accentRule(light)}\n}\n` +
+  `@media screen and (prefers-color-scheme: dark) {\n  ${accentRule(dark)}\n}\n`;
+
+const accentRule = (color: string): string => `:root {\n    --link: ${color};\n    --mark: ${color};\n  }`;

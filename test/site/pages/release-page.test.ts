@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { PublishedRelease } from "../../../pipeline/documents/published.ts";
-import { sizeText } from "../../../pipeline/site/pages/byte-count.ts";
+import { sizeText } from "../../../pipeline/site/pages/artifact-view.ts";
 import { releasePage } from "../../../pipeline/site/pages/release-page.ts";
 import {
   attributeOf,

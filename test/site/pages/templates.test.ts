@@ -1,7 +1,11 @@
 import { expect, test } from "vitest";
-import { assetFiles, assetNames } from "../../../pipeline/site/pages/assets.ts";
 import { releasePage } from "../../../pipeline/site/pages/release-page.ts";
-import { compileTemplates, type Templates } from "../../../pipeline/site/pages/templates.ts";
+import {
+  assetFiles,
+  assetNames,
+  compileTemplates,
+  type Templates,
+} from "../../../pipeline/site/pages/templates.ts";
 import { RelcatError } from "../../../shared/errors.ts";
 import {
   configOf,
