@@ -1,4 +1,4 @@
-export { shellWord } from "../../pipeline/project/shell-word.ts";
+export { shellWord } from "../../pipeline/project/display.ts";
 
 /** "1 package", "23 packages". */
 export const count = (amount: number, noun: string, plural = `${noun}s`): string =>

@@ -1,15 +1,27 @@
 import { createHash, hash } from "node:crypto";
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { failure } from "../../shared/errors.ts";
+import { isRelativePath } from "../documents/relative-path.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { filesIn } from "../project/authored-files.ts";
+import { type AuthoredFiles, filesIn } from "../project/authored-files.ts";
 import type { ReleaseFiles } from "../project/discover.ts";
 import { pathsOfRelease } from "../project/parse.ts";
 import type { OutlinedRelease } from "../records/normalize.ts";
 import { type ReadRelease, withPlaces } from "../records/read-release.ts";
+import { digestOf as digestOfFile } from "../system/files.ts";
+import { realFolders } from "../system/real-folders.ts";
 import { type Cache, cacheIn, type OnCacheFailure } from "./cache.ts";
 import { digestOf } from "./digest.ts";
-import { type MadeFile, type MadeGroup, type StatData, statDataOf } from "./file-stats.ts";
+import {
+  isRecentlyChanged,
+  isSameStatData,
+  type MadeFile,
+  type MadeGroup,
+  readStatData,
+  type StatData,
+  statDataOf,
+} from "./file-stats.ts";
 import { type Inputs, inputFinder, takeDigests } from "./inputs.ts";
 import {
   type JournalFile,
@@ -21,10 +33,9 @@ import {
 } from "./journal-file.ts";
 import { hasSlices, type SliceStore } from "./stored-slices.ts";
 import type { Remembering } from "./unchanged-build.ts";
-import { untouchedFiles } from "./untouched.ts";
 
 /** A release as the journal stores it. */
-export interface RememberedRelease {
+interface RememberedRelease {
   /** Digest of everything that its files and slices are generated from. */
   key: string;
   /** True if artifacts of the release had no ledger line, so that its key includes the next free id. */
@@ -33,7 +44,7 @@ export interface RememberedRelease {
 }
 
 /** The next release of a build, before it is read. */
-export interface NextRelease {
+interface NextRelease {
   files: ReleaseFiles;
   ledger: Ledger;
   /** Id for the next artifact without a ledger line. */
@@ -45,21 +56,21 @@ export interface NextRelease {
 }
 
 /** A release that has not changed since the last build. */
-export interface KeptRelease {
+interface KeptRelease {
   key: string;
   read: ReadRelease<OutlinedRelease>;
   group: MadeGroup;
 }
 
 /** The bytes of a release's files. */
-export interface ReleaseBytes {
+interface ReleaseBytes {
   contents: readonly Uint8Array[];
   /** Digest of everything that the release's files and slices are generated from. */
   keyOf(hasNewIds: boolean): string;
 }
 
 /** All files of a site. */
-export interface MadeSite {
+interface MadeSite {
   groups: readonly MadeGroup[];
   buildDocument: MadeFile;
 }
@@ -95,7 +106,7 @@ export interface Journal {
 /** Name of the group of build.json, which is in no other group. */
 const otherFiles = "";
 
-export interface JournalPlace {
+interface JournalPlace {
   folder: string;
   out: string;
   pid: number;
@@ -271,4 +282,57 @@ function releaseKey({ basis, version, files, ledger, newIds, inFeeds }: ReleaseB
   const channels = [...ledger.channels.byName].map(([name, members]) => [name, members.get(version)]);
   const parts = [basis, version, files, entries, replacements, changes, channels, newIds, inFeeds];
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+}
+
+/**
+ * Returns a test whether a file of a site is still as an earlier build left it.
+ * @param recordedAt time at which the files were last inspected, in milliseconds since 1970
+ */
+export function untouchedFiles(out: string, recordedAt: number): (file: MadeFile) => boolean {
+  const folders = realFolders(out);
+  return ({ path, sha256, statData }) => {
+    // The cache may be shared, so another writer could name any file here.
+    if (!isRelativePath(path) || !folders.holds(path)) return false;
+    // Its text was checked, and no folder above it is a link.
+    const file = `${out}/${path}`;
+    const now = readStatData(file);
+    if (!now || !isSameStatData(now, statData)) return false;
+    return !isRecentlyChanged(statData, recordedAt) || digestOfFile(file).sha256 === sha256;
+  };
+}
+
+/**
+ * A journal for a build that neither uses nor stores anything.
+ * @param work a temporary folder, created when it is needed
+ */
+export function noJournal(files: AuthoredFiles, work: string, pid: number): Journal {
+  let store: Cache | undefined;
+  const slices = (): Cache => {
+    store ??= cacheIn(join(work, "slices"), pid, 0, (reason) => {
+      throw failure("file-access", reason, "Check the permissions of the site's folder, and the free space.");
+    });
+    if (!store) throw new Error(`nothing can be written in ${work}`);
+    return store;
+  };
+  const ignore = () => undefined;
+  return {
+    slices: {
+      get: (key) => slices().get(key),
+      put: (key, bytes) => slices().put(key, bytes),
+      has: (key) => slices().has(key),
+    },
+    begin: ignore,
+    release: async () => undefined,
+    read: async (next) => ({
+      contents: await files.readAll(pathsOfRelease(next.files)),
+      // The version is enough, because no other build compares this key.
+      keyOf: () => next.files.version,
+    }),
+    group: ignore,
+    sibling: ignore,
+    noteRelease: ignore,
+    save: ignore,
+    discard: ignore,
+    close: ignore,
+  };
 }

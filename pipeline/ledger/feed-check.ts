@@ -3,8 +3,7 @@ import type { Settings } from "../documents/config.ts";
 import type { AptSuite, FeedSettings } from "../documents/feeds/settings.ts";
 import { display } from "../project/display.ts";
 import { type ArtifactOutline, isPrivate } from "../records/normalize.ts";
-import { foreignBound, isInSuite, isUbuntu } from "../selection/feed-indexes.ts";
-import { yumReposOf } from "../selection/yum-repos.ts";
+import { foreignBound, isInSuite, isUbuntu, yumReposOf } from "../selection/feed-indexes.ts";
 import type { IdentifiedOutline } from "./assign-ids.ts";
 import type { CatalogHead } from "./catalog.ts";
 

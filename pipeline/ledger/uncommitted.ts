@@ -1,6 +1,6 @@
 import { failure } from "../../shared/errors.ts";
 import { isIgnored } from "../project/discover.ts";
-import { shellWord } from "../project/shell-word.ts";
+import { shellWord } from "../project/display.ts";
 import { isInRepository, uncommitted } from "../system/git/git.ts";
 
 /**

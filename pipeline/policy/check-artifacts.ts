@@ -1,7 +1,7 @@
 import type { Problem } from "../../shared/errors.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import type { ChangedMetadata } from "../ledger/settled-metadata.ts";
-import { artifactAtHand } from "../system/local-artifacts.ts";
+import { artifactAtHand } from "../system/input-files.ts";
 import type { PolicyOptions } from "./judge.ts";
 
 /**

@@ -27,3 +27,7 @@ export function display(value: unknown): string {
 /** True if the value was copied from a shortened display. */
 export const isShortened = (value: unknown): boolean => typeof value === "string" && /…|\.{3}$/.test(value);
 export const giveWhole = "It was shortened when it was shown or copied: give all of it.";
+
+/** Quotes a word for a POSIX shell. */
+export const shellWord = (word: string): string =>
+  /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

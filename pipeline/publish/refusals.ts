@@ -6,7 +6,7 @@ import type { SiteStore } from "../documents/site-store.ts";
 import { isOwnMachine, type SiteSettings } from "../documents/sites.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { beginsWith } from "../ledger/ledger-mark.ts";
-import { shellWord } from "../project/shell-word.ts";
+import { shellWord } from "../project/display.ts";
 import { type ChangedOrigin, changedOrigin } from "../site/feeds/apt.ts";
 import { inParallel } from "../system/in-parallel.ts";
 import { suiteEnds } from "../trust/feeds/release-file.ts";

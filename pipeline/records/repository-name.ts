@@ -1,6 +1,6 @@
 import { parseParagraph } from "../../shared/control-paragraph.ts";
 import type { PackageMetadata } from "../../shared/package-metadata.ts";
-import { nevra } from "../selection/yum-repos.ts";
+import { nevra } from "../selection/feed-indexes.ts";
 
 /** Name, version and architecture of a package; charts have no architecture. A repository lists one file with them. */
 export interface RepositoryName {

@@ -1,5 +1,6 @@
 import { posix } from "node:path";
-import type { AptSuite } from "../documents/feeds/settings.ts";
+import type { RpmMetadata } from "../../shared/package-metadata.ts";
+import type { AptSuite, YumSettings } from "../documents/feeds/settings.ts";
 
 /** The parts of a record that decide in which suites a deb is. */
 interface DebRecord {
@@ -53,3 +54,11 @@ function compareParts(a: string, b: string): number {
   if (isNumber[0] !== isNumber[1]) return isNumber[0] ? -1 : 1;
   return a < b ? -1 : a > b ? 1 : 0;
 }
+
+/** The repositories that take an rpm, of all channels. */
+export const yumReposOf = (file: string, { repos }: YumSettings): YumSettings["repos"] =>
+  repos.filter(({ match }) => match === undefined || posix.matchesGlob(file, match));
+
+/** Name, epoch, version, release and architecture; a repository lists only one rpm of each. */
+export const nevra = ({ name, epoch, version, release, native_arch }: RpmMetadata): string =>
+  `${name}-${epoch}:${version}-${release}.${native_arch}`;

@@ -1,5 +1,4 @@
 import { lineOf } from "../../shared/version.ts";
-import { searchPaths } from "../documents/pages/search-paths.ts";
 import type {
   OutputFile,
   PublishedRelease,
@@ -7,6 +6,7 @@ import type {
   SearchedFile,
   SearchSlice,
 } from "../documents/published.ts";
+import { searchPaths } from "../documents/site-paths.ts";
 import { visible } from "./escape.ts";
 import { jsonFile } from "./output.ts";
 import { plainText } from "./plain-text.ts";

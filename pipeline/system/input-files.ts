@@ -7,6 +7,7 @@ import {
   realpathSync,
   statSync,
 } from "node:fs";
+import { posix } from "node:path";
 import { failure } from "../../shared/errors.ts";
 import { accessFailure, isDescriptor, refuseSpecial, specialKind } from "./access-failure.ts";
 import { isMissing } from "./files.ts";
@@ -91,3 +92,20 @@ export async function readInput(source: string, limit: number): Promise<Uint8Arr
     throw failure("file-size", `${source} has more than ${limit} bytes`, "Is it the list of a catalog?");
   return Buffer.concat(chunks);
 }
+
+/** @throws RelcatError folder-missing */
+export function requireArtifacts(folder: string): void {
+  if (pathInfo(folder).kind === "folder") return;
+  const hint = "Give the folder with the artifacts, as FILE or VERSION/FILE, with --artifacts.";
+  throw failure("folder-missing", `there is no folder ${folder}`, hint);
+}
+
+/** Candidate paths of an artifact, likeliest first, because the folder may hold one release or several. */
+export const artifactPaths = (folder: string, version: string, file: string): string[] => [
+  posix.join(folder, version, file),
+  posix.join(folder, file),
+];
+
+/** undefined: not in the folder. A pipe in its place is refused when it is read. */
+export const artifactAtHand = (folder: string, version: string, file: string): string | undefined =>
+  artifactPaths(folder, version, file).find((path) => !["missing", "folder"].includes(pathInfo(path).kind));

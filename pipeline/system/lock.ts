@@ -8,7 +8,7 @@ import { failure } from "../../shared/errors.ts";
 import { sqliteReason } from "../../shared/sqlite-reasons.ts";
 import { accessFailure, refuseSpecial } from "./access-failure.ts";
 import { readIfPresent } from "./files.ts";
-import { realPlace } from "./resolve-links.ts";
+import { realPlace } from "./real-folders.ts";
 
 export interface CommandContext {
   /** Milliseconds since 1970. */

@@ -1,5 +1,5 @@
-import { lstatSync, mkdirSync, rmSync, type Stats } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, lstatSync, mkdirSync, realpathSync, rmSync, type Stats } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 
 /** Folders below a site's folder. None may be a link, because that would redirect writes outside. */
 interface RealFolders {
@@ -43,4 +43,11 @@ export function realFolders(root: string): RealFolders {
     return true;
   };
   return { holds: (path) => holds(dirname(path)), make: (path) => make(dirname(path)) };
+}
+
+/** Resolves links as far as the path exists; no trailing slash, so the root is empty. */
+export function realPlace(path: string): string {
+  const whole = resolve(path);
+  if (existsSync(whole)) return realpathSync(whole).replace(/\/$/, "");
+  return `${realPlace(dirname(whole))}/${basename(whole)}`;
 }

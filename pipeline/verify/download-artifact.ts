@@ -5,7 +5,7 @@ import { isLine, isVersion, lineOf } from "../../shared/version.ts";
 import type { PackageRecord } from "../documents/package-record.ts";
 import { channelsSchema, type ReleaseDocument, type RetractedRecord } from "../documents/site.ts";
 import { channelIndex, channelTarget } from "../documents/site-paths.ts";
-import { shellWord } from "../project/shell-word.ts";
+import { shellWord } from "../project/display.ts";
 import { versionsOfChannel } from "../selection/channels.ts";
 import { isFilter } from "../selection/fields.ts";
 import { architecturesOf, chooseLatestOfArchitecture } from "../selection/latest-of-architecture.ts";

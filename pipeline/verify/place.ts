@@ -1,8 +1,8 @@
 import { dirname, join } from "node:path";
 import { failure, RelcatError } from "../../shared/errors.ts";
 import type { Settings } from "../documents/config.ts";
+import { shellWord } from "../project/display.ts";
 import { openSettings } from "../project/settings.ts";
-import { shellWord } from "../project/shell-word.ts";
 import { exists, isBelow } from "../system/files.ts";
 import { isAddress } from "../system/network/download-stream.ts";
 import { sha256 } from "../trust/metadata.ts";

@@ -1,6 +1,5 @@
-import { registryHeaders } from "../../pipeline/documents/feeds/headers.ts";
 import { feedPath } from "../../pipeline/documents/feeds/paths.ts";
-import { cachingOf, extensionOf, mediaType } from "../../pipeline/documents/file-headers.ts";
+import { cachingOf, extensionOf, mediaType, registryHeaders } from "../../pipeline/documents/file-headers.ts";
 import { answer, contentPolicies, type Headers, isCurrent } from "../http/answers.ts";
 import { acceptedEncodings } from "../http/negotiate.ts";
 import { requestedRange } from "../http/range.ts";

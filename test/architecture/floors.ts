@@ -51,7 +51,7 @@ export const doors: readonly { name: string; of: RegExp; may: readonly string[] 
       "pipeline/journal/unchanged-build.ts",
       "pipeline/policy/inspect-files.ts",
       "pipeline/project/settings.ts",
-      "pipeline/project/shell-word.ts",
+      "pipeline/project/display.ts",
       "pipeline/publish/upload-artifacts.ts",
       "pipeline/selection/fields.ts",
       "service/catalog/node",

@@ -87,7 +87,7 @@ test.each([[["--version"]], [["--help"]], [["notes", "--help"]], [["completion",
     const needed = args[0] === "--version" ? [] : ["@commander-js/extra-typings", "commander"];
     expect([...new Set(packages)].sort()).toEqual(needed);
     // These files import nothing.
-    const light = ["/pipeline/project/shell-word.ts", "/shared/version.ts"];
+    const light = ["/pipeline/project/display.ts", "/shared/version.ts"];
     const pipeline = read("seen").match(/\/(pipeline|shared|inspect|service|controller\/server)\/\S+/g) ?? [];
     expect(pipeline.filter((file) => !light.includes(file))).toEqual([]);
   },

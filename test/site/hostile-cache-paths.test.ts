@@ -2,7 +2,7 @@ import { mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { noStatData, readStatData } from "../../pipeline/journal/file-stats.ts";
-import { untouchedFiles } from "../../pipeline/journal/untouched.ts";
+import { untouchedFiles } from "../../pipeline/journal/journal.ts";
 import { temporaryFolder } from "../support/run.ts";
 
 const folder = temporaryFolder();

@@ -17,7 +17,7 @@ import type { Artifact } from "../../records/artifact.ts";
 import { isSame } from "../../records/merge.ts";
 import { exists, readPresent, replaceDurably } from "../../system/files.ts";
 import { type Reading, readFilesAtOnce } from "../../system/in-parallel.ts";
-import { artifactAtHand, requireArtifacts } from "../../system/local-artifacts.ts";
+import { artifactAtHand, requireArtifacts } from "../../system/input-files.ts";
 import { type CommandContext, withWriteLock } from "../../system/lock.ts";
 import { measureArtifact } from "../../system/network/download-stream.ts";
 import { rootFolder } from "../../system/root-folder.ts";

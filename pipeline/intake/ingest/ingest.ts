@@ -11,7 +11,7 @@ import type { Release } from "../../records/normalize.ts";
 import { requireFolder } from "../../system/files.ts";
 import { cleanHead } from "../../system/git/git.ts";
 import type { Reading } from "../../system/in-parallel.ts";
-import { requireArtifacts } from "../../system/local-artifacts.ts";
+import { requireArtifacts } from "../../system/input-files.ts";
 import { ruleFor, typeOfFile } from "./built-in-rules.ts";
 import { checkManifest, type Described } from "./check-manifest.ts";
 import { type Description, describeFile, typeOfHint } from "./describe.ts";

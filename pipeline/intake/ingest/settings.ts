@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { failure, type RelcatError } from "../../../shared/errors.ts";
 import { display, giveWhole, isShortened } from "../../project/display.ts";
 import { type Fields, fieldsSchema, overlay } from "./fields.ts";
-import { elementOfSchema, fieldsOfSchema } from "./formats/schema-walk.ts";
+import { elementOfSchema, fieldsOfSchema } from "./manifest-text.ts";
 
 /**
  * Parses `--set key=value`; nested fields use dots, and the schema decides the type.

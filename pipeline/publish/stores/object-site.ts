@@ -24,10 +24,18 @@ import {
 import { inParallel } from "../../system/in-parallel.ts";
 import { parsedAs } from "../../trust/parsed-state.ts";
 import { readCopy } from "./copies.ts";
-import { bundleKey, indexKey, packedHeaders, publishOf, stateHeaders, stateKey } from "./object-keys.ts";
 import { numberTaken } from "./object-taken.ts";
 import { packedFiles, unpackedFiles } from "./site-bundle.ts";
-import { surveyObjects, unknownHeaders } from "./survey-objects.ts";
+import {
+  bundleKey,
+  indexKey,
+  packedHeaders,
+  publishOf,
+  stateHeaders,
+  stateKey,
+  surveyObjects,
+  unknownHeaders,
+} from "./survey-objects.ts";
 
 /** Larger than any file of a site, even the list of a very large catalog. */
 const maxKeptBytes = 1024 * 1024 * 1024;

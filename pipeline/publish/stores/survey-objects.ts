@@ -1,10 +1,9 @@
-import { headersDigest } from "../../documents/file-headers.ts";
-import type { ListedObject, ObjectStore } from "../../documents/object-store.ts";
-import type { PublishedFile, SiteIndex } from "../../documents/site-state.ts";
+import { cacheControl, headersDigest } from "../../documents/file-headers.ts";
+import type { ListedObject, ObjectHeaders, ObjectStore } from "../../documents/object-store.ts";
+import { isPublishName, type PublishedFile, type SiteIndex } from "../../documents/site-state.ts";
 import type { Damage, SurveyRequest } from "../../documents/site-store.ts";
 import { inParallel } from "../../system/in-parallel.ts";
 import { sha256 } from "../../trust/metadata.ts";
-import { bundleKey, stateKey } from "./object-keys.ts";
 
 /** Concurrent requests. */
 const maxConcurrentRequests = 8;
@@ -87,3 +86,22 @@ function withoutLostBundle(file: PublishedFile, listed: ReadonlyMap<string, List
   const { bundle, offset, ...rest } = file;
   return bundle !== undefined && !listed.has(bundleKey(bundle)) ? rest : file;
 }
+
+export const stateKey = "current.json";
+export const indexKey = (name: string) => `state/${name}.json.gz`;
+export const bundleKey = (name: string) => `state/${name}.bundle.gz`;
+
+/** Publish that an index or bundle belongs to; undefined for other keys. */
+export function publishOf(key: string): string | undefined {
+  const name = /^state\/(.+)\.(json|bundle)\.gz$/.exec(key)?.[1];
+  return name !== undefined && isPublishName(name) ? name : undefined;
+}
+
+export const stateHeaders: ObjectHeaders = {
+  contentType: "application/json",
+  cacheControl: cacheControl.none,
+};
+export const packedHeaders: ObjectHeaders = {
+  contentType: "application/gzip",
+  cacheControl: cacheControl.none,
+};

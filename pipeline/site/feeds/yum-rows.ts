@@ -1,7 +1,7 @@
 import { type RpmEntry, type RpmMetadata, sourcePackage } from "../../../shared/package-metadata.ts";
 import type { PublishedPackage, PublishedRelease, SiteConfig } from "../../documents/published.ts";
 import { isOffered, memberOf } from "../../selection/channels.ts";
-import { nevra, yumReposOf } from "../../selection/yum-repos.ts";
+import { nevra, yumReposOf } from "../../selection/feed-indexes.ts";
 import { type FeedLocation, type FeedPart, feedLocation, noRepository, unread } from "./feed.ts";
 import { updatedPackage, type YumAdvisory, yumAdvisories } from "./yum-advisory.ts";
 import { element, parent } from "./yum-xml.ts";

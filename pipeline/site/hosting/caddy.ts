@@ -1,5 +1,4 @@
-import { registryDigest, registryVersion } from "../../documents/feeds/headers.ts";
-import { mediaType, mediaTypes } from "../../documents/file-headers.ts";
+import { mediaType, mediaTypes, registryDigest, registryVersion } from "../../documents/file-headers.ts";
 import type { Encoding } from "../../documents/hosting.ts";
 import type { OutputFile } from "../../documents/published.ts";
 import { documentFolders } from "../../documents/site-paths.ts";

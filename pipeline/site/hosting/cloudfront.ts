@@ -1,4 +1,4 @@
-import { registryDigest, registryVersion } from "../../documents/feeds/headers.ts";
+import { registryDigest, registryVersion } from "../../documents/file-headers.ts";
 import type { OutputFile } from "../../documents/published.ts";
 import { documentFolders } from "../../documents/site-paths.ts";
 import { filterFields } from "../../selection/fields.ts";

@@ -1,5 +1,5 @@
 import type { PublishedPackage, PublishedRelease, SiteConfig } from "../../documents/published.ts";
-import { shellWord } from "../../project/shell-word.ts";
+import { shellWord } from "../../project/display.ts";
 import { instanceName } from "./instance-name.ts";
 import type { ArtifactView } from "./models/file-models.ts";
 import { offersOf, repositoriesWith } from "./repositories.ts";

@@ -1,7 +1,7 @@
 import { platformFolder } from "../../../shared/package-types.ts";
 import { keysPath } from "../../documents/feeds/signing.ts";
-import { searchPaths } from "../../documents/pages/search-paths.ts";
 import type { OutputFile, OutputGroup, RepositoryOffer, SiteConfig } from "../../documents/published.ts";
+import { searchPaths } from "../../documents/site-paths.ts";
 import { digestOf } from "../../journal/digest.ts";
 import { hasPackages, offeredIn } from "../../selection/channels.ts";
 import { escapeHtml } from "../escape.ts";

@@ -3,7 +3,7 @@ import { platformFolder } from "../../../shared/package-types.ts";
 import type { OutputFile, PublishedRelease, SiteConfig } from "../../documents/published.ts";
 import { csafPath } from "../../documents/site.ts";
 import { signatureNamespace, signerOf } from "../../documents/trust.ts";
-import { shellWord } from "../../project/shell-word.ts";
+import { shellWord } from "../../project/display.ts";
 import { renderMarkdown } from "../markdown.ts";
 import { textFile } from "../output.ts";
 import { notesHtml } from "../release-notes.ts";

@@ -5,10 +5,9 @@ import type {
   RepositoryOffer,
   SiteConfig,
 } from "../../documents/published.ts";
-import { shellWord } from "../../project/shell-word.ts";
+import { shellWord } from "../../project/display.ts";
 import { isOffered } from "../../selection/channels.ts";
-import { isInSuite, isUbuntu } from "../../selection/feed-indexes.ts";
-import { yumReposOf } from "../../selection/yum-repos.ts";
+import { isInSuite, isUbuntu, yumReposOf } from "../../selection/feed-indexes.ts";
 import { keyFile, needsKeyFile, sourcesName } from "../feeds/apt-sources.ts";
 import { feedLocation } from "../feeds/feed.ts";
 import { chartAddress } from "../feeds/helm.ts";

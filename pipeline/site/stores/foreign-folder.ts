@@ -1,10 +1,10 @@
 import { readdirSync, statSync } from "node:fs";
 import { failure } from "../../../shared/errors.ts";
-import { shellWord } from "../../project/shell-word.ts";
+import { shellWord } from "../../project/display.ts";
 import { accessFailure } from "../../system/access-failure.ts";
 import { isMissing } from "../../system/files.ts";
 import { lockFile } from "../../system/lock.ts";
-import { realPlace } from "../../system/resolve-links.ts";
+import { realPlace } from "../../system/real-folders.ts";
 
 /** Temporary folder of a build inside the site's folder, removed after every finished build. */
 export const workFolder = ".relcat-tmp";

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { failure, type RelcatError } from "../../../shared/errors.ts";
-import { shellWord } from "../../project/shell-word.ts";
+import { shellWord } from "../../project/display.ts";
 import { accessFailure } from "../../system/access-failure.ts";
 import { refuseForeignLink, replaceDurably, requireFolder } from "../../system/files.ts";
 import { isInRepository } from "../../system/git/git.ts";

@@ -2,10 +2,9 @@ import { basename } from "node:path/posix";
 import { z } from "zod";
 import type { Problem } from "../../../../shared/errors.ts";
 import { absolutePath, line, list, sha256, table } from "../../../../shared/fields.ts";
-import type { Path } from "../../../../shared/source.ts";
+import { type Path, placeAt, type Source } from "../../../../shared/source.ts";
 import { isObject } from "../../../documents/is-object.ts";
 import { type At, type Evidence, type FoundFile, problem } from "../evidence.ts";
-import { hintOf, isDownload, leftOutProduct } from "./hydra-products.ts";
 import { count, loose, shape } from "./shape.ts";
 import { isStorePath, nameOf, storePath } from "./store-path.ts";
 
@@ -134,3 +133,54 @@ function fileOf({ path, sha256hash, size, subtype, at }: Product, { outputs, job
     at,
   };
 }
+
+/** One line of nix-support/hydra-build-products. */
+interface ListedProduct {
+  /** file, doc, report … */
+  type: string;
+  /** qcow2-image, iso, vma … */
+  subtype: string;
+  /** Absolute, as the build wrote it. */
+  path: string;
+  at: At;
+}
+
+/** Hydra's own form: `<type> <subtype> <path, quoted if it has spaces> [entry page]`. */
+const form = /^([A-Za-z0-9_-]+)\s+([A-Za-z0-9_-]+)\s+(?:"([^"]+)"|([^\s<>"]+))(?:\s+[^\s<>]+)?\s*$/;
+
+/** Hydra skips lines it cannot read; here they are problems, because a release would silently lose a file. */
+export function readProducts(source: Source): { products: ListedProduct[]; problems: Evidence["problems"] } {
+  const products: ListedProduct[] = [];
+  const problems: Evidence["problems"] = [];
+  for (const line of source.text.matchAll(/^.*\S.*$/gm)) {
+    const at = () => placeAt(source, line.index);
+    const [, type, subtype, quoted, bare] = form.exec(line[0].trim()) ?? [];
+    const path = quoted ?? bare;
+    if (type !== undefined && subtype !== undefined && path?.startsWith("/"))
+      products.push({ type, subtype, path, at });
+    else {
+      const message =
+        "the line names no product, expected <type> <subtype> <absolute path, in quotes where it has spaces> [default]";
+      problems.push(problem("product-line", at, message, "Correct the build that writes it."));
+    }
+  }
+  return { products, problems };
+}
+
+/** nixpkgs names the format of an image, which seldom determines its platform. */
+const typesOfFormats: Readonly<Record<string, string>> = {
+  vma: "proxmox",
+  deb: "deb",
+  rpm: "rpm",
+  msi: "msi",
+  pkg: "pkg",
+};
+
+export const isDownload = ({ type }: Pick<ListedProduct, "type">): boolean =>
+  type === "file" || type in typesOfFormats;
+
+export const hintOf = ({ subtype }: Pick<ListedProduct, "subtype">): string | undefined =>
+  typesOfFormats[subtype];
+
+export const leftOutProduct = ({ type, subtype, path }: Omit<ListedProduct, "at">): string =>
+  `${basename(path)} (a product of type ${type} ${subtype})`;

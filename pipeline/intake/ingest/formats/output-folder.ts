@@ -4,7 +4,7 @@ import { readFiles } from "../../../system/files.ts";
 import { listFiles } from "../../../system/folders.ts";
 import { usualType } from "../built-in-rules.ts";
 import { type Evidence, type FoundFile, gather, problem, wholeFile } from "../evidence.ts";
-import { hintOf, isDownload, leftOutProduct, readProducts } from "./hydra-products.ts";
+import { hintOf, isDownload, leftOutProduct, readProducts } from "./hydra-build.ts";
 import { recognise } from "./recognise.ts";
 import { storePathOf } from "./store-path.ts";
 
