@@ -12,7 +12,7 @@ type Opened = Awaited<ReturnType<typeof openController>>;
 
 /** Address of a database without its password, for messages. */
 export const shownDatabase = (database: string): string =>
-  database.replace(/^(\w+:\/\/[^:/@]*):[^@]*@/, "$1:***@");
+  database.replace(/^(\w+:\/\/[^:/@]*):.*@/, "$1:***@").replace(/([?&]password=)[^&]*/g, "$1***");
 
 /** Keeps the database open while `work` runs. */
 export async function withController<T>(
@@ -56,7 +56,8 @@ export function explainDatabase(error: unknown, database: string): unknown {
   if (!(error instanceof Error)) return error;
   const { code = "", syscall } = error as NodeJS.ErrnoException;
   const shown = shownDatabase(database);
-  const withoutPassword = (text: string) => text.replaceAll(database, shown);
+  const withoutPassword = (text: string) =>
+    text.replaceAll(`--database ${database}`, `--database ${shellWord(shown)}`).replaceAll(database, shown);
   if (error instanceof NotReady || error.name === "MigrationFailed") {
     const [message = "", ...hints] = withoutPassword(error.message).split(
       /: (?=relcat |put |export |use |create )/,

@@ -142,6 +142,9 @@ test("an unusable database is named, with a hint", async () => {
     "error[controller-database] there is no database other.db",
     "  hint: Create one with relcat controller init --database other.db",
   ]);
+  expect((await said([...list.slice(0, -1), "my fleet.db"]))[1]).toBe(
+    "  hint: Create one with relcat controller init --database 'my fleet.db'",
+  );
   expect(await said(list, { RELCAT_PEPPER: "ab".repeat(32) })).toEqual([
     "error[controller-database] the pepper is not the one that this database was created with",
     usual,
@@ -163,12 +166,16 @@ test("an unusable database is named, with a hint", async () => {
   ]);
 });
 
-test("an unreachable database server is named without its password", async () => {
+test.each([
+  ["postgres://me:secret@127.0.0.1:1/x", "postgres://me:***@127.0.0.1:1/x"],
+  ["postgres://me:s@cret@127.0.0.1:1/x", "postgres://me:***@127.0.0.1:1/x"],
+  ["postgres://127.0.0.1:1/x?user=me&password=secret", "postgres://127.0.0.1:1/x?user=me&password=***"],
+])("an unreachable database server is named without its password: %s", async (database, shown) => {
   const { run } = folderFor({ RELCAT_PEPPER: "ab".repeat(32) });
-  const { stderr, exitCode } = await run([...list.slice(0, -1), "postgres://me:secret@127.0.0.1:1/x"]);
+  const { stderr, exitCode } = await run([...list.slice(0, -1), database]);
   expect({ stderr, exitCode }).toEqual({
     stderr: [
-      "error[network] cannot reach postgres://me:***@127.0.0.1:1/x (ECONNREFUSED)",
+      `error[network] cannot reach ${shown} (ECONNREFUSED)`,
       "  hint: Is the database server running?",
     ].join("\n"),
     exitCode: 5,
