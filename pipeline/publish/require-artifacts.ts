@@ -4,6 +4,7 @@ import type { SiteIndex } from "../documents/site-state.ts";
 import type { SiteStore } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { shellWord } from "../project/display.ts";
 import { inParallel } from "../system/in-parallel.ts";
 import type { LocalBuild } from "./local-build.ts";
 import { headArtifact } from "./stores/artifact-heads.ts";
@@ -88,7 +89,7 @@ function problemOf(
   const shown = faulty.slice(0, maxShown).map(({ fault }) => fault);
   const more = faulty.length > maxShown ? [`and ${faulty.length - maxShown} more`] : [];
   const count = faulty.length === 1 ? "1 artifact" : `${faulty.length} artifacts`;
-  const file = faulty.length === 1 ? (faulty[0]?.file ?? "FILE") : "FILE…";
+  const file = faulty.length === 1 ? shellWord(faulty[0]?.file ?? "FILE") : "FILE…";
   const isOwn = faulty.every(({ url }) => url.startsWith(`${baseUrl}/`));
   const way = isOwn
     ? `Upload where they were built: relcat upload ${file} --site ${name} --release ${version}`

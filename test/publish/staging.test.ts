@@ -17,6 +17,11 @@ async function staged(): Promise<PublishingProject> {
   return project;
 }
 
+function renameArtifact(project: PublishingProject, name: string): void {
+  const path = join(project.folder, "releases/26.09.001/manifests/one.json");
+  writeFileSync(path, readFileSync(path, "utf8").replace("client-26.09.001.rpm", name));
+}
+
 const preview = (project: PublishingProject) => join(project.folder, "preview");
 
 describe("publishing to a staging site", () => {
@@ -24,11 +29,16 @@ describe("publishing to a staging site", () => {
     const project = await staged();
     await project.succeed("publish", "prod");
 
-    // Artifacts listed only by staging are still checked.
+    // Artifacts listed only by staging are still checked. A name is quoted in the command that uploads it.
+    renameArtifact(project, "client 26.09.001.rpm");
+    await project.succeed("build", "--site", "staging", "--out", "preview");
     const missing = await project.run("publish", "staging", "--out", "preview");
     expect(missing.exitCode).toBe(1);
     expect(missing.stderr).toContain(
       "error[artifact-unpublished] 1 artifact of 26.09.001 cannot be downloaded",
+    );
+    expect(missing.stderr).toContain(
+      "relcat upload 'client 26.09.001.rpm' --site staging --release 26.09.001",
     );
     expect(missing.stderr.match(/error\[/g)).toHaveLength(1);
 
