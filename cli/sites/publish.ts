@@ -73,7 +73,7 @@ const shortId = (build: string) => build.slice(0, 12);
 /** @param isRead whether every file at the site was read */
 export function describe(delivery: PublishDelivery, what: string, isRead = false): string {
   const { site, build, result, added, changed, removed, unchanged, artifacts } = delivery;
-  const files = `${added.length} files added, ${changed.length} changed, ${removed.length} removed, ${unchanged} unchanged`;
+  const files = `${count(added.length, "file")} added, ${changed.length} changed, ${removed.length} removed, ${unchanged} unchanged`;
   if (result === "unchanged") {
     const found = isRead ? "every file is as it was published" : "nothing to do";
     return `${site} has build ${shortId(build)} already: ${found}.`;

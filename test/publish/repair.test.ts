@@ -46,6 +46,12 @@ describe("a folder that was changed by hand", () => {
     );
   });
 
+  test("says that one file was added", async () => {
+    rmSync(at(page));
+    const { stdout } = await project.succeed("publish", "prod");
+    expect(stdout).toMatch(/ to prod: 1 file added, 0 changed, 0 removed, /);
+  });
+
   test("gets missing and truncated files back when the live build is published again", async () => {
     rmSync(at(page));
     rmSync(at(snapshot));
