@@ -10,7 +10,7 @@ import { isChannelEvent } from "./ledger-channels.ts";
  * @throws RelcatError git-missing, git-revision; ledger-rewritten
  */
 export async function earlierCommit(folder: string, revision: string, today: Ledger) {
-  const { commit, files } = await readTree(folder, revision);
+  const { commit, files } = await readTree(folder, revision, [], "--at");
   const bytes = files.get("ledger.jsonl");
   const then = bytes ? new TextDecoder().decode(bytes) : "";
   if (!today.text().startsWith(then)) {

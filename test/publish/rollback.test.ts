@@ -104,6 +104,17 @@ describe.each([["folder"]])("rollback in a %s", () => {
     expect(stdout).toMatch(/\nHeld since \S+ by \S+: odd page$/);
   });
 
+  test("build --at names itself in the hint, if git does not know the commit", async () => {
+    const { exitCode, stderr } = await project.run("build", "--released", "--at", "nonsense");
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: [
+        "error[git-revision] git does not know the revision nonsense",
+        "  hint: It is not a branch, tag or commit of this clone, or a branch of one of its remotes. Another one is named with --at.",
+      ].join("\n"),
+    });
+  });
+
   test("allows a publish of withdrawals under the hold", async () => {
     await project.succeed("retract", "7", "--reason", "Does not start.", "--yes");
     await commitAll(project.folder);

@@ -54,10 +54,11 @@ async function unresolved(folder: string, revision: string, option: string) {
   }
   const near = similar(revision, await linesOf(folder, ["for-each-ref", "--format=%(refname:short)"]));
   const none = option === "--ledger-base" ? " (none: nothing is settled yet)" : "";
+  const forGood = option === "--at" ? "" : ", for good with ledger: { base: … } in catalog.yaml";
   const hint = [
     await wayToGet(folder, revision),
     ...(near.length > 0 ? [`Did you mean ${near.join(" or ")}?`] : []),
-    `Another one is named with ${option}${none}, for good with ledger: { base: … } in catalog.yaml.`,
+    `Another one is named with ${option}${none}${forGood}.`,
   ];
   return failure("git-revision", `git does not know the revision ${revision}`, hint.join(" "));
 }

@@ -28,12 +28,18 @@ export async function changedSince(folder: string, revision: string, pattern: st
 
 /**
  * Reads a folder of a revision without a checkout and without the network.
- * @param paths limits it to these paths below the folder
+ * @param paths limits it to these paths below the folder; none: all
+ * @param option option that selected the revision, for hints
  * @returns the commit, and its files by path relative to the folder
  * @throws RelcatError git-missing, git-revision
  */
-export async function readTree(folder: string, revision: string, paths: readonly string[] = []) {
-  const commit = await resolveCommit(folder, revision);
+export async function readTree(
+  folder: string,
+  revision: string,
+  paths: readonly string[] = [],
+  option?: string,
+) {
+  const commit = await resolveCommit(folder, revision, option);
   const { exitCode, stdout, stderr } = await git(folder, ["ls-tree", "-r", "-z", commit, "--", ...paths]);
   if (exitCode !== 0) throw unreadable(revision, stderr);
   // Modes 100644 and 100755: links and submodules are not files of the catalog.
