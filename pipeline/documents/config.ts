@@ -71,7 +71,14 @@ const title = (example: string) => table(line, `an object such as ${example}`);
 
 /** releases/catalog.yaml. Every field has a default, so an empty or missing file works. */
 export const configSchema = object({
-  product: line.optional().meta({ description: "Product name in page titles; default: Releases." }),
+  // It is a part of file names.
+  product: text(
+    "text-format",
+    /^(?!\s+$)[^\p{Cc}\p{Cs}]{1,100}$/u,
+    "one line of at most 100 characters, not only spaces",
+  )
+    .optional()
+    .meta({ description: "Product name in page titles; default: Releases." }),
   brand: brandSchema.optional().meta({ description: "How pages look, and whom they name." }),
   base_url: baseUrl.optional().meta({
     description: "Public URL of the site, also in feeds and the API; default: http://127.0.0.1:8080.",

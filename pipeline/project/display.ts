@@ -21,7 +21,8 @@ export function display(value: unknown): string {
   if (value !== null && typeof value === "object") return "an object";
   const number = typeof value === "number" || value === undefined;
   const text = (number ? String(value) : JSON.stringify(value)).replace(unseen, escaped);
-  return text.length > 100 ? `${text.slice(0, 97)}…` : text;
+  if (text.length <= 100) return text;
+  return typeof value === "string" ? `${text.slice(0, 97)}…"` : `${text.slice(0, 97)}…`;
 }
 
 /** True if the value was copied from a shortened display. */

@@ -110,7 +110,7 @@ export function refuseHold(hold: SiteState["hold"], site: SiteSettings): void {
   throw failure(
     "site-held",
     `${site.name} is held since ${hold.since} by ${hold.by}: ${hold.reason}`,
-    `When that is repaired: relcat ${site.settles ? "release" : "publish"} ${site.name} --release-hold. To withdraw a package in the meantime: relcat build --released --at ${at} --site ${site.name} --out earlier, then relcat sign --site ${site.name} --out earlier, then relcat publish ${site.name} --out earlier`,
+    `When that is repaired: relcat ${site.settles ? "release" : "publish"} ${site.name} --release-hold. To withdraw a package in the meantime: relcat build --released --at ${at} --site ${site.name} --out earlier, then, if the site is signed, relcat sign --site ${site.name} --out earlier, then relcat publish ${site.name} --out earlier`,
   );
 }
 

@@ -123,7 +123,7 @@ const kinds = fc.uniqueArray(fc.constantFrom("client", "image", "chart"));
 /** Valid documents of all authored and published kinds. */
 export const documents: Partial<Record<SchemaName, fc.Arbitrary<unknown>>> = {
   catalog: some({
-    product: line,
+    product: line.filter((text) => text.trim() !== "" && text.length <= 100),
     base_url: fc.constantFrom("http://127.0.0.1:8080", "https://example.com/some/base/"),
     artifact_url: line,
     authority: fc.constantFrom("example.com", "a"),

@@ -4,6 +4,20 @@ const config = (value: object) => ({ "catalog.yaml": value });
 
 /** Rules across the fields of catalog.yaml. */
 export const configCases: Case[] = [
+  ...(
+    [
+      ["only of spaces", "   ", "   "],
+      ["too long", "x".repeat(101), `${"x".repeat(96)}…`],
+    ] as const
+  ).map(
+    ([fault, product, shown]): Case => ({
+      behaviour: `a product that is ${fault} is reported`,
+      files: config({ product }),
+      problems: [
+        `catalog.yaml:2:14 error[text-format] product is "${shown}", expected one line of at most 100 characters, not only spaces`,
+      ],
+    }),
+  ),
   {
     behaviour: "a platform that is not a number is reported",
     files: config({ platforms: { kvm: "KVM" } }),
