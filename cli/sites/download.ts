@@ -1,6 +1,7 @@
 import { downloadArtifact, exitStatus } from "../../pipeline/index.ts";
 import { answer, type Host } from "../terminal/host.ts";
 import { showReading } from "../terminal/progress.ts";
+import { UsageError } from "../terminal/usage.ts";
 import { fileSize, shellWord } from "../terminal/words.ts";
 import { type TrustOptions, trustedPlace } from "./trusted-place.ts";
 
@@ -18,6 +19,11 @@ export async function download(
   { from, set = [], channel, out, ...trust }: DownloadOptions,
   host: Host,
 ): Promise<number> {
+  if (out === "-")
+    throw new UsageError(
+      "a download is verified before anything is written to --out, which must be a file",
+      "Name a file: -o FILE. For a file with the name -: -o ./-",
+    );
   const known = await trustedPlace(from, trust, host);
   const reading = showReading(host, () => performance.now(), "Downloading");
   const origin = originOf({ from, ...trust });

@@ -69,6 +69,16 @@ describe("relcat download", () => {
     expect(existsSync(`${out()}.part`)).toBe(false);
   });
 
+  test("writes no unverified bytes to standard output", async () => {
+    const { exitCode, text } = await run(["download", "26.08", "deb", "--out", "-"]);
+    expect([exitCode, text]).toEqual([
+      2,
+      "error[usage] a download is verified before anything is written to --out, which must be a file\n" +
+        "  hint: Name a file: -o FILE. For a file with the name -: -o ./-",
+    ]);
+    expect(served).toEqual([]);
+  });
+
   test("lists the files if several match", async () => {
     const { exitCode, text } = await download("26.08.001", "deb");
     expect(exitCode).toBe(2);
