@@ -80,6 +80,13 @@ export const line = text(
   "one line of text, not empty and without control characters",
 );
 
+/** A name of which file names are made. */
+export const title = text(
+  "text-format",
+  /^(?!\s+$)[^\p{Cc}\p{Cs}]{1,100}$/u,
+  "one line of at most 100 characters, not only spaces",
+);
+
 export const size = z
   .number(expects("size-range", "a whole number of bytes"))
   .int(expects("size-range", "a whole number of bytes below 2^53"))

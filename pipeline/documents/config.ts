@@ -15,6 +15,7 @@ import {
   table,
   tableBy,
   text,
+  title,
   versionBound,
 } from "../../shared/fields.ts";
 import { type ArtifactDocument, architecture, documentSchema } from "../../shared/package-metadata.ts";
@@ -34,7 +35,7 @@ import {
 import { baseUrl, type SiteSettings, siteSchema } from "./sites.ts";
 import type { TrustProfile } from "./trust.ts";
 
-const key = text("option-value", /^[a-z][a-z0-9_]*$/, "a lowercase key such as meta_control_plane");
+export const configKey = text("option-value", /^[a-z][a-z0-9_]*$/, "a lowercase key such as meta_control_plane");
 const kind = z.enum(kinds, expects("option-value", `one of ${kinds.join(", ")}`));
 const host = z.enum(hosts, expects("option-value", `one of ${hosts.join(", ")}`));
 const encoding = z.enum(encodings, expects("option-value", `one of ${encodings.join(", ")}`));
@@ -67,18 +68,11 @@ const expectationSchema = object({
 
 const wireName = text("option-value", /^[A-Za-z_][A-Za-z0-9_-]*$/, "a key name");
 
-const title = (example: string) => table(line, `an object such as ${example}`);
+const titles = (example: string) => table(line, `an object such as ${example}`);
 
 /** releases/catalog.yaml. Every field has a default, so an empty or missing file works. */
 export const configSchema = object({
-  // It is a part of file names.
-  product: text(
-    "text-format",
-    /^(?!\s+$)[^\p{Cc}\p{Cs}]{1,100}$/u,
-    "one line of at most 100 characters, not only spaces",
-  )
-    .optional()
-    .meta({ description: "Product name in page titles; default: Releases." }),
+  product: title.optional().meta({ description: "Product name in page titles; default: Releases." }),
   brand: brandSchema.optional().meta({ description: "How pages look, and whom they name." }),
   base_url: baseUrl.optional().meta({
     description: "Public URL of the site, also in feeds and the API; default: http://127.0.0.1:8080.",
@@ -282,11 +276,11 @@ export const configSchema = object({
     .optional()
     .meta({ description: "Which lines of the ledger can no longer change." }),
   notes: object({
-    components: title("{ server: Server }").optional().meta({
+    components: titles("{ server: Server }").optional().meta({
       description:
         "key: title, in the order of the page; default: server, documentation, meta_control_plane.",
     }),
-    kinds: title("{ fix: Fixes }")
+    kinds: titles("{ fix: Fixes }")
       .optional()
       .meta({ description: "key: title, in the order of a section; default: fix, feature." }),
   })
@@ -305,8 +299,6 @@ export const configSchema = object({
     .optional()
     .meta({ description: "Addresses of references in release notes, by their prefix." }),
 }).meta({ title: "Catalog configuration" });
-
-export { key as configKey };
 
 export type WrittenConfig = z.infer<typeof configSchema>;
 
