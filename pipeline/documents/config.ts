@@ -35,8 +35,6 @@ import {
 import { baseUrl, type SiteSettings, siteSchema } from "./sites.ts";
 import type { TrustProfile } from "./trust.ts";
 
-const key = text("option-value", /^[a-z][a-z0-9_]*$/, "a lowercase key such as meta_control_plane");
-export { key as configKey };
 const kind = z.enum(kinds, expects("option-value", `one of ${kinds.join(", ")}`));
 const host = z.enum(hosts, expects("option-value", `one of ${hosts.join(", ")}`));
 const encoding = z.enum(encodings, expects("option-value", `one of ${encodings.join(", ")}`));

@@ -8,7 +8,7 @@ import {
   platformFolder,
   resolveAlias,
 } from "../../shared/package-types.ts";
-import { configKey, type Settings, type WrittenConfig } from "../documents/config.ts";
+import type { Settings, WrittenConfig } from "../documents/config.ts";
 import { feedsByFormat, indexOfChannel } from "../documents/feeds/settings.ts";
 import type { Host } from "../documents/hosting.ts";
 import { supportOf } from "../selection/support.ts";
@@ -178,7 +178,7 @@ const platformsNamed: ConfigRule = (config, report) => {
 const noteKeys: ConfigRule = (config, report) => {
   for (const table of ["components", "kinds"] as const) {
     for (const key of Object.keys(config.notes?.[table] ?? {})) {
-      if (configKey.safeParse(key).success) continue;
+      if (/^[a-z][a-z0-9_]*$/.test(key)) continue;
       report(
         "option-value",
         ["notes", table, key],
