@@ -214,6 +214,7 @@ export const guards: {
   ],
   changes: [
     {
+      name: "names",
       reason: "apt stops updating if Origin or Label changes",
       applies: (situation) => isPublished(situation) && !situation.options.allowChangedOrigin,
       check: ({ store, live, local, site }) =>

@@ -28,6 +28,7 @@ import {
   refuseOwnMachine,
   refuseTaken,
   requireCorrections,
+  requireSameOrigins,
 } from "./refusals.ts";
 import { pushBranch } from "./release.ts";
 import { namedArtifact, requireArtifacts } from "./require-artifacts.ts";
@@ -63,6 +64,7 @@ const checks = [
   ["expiry", "isSigned", "clients reject a site whose root or targets have expired"],
   ["years", "isSigned", "the targets key must have delegated the year of each release"],
   ["feeds", "feeds", "package repositories with permanent content must be signed, by keys that clients know"],
+  ["names", "settles", reasonOf("names")],
   ["artifacts", "always", reasonOf("artifacts")],
 ] as const;
 
@@ -102,6 +104,11 @@ export async function preflight(
     const { state, publisher } = await reached();
     return state && use(state, publisher);
   };
+  const published = once(async () => {
+    const { store, state } = await reached();
+    const [last] = state?.history ?? [];
+    return last && (await store.readIndex(last.files));
+  });
   const decided = once(() => cut(releases, request.cut, { ...context, dryRun: true }));
   const own = { ...config, baseUrl: site.baseUrl };
   const shown = once(async () => {
@@ -132,7 +139,7 @@ export async function preflight(
     push: () => pushBranch(project, true),
     cut: decided,
     async notes() {
-      const { store, state } = await reached();
+      const { store } = await reached();
       const files = (await shown()).map((release) => {
         const { path, chunks } = notesFile(release, own);
         return { path, bytes: Buffer.concat([...chunks]) };
@@ -141,9 +148,7 @@ export async function preflight(
         files: files.map(({ path, bytes }) => ({ path, sha256: sha256(bytes) })),
         read: (path: string) => files.find((file) => file.path === path)?.bytes,
       };
-      const [last] = state?.history ?? [];
-      const published = last && (await store.readIndex(last.files));
-      await requireCorrections(store, published, notes, { site: name, now });
+      await requireCorrections(store, await published(), notes, { site: name, now });
     },
     folder: () => refuseForeignFolder(out, releases),
     async key() {
@@ -185,6 +190,14 @@ export async function preflight(
       if (!areSigned || !isSigned) return;
       for (const { sign } of await openFeedKeys(config, requireRoot(releases), { environment, now }))
         await sign(trial, "text", now);
+    },
+    async names() {
+      const { apt } = config.feeds;
+      if (!apt) return;
+      const files = apt.suites.map((suite) => ({ path: `dists/${suite.name}/Release` }));
+      const read = () => Buffer.from(`Origin: ${apt.origin}\nLabel: ${apt.label}\n`);
+      const { store } = await reached();
+      await requireSameOrigins(store, (await published())?.files ?? {}, { files, read }, name);
     },
     // Publishing compares with the live documents; before a build, the lines that the site lacks tell what is new.
     async artifacts() {

@@ -275,7 +275,7 @@ export const shortId = (build: string | null): string => build?.slice(0, 12) ?? 
 export async function requireSameOrigins(
   store: Pick<SiteStore, "read">,
   live: Readonly<Record<string, unknown>>,
-  { files, read }: Pick<LocalBuild, "files" | "read">,
+  { files, read }: { files: readonly { path: string }[]; read: LocalBuild["read"] },
   site: string,
 ): Promise<void> {
   const changed: (ChangedOrigin & { path: string })[] = [];
@@ -291,7 +291,7 @@ export async function requireSameOrigins(
     "origin-changed",
     `${site} has other names for apt: ${all.join("; ")}`,
     "apt-get update stops on every machine until its administrator accepts that, and unattended upgrades and pins no longer match. " +
-      "Set feeds.apt.origin and feeds.apt.label in catalog.yaml to the earlier values. To change them on purpose: " +
+      "Set feeds.apt.origin and feeds.apt.label in catalog.yaml to the earlier values. To change them on purpose, build and sign, then: " +
       `relcat publish ${site} --allow-changed-origin`,
   );
 }

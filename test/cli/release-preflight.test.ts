@@ -231,6 +231,22 @@ const refusals: Record<string, Refusal> = {
       await turnOnFeeds(made);
     },
   },
+  "apt would get another Origin": {
+    status: 1,
+    says: [
+      "error[origin-changed] prod has other names for apt: Origin of dists/stable/Release is Acme Tools, and was ",
+    ],
+    async breaks(made) {
+      const key = await feedKey();
+      writeFeedKeys(made.folder, [{ key, state: "signing" }]);
+      const secrets = feedSecrets(key);
+      Object.assign(made.env, secrets);
+      await turnOnFeeds(made, { apt: {} });
+      await released(made);
+      await configure(made, '"apt":{}', '"apt":{"origin":"Acme Tools"}');
+      return secrets;
+    },
+  },
   "packslip has no key": {
     status: 1,
     says: ["error[feed-unsigned] releases/trust/packslip.pub is missing, the key of the feed packslip"],
