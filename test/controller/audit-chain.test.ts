@@ -110,6 +110,8 @@ describe("verify detects the rows", () => {
   });
 
   test("deleted at the end", async () => {
+    await attack("delete from audit_log where seq > 8");
+    expect(await verify()).toMatchObject({ verdict: "broken", seq: 9, why: "row 9 is missing" });
     await attack("delete from audit_log where seq > 4");
     expect(await verify()).toMatchObject({ verdict: "broken", seq: 5, why: "rows 5 to 9 are missing" });
   });

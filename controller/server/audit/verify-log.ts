@@ -90,7 +90,9 @@ async function faultOfEnd(
   pepper: Pepper,
   { last, end, known }: { last: Head; end: Head; known: Head | undefined },
 ): Promise<Broken | undefined> {
-  if (last.seq < end.seq) return { seq: last.seq + 1, why: `rows ${last.seq + 1} to ${end.seq} are missing` };
+  const first = last.seq + 1;
+  if (first === end.seq) return { seq: first, why: `row ${first} is missing` };
+  if (first < end.seq) return { seq: first, why: `rows ${first} to ${end.seq} are missing` };
   if (last.seq > 0 && (await readHead(read, pepper)).seq === 0)
     return { seq: last.seq, why: "the record of the log's end is missing" };
   if (known && known.seq > last.seq)
