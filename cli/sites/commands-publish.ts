@@ -283,10 +283,7 @@ function addPublish(program: CommandUnknownOpts, run: Run): void {
     .option("--artifacts-known", "do not check that artifacts of imported records can be downloaded")
     .option(...allowUnpushed)
     .option(...allowUncommitted)
-    .option(
-      "--allow-changed-origin",
-      "publish suites of apt under another Origin or Label than the live ones",
-    )
+    .option("--allow-changed-origin", "publish package repositories under other names than the live ones")
     .action((site, options) =>
       run(async (host) => (await import("./publish.ts")).publish(await siteOf(site, host), options, host)),
     );

@@ -215,7 +215,7 @@ export const guards: {
   changes: [
     {
       name: "names",
-      reason: "apt stops updating if Origin or Label changes",
+      reason: "package managers stop updating if Origin, Label or the address of the certificate changes",
       applies: (situation) => isPublished(situation) && !situation.options.allowChangedOrigin,
       check: ({ store, live, local, site }) =>
         requireSameOrigins(store, live.index?.files ?? {}, local, site.name),

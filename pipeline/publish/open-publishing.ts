@@ -32,7 +32,7 @@ export interface PublishOptions extends Pick<SiteAccess, "environment"> {
   allowUnpushed?: string | undefined;
   /** Reason for publishing files that are not committed; stored in the site's history. */
   allowUncommitted?: string | undefined;
-  /** Publish suites of apt under another Origin or Label than the live ones. */
+  /** Publish package repositories under other names than the live ones. */
   allowChangedOrigin?: boolean;
   /** Milliseconds since 1970; called repeatedly, because publishing takes time. */
   now: () => number;

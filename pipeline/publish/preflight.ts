@@ -1,5 +1,5 @@
 import { failure, type Problem, RelcatError, throwErrors } from "../../shared/errors.ts";
-import { areFeedsSigned } from "../documents/feeds/signing.ts";
+import { areFeedsSigned, keysPath } from "../documents/feeds/signing.ts";
 import type { SiteState } from "../documents/site-state.ts";
 import { type LedgerContext, readLedgerNow } from "../ledger/ledger-file.ts";
 import { eventsAfter, noLedger } from "../ledger/ledger-mark.ts";
@@ -192,10 +192,12 @@ export async function preflight(
         await sign(trial, "text", now);
     },
     async names() {
-      const { apt } = config.feeds;
-      if (!apt) return;
-      const files = apt.suites.map((suite) => ({ path: `dists/${suite.name}/Release` }));
-      const read = () => Buffer.from(`Origin: ${apt.origin}\nLabel: ${apt.label}\n`);
+      const { apt, yum } = config.feeds;
+      const suites = (apt?.suites ?? []).map(({ name }) => `dists/${name}/Release`);
+      const files = [...suites, ...((apt ?? yum) ? [keysPath(config.product)] : [])].map((path) => ({
+        path,
+      }));
+      const read = () => Buffer.from(`Origin: ${apt?.origin}\nLabel: ${apt?.label}\n`);
       const { store } = await reached();
       await requireSameOrigins(store, (await published())?.files ?? {}, { files, read }, name);
     },

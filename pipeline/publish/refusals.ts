@@ -268,7 +268,7 @@ export const shortId = (build: string | null): string => build?.slice(0, 12) ?? 
 
 /**
  * Refuses other values of Origin and Label in suites of apt than those at the site, because machines stop to update
- * until their administrator accepts them.
+ * until their administrator accepts them; and another address of the certificate, which `.repo` files name.
  * @param live paths of the site's files
  * @throws RelcatError origin-changed
  */
@@ -285,16 +285,24 @@ export async function requireSameOrigins(
     if (bytes)
       changed.push(...changedOrigin(text(bytes), text(read(path))).map((each) => ({ path, ...each })));
   }
-  if (changed.length === 0) return;
   const all = changed.map(({ path, field, live, next }) => `${field} of ${path} is ${next}, and was ${live}`);
+  const [before, after] = [Object.keys(live), files.map(({ path }) => path)].map((paths) =>
+    paths.find((path) => certificateOfProduct.test(path)),
+  );
+  if (before && after && before !== after) all.push(`the certificate is ${after}, and was ${before}`);
+  if (all.length === 0) return;
   throw failure(
     "origin-changed",
-    `${site} has other names for apt: ${all.join("; ")}`,
-    "apt-get update stops on every machine until its administrator accepts that, and unattended upgrades and pins no longer match. " +
-      "Set feeds.apt.origin and feeds.apt.label in catalog.yaml to the earlier values. To change them on purpose, build and sign, then: " +
+    `${site} has other names for package managers: ${all.join("; ")}`,
+    "apt-get update stops on every machine until its administrator accepts another Origin or Label, and unattended upgrades and pins no longer match. " +
+      "dnf and zypper get the certificate only from the earlier address. Set product, feeds.apt.origin and feeds.apt.label in catalog.yaml to the earlier values; " +
+      "brand.name is the name on pages. To change them on purpose, build and sign, then: " +
       `relcat publish ${site} --allow-changed-origin`,
   );
 }
+
+/** Others in keys/ are named by their fingerprint, or certify those who sign rpms. */
+const certificateOfProduct = /^keys\/(?![0-9A-F]{40}\.|.*-rpm-)[^/]+\.asc$/;
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 

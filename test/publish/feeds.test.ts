@@ -52,10 +52,11 @@ function write(files: Record<string, object>): void {
 }
 
 /** @param feeds undefined: switched off */
-const configure = (feeds: object | undefined, days = 14) =>
+const configure = (feeds: object | undefined, days = 14, product = settings.product) =>
   write({
     "releases/catalog.yaml": {
       ...settings,
+      product,
       ...(feeds && { feeds }),
       sites: {
         folder: { url: "dir:www", keep: { days } },
@@ -144,7 +145,7 @@ describe("a folder with a package feed", () => {
       expect([exitCode, stderr]).toEqual([
         1,
         expect.stringContaining(
-          "error[origin-changed] folder has other names for apt: Origin of dists/stable/Release is Acme Tools, and was Acme; " +
+          "error[origin-changed] folder has other names for package managers: Origin of dists/stable/Release is Acme Tools, and was Acme; " +
             "Label of dists/stable/Release is Acme Tools, and was Acme\n",
         ),
       ]);
@@ -153,6 +154,19 @@ describe("a folder with a package feed", () => {
     expect(live("dists/stable/InRelease")).toBe(before);
     await run("publish", "folder", "--allow-changed-origin");
     expect(live("dists/stable/InRelease")).toContain("Origin: Acme Tools\n");
+  });
+
+  test("keeps the address of the certificate that .repo files name, unless a change is allowed", async () => {
+    await publish("folder");
+    configure({ yum: {} }, 14, "Acme Tools");
+    await make();
+    const { exitCode, stderr } = await relcat(folder, ["publish", "folder"], { env: secrets });
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringContaining("the certificate is keys/acme-tools.asc, and was keys/acme.asc\n"),
+    ]);
+    await run("publish", "folder", "--allow-changed-origin");
+    expect(live("keys/acme-tools.asc")).toContain("BEGIN PGP PUBLIC KEY BLOCK");
   });
 
   test("goes back to an earlier index", async () => {
