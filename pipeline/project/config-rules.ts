@@ -31,6 +31,12 @@ const expectedTypes: ConfigRule = (config, report) => {
   const known = new Set([...Object.keys(defaultPackageTypes), ...Object.keys(config.package_types ?? {})]);
   for (const [index, entry] of (config.expected ?? []).entries()) {
     const type = typeof entry === "string" ? entry : entry.package_type;
+    const { from = "", until = "" } = typeof entry === "string" ? {} : entry;
+    // A month as `until` includes its versions.
+    if (until && from.slice(0, until.length) > until) {
+      const message = `no release is expected to have ${type}: from ${from} is after until ${until}`;
+      report("option-value", ["expected", index], message, "Swap the two, or leave one of them out.");
+    }
     if (known.has(type)) continue;
     const message = `the package type ${type} is not known`;
     report(

@@ -19,6 +19,19 @@ export const configCases: Case[] = [
     }),
   ),
   {
+    behaviour: "an expected artifact that no release can be due to have is reported",
+    files: config({
+      expected: [
+        { package_type: "msi", from: "27.06", until: "26.10" },
+        { package_type: "rpm", from: "26.10.002", until: "26.10" },
+      ],
+    }),
+    problems: [
+      "catalog.yaml:3:5 error[option-value] no release is expected to have msi: from 27.06 is after until 26.10" +
+        "\n  Swap the two, or leave one of them out.",
+    ],
+  },
+  {
     behaviour: "a platform that is not a number is reported",
     files: config({ platforms: { kvm: "KVM" } }),
     problems: [
