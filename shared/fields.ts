@@ -80,7 +80,7 @@ export const line = text(
   "one line of text, not empty and without control characters",
 );
 
-/** A name of which file names are made. */
+/** A name that file names are made from. */
 export const title = text(
   "text-format",
   /^(?!\s+$)[^\p{Cc}\p{Cs}]{1,100}$/u,

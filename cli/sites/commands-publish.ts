@@ -283,7 +283,10 @@ function addPublish(program: CommandUnknownOpts, run: Run): void {
     .option("--artifacts-known", "do not check that artifacts of imported records can be downloaded")
     .option(...allowUnpushed)
     .option(...allowUncommitted)
-    .option("--allow-changed-origin", "publish package repositories under other names than the live ones")
+    .option(
+      "--allow-changed-origin",
+      "publish package repositories with another Origin, Label or address of the certificate",
+    )
     .action((site, options) =>
       run(async (host) => (await import("./publish.ts")).publish(await siteOf(site, host), options, host)),
     );

@@ -22,7 +22,7 @@ export async function download(
   if (out === "-")
     throw new UsageError(
       "a download is verified before anything is written to --out, which must be a file",
-      "Name a file: -o FILE. For a file with the name -: -o ./-",
+      "Name a file: -o FILE. For a file named -, write: -o ./-",
     );
   const known = await trustedPlace(from, trust, host);
   const reading = showReading(host, () => performance.now(), "Downloading");

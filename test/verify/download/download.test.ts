@@ -74,7 +74,7 @@ describe("relcat download", () => {
     expect([exitCode, text]).toEqual([
       2,
       "error[usage] a download is verified before anything is written to --out, which must be a file\n" +
-        "  hint: Name a file: -o FILE. For a file with the name -: -o ./-",
+        "  hint: Name a file: -o FILE. For a file named -, write: -o ./-",
     ]);
     expect(served).toEqual([]);
   });
