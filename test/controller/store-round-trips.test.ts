@@ -10,13 +10,14 @@ let controller: TestController;
 let key: TestKey;
 let ids: string[];
 beforeAll(async () => {
+  // Before there are connections, which keep the function that they send with.
+  if (databaseKind === "postgres") watchPostgres();
+  else watchSqlite();
   controller = await testController();
   key = await controller.makeKey(allScopes);
   ids = await insertDevices(controller, 1010, (index) => ({ serial: `SN-${index}` }));
   // The first use of a key is noted, and each connection prepares its statements.
   for (const id of ids.slice(0, 3)) await controller.call("GET", `/device/${id}`, key);
-  if (databaseKind === "postgres") watchPostgres();
-  else watchSqlite();
 });
 afterAll(() => vi.restoreAllMocks());
 
@@ -83,6 +84,19 @@ describe("a request with a key", () => {
   test("needs no second statement for a device that does not exist", async () => {
     const { status } = await counted(controller.call("GET", `/device/${crypto.randomUUID()}`, key));
     expect([status, statements.length]).toEqual([404, 1]);
+  });
+
+  test.runIf(databaseKind === "postgres")("looks rejections up by their serial numbers", async () => {
+    await counted(setStates(controller, key, each([ids[7] ?? ""], "accepted")));
+    const read = statements.find((text) => text.includes("'rejection'")) ?? "";
+    const client = new pg.Client(controller.database);
+    await client.connect();
+    await client.query(`set plan_cache_mode = force_generic_plan; prepare reading as ${read}`);
+    const { rows } = await client.query("explain execute reading('[]', '[]', '[]')");
+    await client.end();
+    const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+    expect(plan).toContain("using serials_pkey on serials");
+    expect(plan).not.toContain("Seq Scan on serials");
   });
 
   test("changes the state of one device in two round trips", async () => {

@@ -260,9 +260,10 @@ const readTexts = prepared(
   >`select ${keysAsText(kind, keys)} as keys,
     ${rowsAsText(
       kind,
-      [...found.map((name) => `devices.${name}`), "serials.source as rejection"],
-      sql`devices left join serials on serials.serial_key = devices.serial_key and source = 'rejection'
-        where devices.id in ${valuesOf(kind, "text", ids)}`,
+      [...found.map((name) => `devices.${name}`), "devices.rejection"],
+      // PostgreSQL would read all serial numbers for each device of a join, until it has statistics.
+      sql`(select devices.*, (select source from serials where serial_key = devices.serial_key and source = 'rejection') as rejection
+        from devices where id in ${valuesOf(kind, "text", ids)}) as devices`,
     )} as devices,
     ${rowsAsText(kind, ["alike.ordinal", "alike.id", "alike.serial_key"], acceptedLike(kind, accepting))} as accepted,
     (select value from meta where key = ${sql.lit(head)}) as head`,
