@@ -64,7 +64,7 @@ const checks = [
   ["expiry", "isSigned", "clients reject a site whose root or targets have expired"],
   ["years", "isSigned", "the targets key must have delegated the year of each release"],
   ["feeds", "feeds", "package repositories with permanent content must be signed, by keys that clients know"],
-  ["names", "settles", reasonOf("names")],
+  ["names", "feeds", reasonOf("names")],
   ["artifacts", "always", reasonOf("artifacts")],
 ] as const;
 
