@@ -11,6 +11,7 @@ import { isFilter } from "../selection/fields.ts";
 import { architecturesOf, chooseLatestOfArchitecture } from "../selection/latest-of-architecture.ts";
 import { indexRecords, type Row } from "../selection/record-index.ts";
 import { downloadTo } from "../system/network/download-file.ts";
+import { parsedAs } from "../trust/parsed-state.ts";
 import { maxArtifactBytes, placeOf } from "./artifacts.ts";
 import { readTarget, versionsOf } from "./documents.ts";
 import type { TrustedPlace } from "./place.ts";
@@ -135,12 +136,12 @@ async function offeredVersions(
 
 const buildBase = z.object({ base_url: z.string() });
 
-/** Base address of a build in a folder; undefined if missing or invalid. */
+/** Base address of a build in a folder; undefined if missing. @throws RelcatError site-tampered */
 async function baseOf({ site }: TrustedSite): Promise<string | undefined> {
   if (site.isRemote) return undefined;
   const { status, bytes } = await site.read("build.json", 64 * 1024 * 1024);
   if (status !== 200) return undefined;
-  return buildBase.safeParse(JSON.parse(new TextDecoder().decode(bytes))).data?.base_url;
+  return parsedAs(buildBase, () => bytes, `${site.place}: build.json`).base_url;
 }
 
 /** The requested file. */

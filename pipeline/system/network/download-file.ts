@@ -129,7 +129,7 @@ async function fill(part: Part, request: FileDownload, progress: Progress): Prom
       throw tooMuch(request, part.size + stream.length, limit);
     for await (const chunk of stream.chunks) {
       if (part.size + chunk.length > limit) throw tooMuch(request, part.size + chunk.length, limit);
-      await part.handle.write(chunk, 0, chunk.length, part.size).catch((error: unknown) => {
+      await writeWhole(part, chunk).catch((error: unknown) => {
         throw accessFailure(`cannot write ${partOf(file)}`, error);
       });
       part.hash.update(chunk);
@@ -139,6 +139,12 @@ async function fill(part: Part, request: FileDownload, progress: Progress): Prom
   } finally {
     stream.end();
   }
+}
+
+/** A disk that becomes full takes a part of the bytes, and refuses only the next write. */
+async function writeWhole({ handle, size }: Part, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length; )
+    at += (await handle.write(bytes, at, bytes.length - at, size + at)).bytesWritten;
 }
 
 /** Continues at the end of the part if the server supports ranges; otherwise starts again. */

@@ -2,8 +2,9 @@ import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
+import { execa } from "execa";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { temporaryFolder } from "../../support/run.ts";
+import { program, temporaryFolder } from "../../support/run.ts";
 import { host, rootOf } from "../support.ts";
 import { bytesOf, downloads, hash, names } from "./support.ts";
 
@@ -215,6 +216,27 @@ describe("relcat download", () => {
     const { exitCode, text } = await download("26.08.001", "helm");
     expect([exitCode, text]).toEqual([6, expect.stringMatching(said)]);
     expect([existsSync(out()), existsSync(`${out()}.part`)]).toEqual([false, false]);
+  });
+
+  // A full disk takes a part of the last bytes, as this limit does.
+  test("gives no file its name that the disk has no room for", { tags: ["long"] }, async () => {
+    const args = [program, "download", "26.08.001", "helm", "--out", out(), "--from", url];
+    const trust = ["--root", rootOf(project), "--trust-dir", temporaryFolder()];
+    const limited = ["-c", 'ulimit -f 580; exec "$@"', "sh", process.execPath];
+    const { exitCode, stderr } = await execa("sh", [...limited, ...args, ...trust], { reject: false });
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("error[file-access] cannot write ")]);
+    expect(existsSync(out())).toBe(false);
+  });
+
+  test("refuses a folder whose build.json is damaged", async () => {
+    const folder = join(here, "site");
+    cpSync(project.dist, folder, { recursive: true });
+    writeFileSync(join(folder, "build.json"), "damaged");
+    const { exitCode, text } = await download("26.08.001", "helm", "--from", folder);
+    expect([exitCode, text]).toEqual([
+      6,
+      expect.stringContaining("site: build.json is not what relcat writes"),
+    ]);
   });
 
   test("refuses a site that can still change", async () => {
