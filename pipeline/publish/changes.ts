@@ -36,7 +36,7 @@ export function changesBetween(
 }
 
 /** Own properties only, because paths are untrusted text. */
-const at = (live: Live, path: string) => (Object.hasOwn(live, path) ? live[path] : undefined);
+export const at = (live: Live, path: string) => (Object.hasOwn(live, path) ? live[path] : undefined);
 
 /** A feed's new pointer waits for its changed copies. Nothing else depends on a new file's absence. */
 const isAdded = (live: Live, path: string) => at(live, path) === undefined && !feedPath(path);

@@ -251,7 +251,7 @@ export const guards: {
       reason: "every artifact that becomes public must be uploaded, with the size and digest of its record",
       async check({ live, options, ...situation }, remarks) {
         const { artifactsKnown = false } = options;
-        const named = await newArtifacts(situation, live.published ?? live.index, artifactsKnown);
+        const named = await newArtifacts(situation, live, artifactsKnown);
         const { site, store, publishContext } = situation;
         const isStaged = !site.settles && publishContext.action === "publish";
         const settlingSites = isStaged ? situation.settlingSites : [];

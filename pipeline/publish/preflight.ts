@@ -31,7 +31,7 @@ import {
   requireSameOrigins,
 } from "./refusals.ts";
 import { pushBranch } from "./release.ts";
-import { namedArtifact, requireArtifacts } from "./require-artifacts.ts";
+import { namedArtifacts, requireArtifacts } from "./require-artifacts.ts";
 import { hasDied, type Publisher } from "./stores/publishers.ts";
 
 /** A release as it was asked for. */
@@ -212,7 +212,7 @@ export async function preflight(
       const named = (await shown()).flatMap(({ version, packages }) =>
         packages
           .filter(({ record }) => ids.has(record.id))
-          .map((each) => namedArtifact(version, each.record, each)),
+          .flatMap((each) => namedArtifacts(version, each.record, each)),
       );
       await requireArtifacts(named, { site, store, settlingSites: settles ? [] : settlingSites });
     },

@@ -1,15 +1,18 @@
 import { type Problem, RelcatError } from "../../shared/errors.ts";
+import { type ArtifactDocument, documentAddress } from "../../shared/package-metadata.ts";
 import type { ReleaseDocument } from "../documents/site.ts";
-import type { SiteIndex } from "../documents/site-state.ts";
 import type { SiteStore } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { shellWord } from "../project/display.ts";
 import { inParallel } from "../system/in-parallel.ts";
+import { sha256 } from "../trust/metadata.ts";
+import { at } from "./changes.ts";
+import type { LiveSite } from "./live-site.ts";
 import type { LocalBuild } from "./local-build.ts";
 import { headArtifact } from "./stores/artifact-heads.ts";
 
-const parse = (bytes: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(bytes));
+const parse = (bytes: Uint8Array): ReleaseDocument => JSON.parse(new TextDecoder().decode(bytes));
 
 const maxConcurrentRequests = 8;
 
@@ -22,19 +25,18 @@ export interface CheckedArtifacts {
 /** Artifacts that a build lists and the live site does not. @param artifactsKnown imported files existed before relcat */
 export async function newArtifacts(
   { store, local, ledger }: { store: SiteStore; local: LocalBuild; ledger: Ledger },
-  live: SiteIndex | undefined,
+  { index, published = index }: Pick<LiveSite, "index" | "published">,
   artifactsKnown: boolean,
 ): Promise<NamedArtifact[]> {
   const documents: { now: ReleaseDocument; before: ReleaseDocument | undefined }[] = [];
-  for (const { path, sha256 } of local.files) {
+  for (const { path, sha256: expected } of local.files) {
     if (!/^api\/v1\/release\/\d[^/]*\/index\.json$/.test(path)) continue;
-    const known = Object.hasOwn(live?.files ?? {}, path) ? live?.files[path] : undefined;
-    if (known?.sha256 === sha256) continue;
-    const before = known && (await store.read(path));
-    documents.push({
-      now: parse(local.read(path)) as ReleaseDocument,
-      before: before && (parse(before) as ReleaseDocument),
-    });
+    const known = at(published?.files ?? {}, path);
+    if (known?.sha256 === expected) continue;
+    const bytes = known && (await store.read(path));
+    // A document that was damaged at the site does not tell what was there before.
+    const before = bytes && sha256(bytes) === at(index?.files ?? {}, path)?.sha256 ? parse(bytes) : undefined;
+    documents.push({ now: parse(local.read(path)), before });
   }
   const isImported = (id: number) => ledger.byId.get(id)?.add.imported === true;
   return newlyNamed(documents).filter(({ id }) => !(artifactsKnown && isImported(id)));
@@ -125,29 +127,43 @@ function newlyNamed(
     return now.packages.flatMap((record) => {
       const artifact = now.artifacts[record.id];
       const same = before?.artifacts[record.id];
-      // A chart may lack its provenance, unless a feed copies it.
-      const documents = (artifact?.documents ?? [])
-        .filter(({ format }) => format !== "helm-prov")
-        .filter(
-          ({ url, sha256 }) => !same?.documents?.some((old) => old.url === url && old.sha256 === sha256),
-        )
-        .map((document) =>
-          namedArtifact(now.version, { id: record.id, checksum: document.sha256 }, document),
-        );
+      if (!artifact) return [];
       const isKnown =
-        known.get(record.id) === record.checksum &&
-        same?.url === artifact?.url &&
-        same?.size === artifact?.size;
-      if (!artifact || isKnown) return documents;
-      return [namedArtifact(now.version, record, artifact), ...documents];
+        known.get(record.id) === record.checksum && same?.url === artifact.url && same.size === artifact.size;
+      const isOld = ({ url, checksum }: NamedArtifact) =>
+        same?.documents?.some((old) => old.url === url && old.sha256 === checksum);
+      const [own, ...documents] = namedArtifacts(now.version, record, artifact);
+      const added = documents.filter((each) => !isOld(each));
+      return own && !isKnown ? [own, ...added] : added;
     });
   });
 }
 
-export function namedArtifact(
+/** An artifact, and the documents that must be beside it. */
+export function namedArtifacts(
   version: string,
   { id, checksum }: Pick<NamedArtifact, "id" | "checksum">,
-  { file, url, size }: Pick<NamedArtifact, "file" | "url" | "size">,
+  artifact: Artifact & { documents?: readonly ArtifactDocument[] | undefined },
+): NamedArtifact[] {
+  const { file, url, documents = [] } = artifact;
+  return [
+    namedArtifact(version, { id, checksum }, artifact),
+    ...documents
+      // A chart may lack its provenance, unless a feed copies it.
+      .filter(({ format }) => format !== "helm-prov")
+      .map((document) => {
+        const beside = { ...document, url: documentAddress(url, file, document) };
+        return namedArtifact(version, { id, checksum: document.sha256 }, beside);
+      }),
+  ];
+}
+
+type Artifact = Pick<NamedArtifact, "file" | "url" | "size">;
+
+function namedArtifact(
+  version: string,
+  { id, checksum }: Pick<NamedArtifact, "id" | "checksum">,
+  { file, url, size }: Artifact,
 ): NamedArtifact {
   const sha256 = /^[0-9a-f]{64}$/i.test(checksum) ? checksum.toLowerCase() : undefined;
   return { id, version, file, url, size, checksum, sha256 };
@@ -188,7 +204,7 @@ async function splitSettled(named: readonly NamedArtifact[], sites: readonly Set
     settled.artifacts += found.length;
     settled.releases = [...new Set([...settled.releases, ...found.map(({ version }) => version)])].sort();
     settled.sites.push(site.name);
-    unsettled = unsettled.filter((artifact) => !found.includes(artifact));
+    unsettled = unsettled.filter((artifact) => !listed.has(keyOf(artifact)));
   }
   return { unsettled, settled, unread };
 }
@@ -212,9 +228,7 @@ async function listedAt(
     const documents = await inParallel([...versions], maxConcurrentRequests, (version) =>
       store.read(`api/v1/release/${version}/index.json`),
     );
-    const packages = documents.flatMap((bytes) =>
-      bytes ? listedIn(JSON.parse(new TextDecoder().decode(bytes)) as ReleaseDocument) : [],
-    );
+    const packages = documents.flatMap((bytes) => (bytes ? listedIn(parse(bytes)) : []));
     return new Set(packages.map(keyOf));
   } catch (error) {
     if (error instanceof RelcatError) return error.problems[0]?.message ?? error.message;

@@ -257,6 +257,22 @@ const refusals: Record<string, Refusal> = {
     says: ["error[artifact-unpublished] 1 artifact of 26.09.001 cannot be downloaded as described: "],
     breaks: (made) => rmSync(join(made.site, "files"), { recursive: true }),
   },
+  "a document beside an artifact is missing": {
+    status: 1,
+    says: [`${rpm.name}.cdx.json is missing`],
+    async breaks(made) {
+      const sbom = {
+        kind: "sbom",
+        format: "cyclonedx",
+        file: `${rpm.name}.cdx.json`,
+        sha256: rpm.sha256,
+        size: 3,
+      };
+      const changed = release(version, [{ ...rpm, documents: [sbom] }]);
+      for (const [path, content] of Object.entries(changed)) made.write(path, content);
+      await commit(made);
+    },
+  },
   "an artifact has another size": {
     status: 1,
     says: [`${rpm.name} has 4 bytes, expected 3`],

@@ -69,6 +69,7 @@ test("publish needs an artifact and its documents at the site, but not the prove
     read: () => Buffer.from(JSON.stringify(release)),
   } as unknown as LocalBuild;
   const { ledger } = readLedger({ file: "ledger.jsonl", text: "" });
-  const named = await newArtifacts({ store: {} as SiteStore, local, ledger }, undefined, false);
+  const nothing = { index: undefined, published: undefined };
+  const named = await newArtifacts({ store: {} as SiteStore, local, ledger }, nothing, false);
   expect(named.map(({ file }) => file)).toEqual(["acme.tgz", "acme.tgz.minisig"]);
 });

@@ -148,6 +148,17 @@ describe("a folder that was changed by hand", () => {
       expect(gunzipSync(readFileSync(at(`${path}.gz`)))).toEqual(readFileSync(at(path)));
   });
 
+  test("gets the next build although the document of a release is damaged", async () => {
+    const release = join(project.folder, "releases/26.08.001/release.yaml");
+    writeFileSync(release, readFileSync(release, "utf8").replace(/in bulk\*\*\..*/, "in bulk**. Mended."));
+    await project.make();
+    const document = "api/v1/release/26.08.001/index.json";
+    writeFileSync(at(document), "damaged");
+    const { stdout } = await project.succeed("publish", "prod");
+    expect(stdout).toContain("; 1 new artifact can be downloaded.");
+    expect(readFileSync(at(document))).toEqual(readFileSync(join(project.folder, "dist", document)));
+  });
+
   test("has no other differences if the next build is for one more web server", async () => {
     const file = join(project.folder, "releases/catalog.yaml");
     writeFileSync(file, readFileSync(file, "utf8").replace("hosts: [nginx]", "hosts: [nginx, caddy]"));
