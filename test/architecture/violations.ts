@@ -33,15 +33,16 @@ interface Place {
   floor: number;
 }
 
-function placeOf(file: string): Place | undefined {
-  for (const [floor, folders] of floors.entries()) {
-    for (const [folder, below] of Object.entries(folders)) {
-      const all = [folder, ...below.map((name) => `${folder}/${name}`)];
-      if (file === folder || all.includes(dirname(file))) return { folder, floor };
-    }
-  }
-  return undefined;
-}
+/** By the path of each folder and file that the table of floors names. */
+const places: ReadonlyMap<string, Place> = new Map(
+  floors.flatMap((folders, floor) =>
+    Object.entries(folders).flatMap(([folder, below]) =>
+      [folder, ...below.map((name) => `${folder}/${name}`)].map((path) => [path, { folder, floor }] as const),
+    ),
+  ),
+);
+
+const placeOf = (file: string): Place | undefined => places.get(file) ?? places.get(dirname(file));
 
 function* brokenBy(file: string, name: string): Generator<string> {
   const [from, to] = [placeOf(file), placeOf(name)];
