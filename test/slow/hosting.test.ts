@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { nginxFiles } from "../../pipeline/site/hosting/nginx.ts";
 import type { HostSources } from "../../pipeline/site/hosting/sources.ts";
+import { servedSite } from "../site/hosting/catalog.ts";
 import { send } from "../site/hosting/exchange.ts";
 import { apache } from "../site/hosting/homes/apache.ts";
 import { caddy } from "../site/hosting/homes/caddy.ts";
@@ -15,6 +16,15 @@ import { temporaryFolder } from "../support/run.ts";
 runContract(nginx);
 runContract(caddy);
 runContract(apache);
+
+test.each([nginx, caddy, apache])("$name redirects to no other host", async ({ start }) => {
+  const { origin, stop } = await start(await servedSite(""));
+  for (const path of ["//releases", "/%2Freleases", "//api/v1/package"]) {
+    const { headers } = await send(origin + path, "GET", {});
+    expect.soft(new URL(headers.location ?? "", origin).origin, path).toBe(origin);
+  }
+  await stop();
+});
 
 test.each([
   ["a large catalog with long names", 20_000, 2000, 90],

@@ -204,8 +204,8 @@ function apiRoutes(base: string, latest: readonly string[], encodings: ReadonlyS
     ]),
     ...handle("@relcat_slashless", [
       ...publicly,
-      `redir @relcat_method_read ${base}{path}/{relcat_suffix} 301`,
-      `redir * ${base}{path}/{relcat_suffix} 308`,
+      `redir @relcat_method_read ${base}{re.relcat_slashless.0}/{relcat_suffix} 301`,
+      `redir * ${base}{re.relcat_slashless.0}/{relcat_suffix} 308`,
     ]),
   ];
 }
@@ -274,9 +274,13 @@ function fileRoutes(base: string, { encodings, feeds, hasWellKnown }: HostSource
       ...notAllowed,
       "@relcat_folder {",
       "\tfile {path}/",
-      "\tnot path_regexp /$",
+      // Unlike {path}, what it matches has no double slash, with which a redirect would name another host.
+      "\tpath_regexp relcat_folder ^.*[^/]$",
       "}",
-      ...handle("@relcat_folder", [...publicly, `redir * ${base}{path}/{relcat_suffix} 301`]),
+      ...handle("@relcat_folder", [
+        ...publicly,
+        `redir * ${base}{re.relcat_folder.0}/{relcat_suffix} 301`,
+      ]),
       ...feeds.flatMap(feedRoute),
       "@relcat_artifact {",
       "\tfile {path}",
