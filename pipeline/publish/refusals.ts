@@ -7,7 +7,7 @@ import { isOwnMachine, type SiteSettings } from "../documents/sites.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { beginsWith } from "../ledger/ledger-mark.ts";
 import { shellWord } from "../project/display.ts";
-import { type ChangedOrigin, changedOrigin } from "../site/feeds/apt.ts";
+import { changedOrigin } from "../site/feeds/apt.ts";
 import { inParallel } from "../system/in-parallel.ts";
 import { suiteEnds } from "../trust/feeds/release-file.ts";
 import { refuseUnsignedFeeds } from "../trust/feeds/sign-feeds.ts";
@@ -278,22 +278,21 @@ export async function requireSameOrigins(
   { files, read }: { files: readonly { path: string }[]; read: LocalBuild["read"] },
   site: string,
 ): Promise<void> {
-  const changed: (ChangedOrigin & { path: string })[] = [];
+  const changed: string[] = [];
   for (const { path } of files) {
     if (!/^dists\/[^/]+\/Release$/.test(path) || !Object.hasOwn(live, path)) continue;
     const bytes = await store.read(path);
-    if (bytes)
-      changed.push(...changedOrigin(text(bytes), text(read(path))).map((each) => ({ path, ...each })));
+    for (const { field, live, next } of bytes ? changedOrigin(text(bytes), text(read(path))) : [])
+      changed.push(`${field} of apt is ${next}, and was ${live}`);
   }
-  const all = changed.map(({ path, field, live, next }) => `${field} of ${path} is ${next}, and was ${live}`);
   const [before, after] = [Object.keys(live), files.map(({ path }) => path)].map((paths) =>
     paths.find((path) => certificateOfProduct.test(path)),
   );
-  if (before && after && before !== after) all.push(`the certificate is ${after}, and was ${before}`);
-  if (all.length === 0) return;
+  if (before && after && before !== after) changed.push(`the certificate is ${after}, and was ${before}`);
+  if (changed.length === 0) return;
   throw failure(
     "origin-changed",
-    `${site} has other names for package managers: ${all.join("; ")}`,
+    `${site} has other names for package managers: ${[...new Set(changed)].join("; ")}`,
     "apt-get update stops on every machine until its administrator accepts another Origin or Label, and unattended upgrades and pins no longer match. " +
       "dnf and zypper get the certificate only from the earlier address. Set product, feeds.apt.origin and feeds.apt.label in catalog.yaml to the earlier values; " +
       "brand.name is the name on pages. To change them on purpose, build and sign, then: " +
@@ -301,8 +300,8 @@ export async function requireSameOrigins(
   );
 }
 
-/** Others in keys/ are named by their fingerprint, or certify those who sign rpms. */
-const certificateOfProduct = /^keys\/(?![0-9A-F]{40}\.|.*-rpm-)[^/]+\.asc$/;
+/** Others in keys/ are named by their fingerprint, or certify those who sign rpms, and end with a key id. */
+const certificateOfProduct = /^keys\/(?![0-9A-F]{40}\.|.*-rpm-[0-9a-f]{16}\.)[^/]+\.asc$/;
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 

@@ -234,7 +234,7 @@ const refusals: Record<string, Refusal> = {
   "apt would get another Origin": {
     status: 1,
     says: [
-      "error[origin-changed] prod has other names for package managers: Origin of dists/stable/Release is Acme Tools, and was ",
+      "error[origin-changed] prod has other names for package managers: Origin of apt is Acme Tools, and was ",
     ],
     async breaks(made) {
       const key = await feedKey();

@@ -136,17 +136,21 @@ describe("a folder with a package feed", () => {
   });
 
   test("keeps the Origin and Label of apt, unless a change is allowed", async () => {
+    const suites = { stable: {}, edge: {} };
+    configure({ apt: { suites } });
+    await make();
     await publish("folder");
     const before = live("dists/stable/InRelease");
-    configure({ apt: { origin: "Acme Tools" }, yum: {} });
+    // The same names for two suites are reported once.
+    configure({ apt: { origin: "Acme Tools", suites } });
     await make();
     for (const more of [[], ["--dry-run"]]) {
       const { exitCode, stderr } = await relcat(folder, ["publish", "folder", ...more], { env: secrets });
       expect([exitCode, stderr]).toEqual([
         1,
         expect.stringContaining(
-          "error[origin-changed] folder has other names for package managers: Origin of dists/stable/Release is Acme Tools, and was Acme; " +
-            "Label of dists/stable/Release is Acme Tools, and was Acme\n",
+          "error[origin-changed] folder has other names for package managers: Origin of apt is Acme Tools, and was Acme; " +
+            "Label of apt is Acme Tools, and was Acme\n",
         ),
       ]);
       expect(stderr).toContain("relcat publish folder --allow-changed-origin");
@@ -158,15 +162,22 @@ describe("a folder with a package feed", () => {
 
   test("keeps the address of the certificate that .repo files name, unless a change is allowed", async () => {
     await publish("folder");
-    configure({ yum: {} }, 14, "Acme Tools");
-    await make();
-    const { exitCode, stderr } = await relcat(folder, ["publish", "folder"], { env: secrets });
-    expect([exitCode, stderr]).toEqual([
-      1,
-      expect.stringContaining("the certificate is keys/acme-tools.asc, and was keys/acme.asc\n"),
-    ]);
-    await run("publish", "folder", "--allow-changed-origin");
-    expect(live("keys/acme-tools.asc")).toContain("BEGIN PGP PUBLIC KEY BLOCK");
+    let before = "acme";
+    for (const [product, after] of [
+      ["Acme RPM tools", "acme-rpm-tools"],
+      ["Acme Tools", "acme-tools"],
+    ] as const) {
+      configure({ yum: {} }, 14, product);
+      await make();
+      const { exitCode, stderr } = await relcat(folder, ["publish", "folder"], { env: secrets });
+      expect([exitCode, stderr]).toEqual([
+        1,
+        expect.stringContaining(`the certificate is keys/${after}.asc, and was keys/${before}.asc\n`),
+      ]);
+      await run("publish", "folder", "--allow-changed-origin");
+      expect(live(`keys/${after}.asc`)).toContain("BEGIN PGP PUBLIC KEY BLOCK");
+      before = after;
+    }
   });
 
   test("goes back to an earlier index", async () => {
