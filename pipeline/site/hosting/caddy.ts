@@ -277,10 +277,7 @@ function fileRoutes(base: string, { encodings, feeds, hasWellKnown }: HostSource
       // Unlike {path}, what it matches has no double slash, with which a redirect would name another host.
       "\tpath_regexp relcat_folder ^.*[^/]$",
       "}",
-      ...handle("@relcat_folder", [
-        ...publicly,
-        `redir * ${base}{re.relcat_folder.0}/{relcat_suffix} 301`,
-      ]),
+      ...handle("@relcat_folder", [...publicly, `redir * ${base}{re.relcat_folder.0}/{relcat_suffix} 301`]),
       ...feeds.flatMap(feedRoute),
       "@relcat_artifact {",
       "\tfile {path}",

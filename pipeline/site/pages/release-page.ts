@@ -144,13 +144,14 @@ function groupsOf(release: PublishedRelease, config: SiteConfig): PageModel<"rel
 
 /**
  * Lines that check who released a version, and the signed files for them.
- * @returns null where nothing is signed: without keys, and in a preview
+ * @returns null where nothing is signed: without keys, in a preview, and without a file to download
  */
 function evidenceView(
-  { version, provisional }: PublishedRelease,
+  { version, provisional, packages }: PublishedRelease,
   { trust, builder, baseUrl, authority }: SiteConfig,
 ): PageModel<"release">["evidence"] {
-  if (trust.profile === "none" || trust.rootDigest === "" || provisional) return null;
+  const isSigned = trust.profile !== "none" && trust.rootDigest !== "" && !provisional;
+  if (!isSigned || packages.length === 0) return null;
   const [site, release] = [shellWord(baseUrl), shellWord(`${baseUrl}/releases/${version}`)];
   return {
     version,

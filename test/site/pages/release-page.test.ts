@@ -294,6 +294,14 @@ test("a record's data of an unknown shape is not shown", () => {
   expect(pageOf(releaseOf("26.08.002", { packages }))).not.toContain("Signing key");
 });
 
+test("a release of private or withdrawn files has no lines that check the signature of an empty SHA256SUMS", () => {
+  const signed = configOf({ trust: { ...config.trust, profile: "simple", rootDigest: "a".repeat(64) } });
+  const page = (changes: Partial<PublishedRelease>) => pageOf(releaseOf("26.08.002", changes), signed);
+  expect(page({ packages: [deb] })).toContain("ssh-keygen");
+  expect(page({ packages: [] })).not.toContain("ssh-keygen");
+  expect(page({ packages: [], retracted: [retractedOf(9)] })).not.toContain("ssh-keygen");
+});
+
 test("a link that is not HTTP stops the page", () => {
   const packages = [packageOf(1, { url: "javascript:alert(1)" })];
   expect(() => pageOf(releaseOf("26.08.002", { packages }))).toThrow();
