@@ -85,7 +85,7 @@ export async function ingestOutputs(
 function report(delivered: Delivered, dryRun: true | undefined, host: Host): void {
   const { file, result, ingested } = delivered;
   const { version, manifest, text, leftOut, warnings } = ingested;
-  if (leftOut.length > 0) say(host, `Left out: ${leftOut.join(", ")}.`);
+  if (leftOut.length > 0) say(host, `Not artifacts: ${leftOut.join(", ")}.`);
   host.messages.write(renderProblems(warnings, host));
   if (file === undefined) return void host.data.write(text);
   const document = {

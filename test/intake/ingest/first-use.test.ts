@@ -143,7 +143,7 @@ test("ignore: leaves files out and reports them", async () => {
   const { stdout, stderr } = await made.succeed(...ingest);
   expect(stdout).toContain("with 1 artifact\n  rpm  a.rpm");
   expect(stderr).toContain(
-    "Left out: a.spdx.json (ignore: in catalog.yaml), build.log (ignore: in catalog.yaml).",
+    "Not artifacts: a.spdx.json (ignore: in catalog.yaml), build.log (ignore: in catalog.yaml).",
   );
 });
 
@@ -332,7 +332,7 @@ test("checksums, signatures and lists of components are left out with a reason, 
   const { stdout, stderr } = await made.succeed(...ingest);
   expect(stdout).toContain("with 1 artifact\n");
   expect(stderr).toContain(
-    "Left out: SHA512SUMS (a checksum file), a.rpm.asc (a signature), a.rpm.sha512 (a checksum file), a.rpm.sig (a signature), a.sbom.json (a list of components), a.spdx.json (a list of components).",
+    "Not artifacts: SHA512SUMS (a checksum file), a.rpm.asc (a signature), a.rpm.sha512 (a checksum file), a.rpm.sig (a signature), a.sbom.json (a list of components), a.spdx.json (a list of components).",
   );
   const rules = `${config}ingest:\n  - { match: "*.sbom.json", package_type: xz }\n`;
   expect(await ingested(built(["a.rpm", "a.sbom.json"], rules))).toEqual({
