@@ -44,10 +44,9 @@ export async function initTrust(
     `Put online.pem where releases are signed (RELCAT_ONLINE_KEY, as PEM), then move ${shellWord(keys)} to a safe place.`,
   );
   const online = done.keys.find((file) => file.endsWith("online.pem")) ?? "";
-  sayNext(
-    host,
-    `add "trust: ${profile}" to ${host.releases}/catalog.yaml, commit ${host.releases}/, ${await exported(online, host)}then ${signing}`,
-  );
+  const { trust } = await loadSettings(host.releases, undefined);
+  const add = trust.profile === profile ? "" : `add "trust: ${profile}" to ${host.releases}/catalog.yaml, `;
+  sayNext(host, `${add}commit ${host.releases}/, ${await exported(online, host)}then ${signing}`);
   return exitStatus.done;
 }
 
