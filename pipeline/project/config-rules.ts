@@ -11,6 +11,7 @@ import {
 import type { Settings, WrittenConfig } from "../documents/config.ts";
 import { feedsByFormat, indexOfChannel } from "../documents/feeds/settings.ts";
 import type { Host } from "../documents/hosting.ts";
+import { compareOsVersions } from "../selection/feed-indexes.ts";
 import { supportOf } from "../selection/support.ts";
 import {
   artifactFolder,
@@ -30,13 +31,16 @@ import { unknownTypeHint } from "./unknown-type.ts";
 const expectedTypes: ConfigRule = (config, report) => {
   const known = new Set([...Object.keys(defaultPackageTypes), ...Object.keys(config.package_types ?? {})]);
   for (const [index, entry] of (config.expected ?? []).entries()) {
-    const type = typeof entry === "string" ? entry : entry.package_type;
-    const { from = "", until = "" } = typeof entry === "string" ? {} : entry;
-    // A month as `until` includes its versions.
-    if (until && from.slice(0, until.length) > until) {
-      const message = `no release is expected to have ${type}: from ${from} is after until ${until}`;
+    const whole: Exclude<typeof entry, string> = typeof entry === "string" ? { package_type: entry } : entry;
+    const { from = "", until = "", min_os_version: min, max_os_version: max, package_type: type } = whole;
+    const nothing = (why: string) => {
+      const message = `no release is expected to have ${type}: ${why}`;
       report("option-value", ["expected", index], message, "Swap the two, or leave one of them out.");
-    }
+    };
+    // A month as `until` includes its versions.
+    if (until && from.slice(0, until.length) > until) nothing(`from ${from} is after until ${until}`);
+    if (min && max && /^\d/.test(min) && compareOsVersions(min, max) > 0)
+      nothing(`min_os_version ${min} is above max_os_version ${max}`);
     if (known.has(type)) continue;
     const message = `the package type ${type} is not known`;
     report(

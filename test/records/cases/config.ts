@@ -24,10 +24,14 @@ export const configCases: Case[] = [
       expected: [
         { package_type: "msi", from: "27.06", until: "26.10" },
         { package_type: "rpm", from: "26.10.002", until: "26.10" },
+        { package_type: "deb", min_os_version: "22.10", max_os_version: "22.4" },
+        { package_type: "deb", min_os_version: "22.04", max_os_version: "22.04" },
       ],
     }),
     problems: [
       "catalog.yaml:3:5 error[option-value] no release is expected to have msi: from 27.06 is after until 26.10" +
+        "\n  Swap the two, or leave one of them out.",
+      "catalog.yaml:13:5 error[option-value] no release is expected to have deb: min_os_version 22.10 is above max_os_version 22.4" +
         "\n  Swap the two, or leave one of them out.",
     ],
   },
