@@ -54,8 +54,9 @@ export function openCabinet(source: ByteSource): Cabinet {
     files,
     extract: async (limit, take) => {
       let total = 0;
+      const byFolder = Map.groupBy(files, (file) => file.folder);
       for (const [index, folder] of folders.entries()) {
-        const inside = files.filter((file) => file.folder === index);
+        const inside = byFolder.get(index) ?? [];
         total += await extractFolder(blocksOf(source, folder, blockReserve), inside, limit - total, take);
       }
       return total;

@@ -108,7 +108,7 @@ function pathGuard(): (header: Header) => TarEntry {
     if (!type) throw malformed(`the tar archive has an entry of the unknown type ${JSON.stringify(kind)}`);
     if (type !== "file" && size > 0) throw malformed(`${written} is not a file, but has ${size} bytes`);
     const path = inside(written);
-    const through = ancestors(path).find((ancestor) => links.has(ancestor));
+    const through = linkOn(path, links);
     if (through !== undefined) throw malformed(`the tar archive has ${path} behind the link ${through}`);
     if (type !== "link") return { path, size, type };
     if (kind === "1") inside(linkname);
@@ -147,8 +147,12 @@ function inside(path: string): string {
   return names.filter((name) => name !== "" && name !== ".").join("/") || ".";
 }
 
-const ancestors = (path: string): string[] =>
-  path.split("/").map((_, index, names) => names.slice(0, index + 1).join("/"));
+/** The first link among the folders of a path and the path itself. */
+function linkOn(path: string, links: ReturnType<typeof pathSet>): string | undefined {
+  for (let at = path.indexOf("/"); at !== -1; at = path.indexOf("/", at + 1))
+    if (links.has(path.slice(0, at))) return path.slice(0, at);
+  return links.has(path) ? path : undefined;
+}
 
 function climbsOut(path: string, linkname: string): boolean {
   if (linkname === "") return true;

@@ -55,6 +55,25 @@ const entries = 44;
 const second = entries + 16 + 4;
 const data = second + 16 + 4;
 
+test("a cabinet of thousands of folders takes no longer than one of thousands of files", async () => {
+  const count = 0xffff;
+  const header = Buffer.alloc(36 + 8 * count + 18 * count);
+  const filesAt = 36 + 8 * count;
+  header.write("MSCF");
+  header.writeUInt32LE(header.length, 8);
+  header.writeUInt32LE(filesAt, 16);
+  header.set([3, 1], 24);
+  header.writeUInt16LE(count, 26);
+  header.writeUInt16LE(count, 28);
+  for (let folder = 0; folder < count; folder++) {
+    header.writeUInt16LE(folder, filesAt + 18 * folder + 8);
+    header.write("f\0", filesAt + 18 * folder + 16);
+  }
+  const before = process.cpuUsage();
+  expect(await extracted(header)).toHaveLength(count);
+  expect(process.cpuUsage(before).user).toBeLessThan(5_000_000);
+});
+
 describe("a cabinet is refused if", () => {
   const damaged = (damage: (bytes: Buffer) => unknown, made = cabinet(files)) => {
     damage(made);

@@ -25,6 +25,18 @@ const verdict = async (bytes: Uint8Array) => {
   return `${verdict}: ${reason}`;
 };
 
+test("an installer whose descriptions unpack to far more than any has is refused", async () => {
+  const content = Buffer.from(`<pkg-info>${"x".repeat(1_000_000)}</pkg-info>`);
+  const files = Array.from({ length: 40 }, (_, index) => ({
+    path: `part-${index}.pkg/PackageInfo`,
+    content,
+    isPacked: true,
+  }));
+  expect(await verdict(made({}, files))).toBe(
+    "refuse: its files called PackageInfo have over 33554432 bytes together",
+  );
+});
+
 describe("an installer has a valid signature", () => {
   test.each<[string, Wishes]>([
     ["with RSA and CMS", {}],

@@ -149,6 +149,14 @@ describe("a long name", () => {
   });
 });
 
+test("paths of thousands of folders are read in a time that does not grow with their square", () => {
+  const deep = Array.from({ length: 100 }, (_, index) => `${"a/".repeat(2040)}${index}`);
+  const archive = tarOf(deep.flatMap((path) => [{ name: "long", type: "L", content: path }, { name: "x" }]));
+  const before = process.cpuUsage();
+  expect(read(archive, { step: archive.length }).map(({ path }) => path)).toEqual(deep);
+  expect(process.cpuUsage(before).user).toBeLessThan(2_000_000);
+});
+
 describe("a path or link that leads outside is refused:", () => {
   test.each([["/etc/passwd"], ["../up"], ["a/../../up"], ["a/.."], [""], ["x".repeat(5000)]])(
     "the path %j",

@@ -5,7 +5,7 @@ import { openXar, type Xar } from "../../archives/xar.ts";
 import { type ByteSource, maxSmallFileBytes, partOf, readSmall, utf8 } from "../../bytes/byte-source.ts";
 import { readXml, type XmlElement } from "../../bytes/xml.ts";
 import type { Fact } from "../../inspection.ts";
-import { malformed } from "../../verdict.ts";
+import { malformed, refused } from "../../verdict.ts";
 
 /** Reads the table of contents and the descriptions, without the payloads. @throws Fault */
 export async function pkgMetadata(source: ByteSource): Promise<PkgMetadata> {
@@ -64,9 +64,20 @@ async function readPkgDocuments(xar: Xar) {
   return { distribution, packages: await documents(xar, "PackageInfo", ["pkg-info"]) };
 }
 
-function documents(xar: Xar, name: string, roots: readonly string[]): Promise<XmlElement[]> {
+/** More than the descriptions of any installer. Packed, thousands of them have the size of one. */
+const maxDocumentBytes = 1 << 25;
+
+async function documents(xar: Xar, name: string, roots: readonly string[]): Promise<XmlElement[]> {
   const files = xar.files.filter(({ path }) => path.split("/").at(-1) === name);
-  return Promise.all(files.map((file) => readXml(textOf(xar, file), roots, file.path)));
+  let size = 0;
+  const texts = files.map((file) => {
+    const text = textOf(xar, file);
+    size += text.length;
+    if (size > maxDocumentBytes)
+      throw refused(`its files called ${name} have over ${maxDocumentBytes} bytes together`);
+    return { text, path: file.path };
+  });
+  return Promise.all(texts.map(({ text, path }) => readXml(text, roots, path)));
 }
 
 function textOf({ heap }: Xar, { path, parts: [content] }: Xar["files"][number]): string {
