@@ -3,6 +3,7 @@ import { failure, type Problem, RelcatError } from "../../shared/errors.ts";
 import { rootKeys, type TrustProfile } from "../documents/trust.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
 import { discover } from "../project/discover.ts";
+import { exists } from "../system/files.ts";
 import { keyId, type Signer } from "./keys.ts";
 import { beginTrust, changeKeys, keysOf, signOffline, type TrustChange, yearsOf } from "./renewal.ts";
 import { moreYears, rolesOfRelease } from "./roles.ts";
@@ -118,10 +119,13 @@ export async function rotateKey(
   const known = keysOf((trust.pending ?? trust.roots.at(-1) ?? missing(releases)).metadata.signed);
   const out = role === "root" ? chosenRoot(known.root.keys, replaced) : undefined;
   const version = trust.roots.length + 1;
+  // The other keys are read first: after a mistake in one of them, no new key is left behind.
+  const signers = exists(folder) ? folderSigners(folder) : [];
   const made = newKeyPem();
   const file = `${role}-v${version}.pem`;
   writeKeys(folder, { [file]: made });
-  const { publicKey } = signerOfPem(made, file);
+  const own = signerOfPem(made, file);
+  const { publicKey } = own;
   const keys = {
     ...known,
     ...(role === "root" && {
@@ -130,7 +134,7 @@ export async function rotateKey(
     ...(role === "targets" && { targets: publicKey }),
     ...(role === "online" && { online: publicKey }),
   };
-  const change = await changeKeys(trust, keys, folderSigners(folder), await years(releases, now), now);
+  const change = await changeKeys(trust, keys, [...signers, own], await years(releases, now), now);
   // biome-ignore lint/plugin: relcat chose these file names.
   return { ...delivered(releases, change), keys: [join(folder, file)] };
 }

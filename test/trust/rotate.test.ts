@@ -105,6 +105,18 @@ describe("keys are rotated", () => {
     await look(project, url, 1, state);
   });
 
+  test("after a mistake in the folder of the keys was repaired", async () => {
+    const project = await signedProject();
+    const rotate = ["trust", "rotate", "online", "--keys", project.keys];
+    const names = readdirSync(project.keys);
+    chmodSync(join(project.keys, "targets.pem"), 0o644);
+    expect(await project.relcat(rotate)).toMatchObject({ exitCode: 2 });
+    expect(readdirSync(project.keys)).toEqual(names);
+    chmodSync(join(project.keys, "targets.pem"), 0o600);
+    await done(project, rotate);
+    expect(existsSync(join(project.keys, "online-v2.pem"))).toBe(true);
+  });
+
   test("with --replace if there are several root keys", async () => {
     const project = await signedProject("full");
     const which = await project.relcat(["trust", "rotate", "root", "--keys", project.keys]);
@@ -197,7 +209,7 @@ describe("private keys", () => {
     }
     rmSync(join(folder, "releases/trust"), { recursive: true });
     const again = await relcat(folder, ["trust", "init", keys]);
-    expect([again.exitCode, again.stderr]).toEqual([2, expect.stringContaining("error[file-access]")]);
+    expect([again.exitCode, again.stderr]).toEqual([2, expect.stringContaining("error[file-exists]")]);
     chmodSync(join(keys, "root.pem"), 0o644);
     const fresh = await signedProject("simple", undefined, "Other");
     const open = await fresh.relcat(["trust", "sign", "--keys", keys, ...on(200)]);

@@ -102,6 +102,13 @@ export function writeTrust(
  * file-access
  */
 export function writeKeys(folder: string, keys: Readonly<Record<string, string>>): void {
+  const there = Object.keys(keys).find((name) => existsSync(join(folder, name)));
+  if (there !== undefined)
+    throw failure(
+      "file-exists",
+      `${join(folder, there)} already exists, and a key is never overwritten`,
+      "Name another folder, or move the file away.",
+    );
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     for (const [name, pem] of Object.entries(keys))
