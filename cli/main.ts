@@ -50,7 +50,7 @@ export async function main(own: OwnPackage): Promise<void> {
     host = hostOf(asked, own, { folder: globals.C, ...given });
     if (command.some((word) => largeHeaps.has(word))) await collectEarlier(host);
     const endTrace = host.verbose ? (await import("./terminal/trace.ts")).trace(host) : undefined;
-    status = await verb(host).finally(endTrace);
+    status = (await verb(host).finally(endTrace)) ?? status;
   });
   let given: Given = {};
   program.hook("preAction", (_, action) => {
@@ -68,7 +68,7 @@ export async function main(own: OwnPackage): Promise<void> {
     if (words.length > 1 && words.some((word) => /^(-V$|--version)/.test(word)))
       (await import("./terminal/misplaced-version.ts")).refuseMisplacedVersion(program, words);
     const topic = topicIn(words);
-    if (topic) status = (await import("./terminal/topics.ts")).showTopic(topic, program, host);
+    if (topic) (await import("./terminal/topics.ts")).showTopic(topic, program, host);
     else await program.parseAsync(wordsOf(program), { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError)

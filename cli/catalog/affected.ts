@@ -1,4 +1,4 @@
-import { type Affected, affectedBy, exitStatus, loadCatalog, RelcatError } from "../../pipeline/index.ts";
+import { type Affected, affectedBy, loadCatalog, RelcatError } from "../../pipeline/index.ts";
 import { table } from "../terminal/cells.ts";
 import { type Host, print, printDocument } from "../terminal/host.ts";
 import { codeCell } from "../terminal/markdown.ts";
@@ -9,14 +9,13 @@ export async function affected(
   asked: string,
   { format }: { format: "text" | "json" | "markdown" },
   host: Host,
-): Promise<number> {
+): Promise<void> {
   const catalog = await loadCatalog(host.releases);
   if (catalog.problems.some(({ severity }) => severity === "error")) throw new RelcatError(catalog.problems);
   const found = affectedBy(asked, catalog);
   if (host.json) printDocument<"affected">(host, { asked, ...found });
   else if (format === "markdown") host.data.write(markdownOf(asked, found));
   else print(host, textOf(found));
-  return exitStatus.done;
 }
 
 function textOf(found: Affected): string {

@@ -1,11 +1,4 @@
-import {
-  type BuiltSite,
-  build,
-  type Config,
-  eventTime,
-  exitStatus,
-  hostFiles,
-} from "../../pipeline/index.ts";
+import { type BuiltSite, build, type Config, eventTime, hostFiles } from "../../pipeline/index.ts";
 import { beforeBuild } from "../../pipeline/journal/unchanged-build.ts";
 import { commandContext, type Host, say } from "../terminal/host.ts";
 import { showCountAtTerminal } from "../terminal/progress.ts";
@@ -27,7 +20,7 @@ interface BuildOptions extends LedgerGuardOptions {
 }
 
 /** `relcat build`: builds the site and reports provisional content. */
-export async function buildSite(options: BuildOptions, host: Host): Promise<number> {
+export async function buildSite(options: BuildOptions, host: Host): Promise<void> {
   const { out = host.dist, released = false, with: versions, site: siteName, at, checkOut, now } = options;
   if (versions && !released) {
     throw new UsageError("--with needs --released", "Without --released every version is built.");
@@ -60,7 +53,6 @@ export async function buildSite(options: BuildOptions, host: Host): Promise<numb
     },
   ).finally(progress.end);
   await showBuild(await report(built), host);
-  return exitStatus.done;
 }
 
 interface ReportContext {

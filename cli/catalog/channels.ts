@@ -1,7 +1,6 @@
 import {
   type ChannelState,
   channelStates,
-  exitStatus,
   type Ledger,
   openSettings,
   readLedgerNow,
@@ -13,7 +12,7 @@ import { answer, type Host } from "../terminal/host.ts";
 import { count, listed } from "../terminal/words.ts";
 
 /** `relcat channel list`: each channel with its newest release. */
-export async function listChannels(host: Host): Promise<number> {
+export async function listChannels(host: Host): Promise<void> {
   const { ledger, names } = await read(host);
   const channels = channelStates(ledger, names);
   const document = { channels, in_no_channel: versionsInNoChannel(ledger, names) };
@@ -25,11 +24,10 @@ export async function listChannels(host: Host): Promise<number> {
       ...(document.in_no_channel.length > 0 ? [`In no channel: ${listed(document.in_no_channel, 5)}`] : []),
     ].join("\n"),
   );
-  return exitStatus.done;
 }
 
 /** `relcat channel show`: the releases of a channel, newest first. */
-export async function showChannel(name: string, host: Host): Promise<number> {
+export async function showChannel(name: string, host: Host): Promise<void> {
   const { ledger, names } = await read(host);
   const state = channelStates(ledger, names).find((each) => each.name === name);
   if (!state) throw unknownChannel(name, names);
@@ -44,7 +42,6 @@ export async function showChannel(name: string, host: Host): Promise<number> {
           ]),
         ),
   );
-  return exitStatus.done;
 }
 
 async function read(host: Host): Promise<{ ledger: Ledger; names: readonly string[] }> {

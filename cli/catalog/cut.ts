@@ -3,7 +3,6 @@ import {
   type Cut,
   type CutRequest,
   cut,
-  exitStatus,
   type LedgerEvent,
   newFeedGaps,
   type Plan,
@@ -46,7 +45,7 @@ export async function cutReleases(
   versions: readonly string[],
   options: CutOptions,
   host: Host,
-): Promise<number> {
+): Promise<void> {
   const { commit = false, body, dryRun, now } = options;
   if (body !== undefined && dryRun)
     throw new UsageError(
@@ -90,7 +89,6 @@ export async function cutReleases(
   const left = done.commit?.left ?? [];
   if (left.length > 0) say(host, `Not committed, of ${host.releases}/: ${listed(left, 5)}.`);
   sayNext(host, nextAfter(done.cut, summary, host), dryRun);
-  return exitStatus.done;
 }
 
 /** A manifest in the wrong folder would add to an old release. @throws UsageError */

@@ -1,16 +1,10 @@
-import {
-  exitStatus,
-  isBelowRoot,
-  type NewProject,
-  type StartedProject,
-  init as start,
-} from "../../pipeline/index.ts";
+import { isBelowRoot, type NewProject, type StartedProject, init as start } from "../../pipeline/index.ts";
 import { answer, type Host, openingContext, say, sayNext } from "../terminal/host.ts";
 import { findProject } from "../terminal/project.ts";
 import { folderName, shellWord } from "../terminal/words.ts";
 
 /** `relcat init`: creates a project that can be checked and built at once. */
-export async function init(folder: string, wanted: NewProject, host: Host): Promise<number> {
+export async function init(folder: string, wanted: NewProject, host: Host): Promise<void> {
   const outer = findProject(folder, undefined);
   const started = await start(folder, wanted, host.own, {
     ...(await openingContext(host)),
@@ -36,7 +30,6 @@ export async function init(folder: string, wanted: NewProject, host: Host): Prom
     );
   const there = folder === "." ? "" : ` -C ${shellWord(folder)}`;
   sayNext(host, nextSteps(wanted.from, `relcat${there}`, version));
-  return exitStatus.done;
 }
 
 /** How relcat gets into the project, and what is missing for `npm ci`. */

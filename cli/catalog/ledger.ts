@@ -1,4 +1,4 @@
-import { exitStatus, openSettings, type RebasedLedger, rebaseLedger } from "../../pipeline/index.ts";
+import { openSettings, type RebasedLedger, rebaseLedger } from "../../pipeline/index.ts";
 import type { OutputDocument } from "../output/outputs.ts";
 import { table } from "../terminal/cells.ts";
 import { afterDryRun, answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
@@ -11,7 +11,7 @@ interface RebaseOptions {
 }
 
 /** `relcat ledger rebase`: moves our lines after those of the other branch. */
-export async function rebase({ onto, dryRun, now }: RebaseOptions, host: Host): Promise<number> {
+export async function rebase({ onto, dryRun, now }: RebaseOptions, host: Host): Promise<void> {
   const base = onto ?? (await openSettings(host.releases)).config.ledgerBase;
   const done = await rebaseLedger(host.releases, base, { ...commandContext(host, now), dryRun });
   const summary = summarize(done);
@@ -34,7 +34,6 @@ export async function rebase({ onto, dryRun, now }: RebaseOptions, host: Host): 
       `Left out: our ${event} of ${version} in ${channel}, which ${done.onto.name} has already, or no longer allows.`,
     );
   sayNext(host, nextAfter(done, base, `${host.releases}/ledger.jsonl`), dryRun);
-  return exitStatus.done;
 }
 
 /** Result of a rebase. Private records are counted but not named, because the output is often public. */

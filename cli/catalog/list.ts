@@ -1,5 +1,4 @@
 import {
-  exitStatus,
   type ListedCatalog,
   type ListedRecord,
   listRecords,
@@ -17,7 +16,7 @@ export async function list(
   terms: readonly string[],
   { all = false }: { all?: boolean },
   host: Host,
-): Promise<number> {
+): Promise<void> {
   const bare = terms.find((term) => !term.includes("="));
   if (bare !== undefined) {
     throw new UsageError(
@@ -30,10 +29,9 @@ export async function list(
   answer<"list">(host, documentOf(records), () =>
     records.length === 0 ? "No record matches." : table([heading, ...records.map(row)]),
   );
-  if (host.json || records.length === 0) return exitStatus.done;
+  if (host.json || records.length === 0) return;
   const withdrawn = records.filter(({ state }) => state === "withdrawn").length;
   say(host, `${count(records.length, "record")}${withdrawn > 0 ? `, ${withdrawn} of them withdrawn` : ""}.`);
-  return exitStatus.done;
 }
 
 /** Reads only one release if the terms select one, because that is faster. */

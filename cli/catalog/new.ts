@@ -1,4 +1,4 @@
-import { exitStatus, type OpenReleaseOptions, openRelease as open } from "../../pipeline/index.ts";
+import { type OpenReleaseOptions, openRelease as open } from "../../pipeline/index.ts";
 import { isLine, lineOn } from "../../shared/version.ts";
 import { answer, type Host, openingContext, sayNext } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";
@@ -8,7 +8,7 @@ export async function openRelease(
   given: string | undefined,
   options: Omit<OpenReleaseOptions, "month">,
   host: Host,
-): Promise<number> {
+): Promise<void> {
   const context = await openingContext(host);
   const among = given === undefined ? monthAmong(options.notes) : { month: given, notes: options.notes };
   const { month = lineOn(new Date(context.clock).toISOString()) } = among;
@@ -24,7 +24,6 @@ export async function openRelease(
     return `Opened ${version} of ${date} in ${folder}/${moved}.`;
   });
   sayNext(host, `relcat ingest --release ${version} BUILD-OUTPUT, then relcat check`);
-  return exitStatus.done;
 }
 
 /** `--notes` takes all words that follow it, so the month may be among them. */

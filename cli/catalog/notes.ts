@@ -19,13 +19,12 @@ type NotesFormat = "markdown" | "html" | "json" | "text";
 const formats = { markdown: notesMarkdown, html: notesHtml, text: notesText };
 
 /** `relcat notes show`: output for other programs, so there are no messages. */
-export async function showNotes(which: string, format: NotesFormat, host: Host): Promise<number> {
+export async function showNotes(which: string, format: NotesFormat, host: Host): Promise<void> {
   const today = new Date(host.clock).toISOString().slice(0, 10);
   const { release, config } = await show(host.releases, which, today);
   if (host.json || format === "json")
     printDocument<"notes-show">(host, { ...notesDocument(release, config) });
   else host.data.write(formats[format](release, config));
-  return exitStatus.done;
 }
 
 /** `relcat notes lint`: reports only problems of notes. */
@@ -49,7 +48,7 @@ interface AddNoteOptions {
 }
 
 /** `relcat notes add`: writes a note fragment to a new file. */
-export async function addNote(options: AddNoteOptions, host: Host): Promise<number> {
+export async function addNote(options: AddNoteOptions, host: Host): Promise<void> {
   const { text, ref: refs = [], security = false, release } = options;
   const component = options.component ?? (await missing("component", host));
   const kind = options.kind ?? (await missing("kind", host));
@@ -57,7 +56,6 @@ export async function addNote(options: AddNoteOptions, host: Host): Promise<numb
   const file = await add(host.releases, note, release, commandContext(host));
   answer<"notes-add">(host, { file }, () => `Wrote ${file}.`);
   sayNext(host, `relcat notes show ${release ?? "next"}`);
-  return exitStatus.done;
 }
 
 /** Lists the allowed values from catalog.yaml; if that is unreadable, the hint says how to find them. */

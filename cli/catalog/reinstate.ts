@@ -1,10 +1,4 @@
-import {
-  decideReinstate,
-  exitStatus,
-  readLedgerNow,
-  reinstate,
-  selectRecords,
-} from "../../pipeline/index.ts";
+import { decideReinstate, readLedgerNow, reinstate, selectRecords } from "../../pipeline/index.ts";
 import { answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
 import { confirmOrRefuse } from "../terminal/usage.ts";
 import { count } from "../terminal/words.ts";
@@ -16,7 +10,7 @@ export async function reinstateRecords(
   ids: readonly number[],
   { dryRun, now, yes, ...options }: { dryRun?: true; now?: string; yes?: true } & LedgerGuardOptions,
   host: Host,
-): Promise<number> {
+): Promise<void> {
   const ledger = readLedgerNow(host.releases);
   const guard = new LedgerGuard(options, host);
   await guard.prove(ledger);
@@ -32,5 +26,4 @@ export async function reinstateRecords(
     dryRun ? `Would reinstate ${records}; nothing was written.` : `Reinstated ${records}.`,
   );
   sayNext(host, `commit ${host.releases}/ledger.jsonl, then relcat build --released`, dryRun);
-  return exitStatus.done;
 }

@@ -1,6 +1,5 @@
 import {
   decideRetract,
-  exitStatus,
   type RecordChoice,
   readLedgerNow,
   retract,
@@ -30,7 +29,7 @@ export async function retractRecords(
   targets: readonly string[],
   options: RetractCommandOptions,
   host: Host,
-): Promise<number> {
+): Promise<void> {
   const reason = reasonOf(
     options.reason,
     "Give the reason in one line: everyone who has the package will read it.",
@@ -54,7 +53,6 @@ export async function retractRecords(
   answer<"retract">(host, { events, dry_run: dryRun ?? false }, () => doneText(events.length, dryRun));
   if (dryRun || events.length > 0)
     sayNext(host, `commit ${host.releases}/ledger.jsonl, then relcat build --released`, dryRun);
-  return exitStatus.done;
 }
 
 function doneText(changed: number, dryRun?: true): string {

@@ -3,17 +3,13 @@ import { UsageError } from "../terminal/usage.ts";
 import { readSchema, schemaNames } from "./published-schemas.ts";
 
 /** `relcat schema`: prints a file from relcat's own folder, so that no schema library is loaded. */
-export async function schema(
-  name: string | undefined,
-  options: { list?: true },
-  host: Host,
-): Promise<number> {
+export async function schema(name: string | undefined, options: { list?: true }, host: Host): Promise<void> {
   const { documents, outputs } = schemaNames(host.own);
   if (options.list) {
     const schemas = [...documents, ...outputs].sort();
     answer<"schema-list">(host, { schemas }, () => schemas.join("\n"));
     sayNext(host, "relcat schema NAME");
-    return 0;
+    return;
   }
   const all = `${documents.join(", ")}; relcat schema --list also shows one for each output`;
   if (name === undefined) throw new UsageError("no schema was named", `Name one of ${all}.`);
@@ -25,7 +21,6 @@ export async function schema(
     : `${documentText(outputAlone(name, host))}\n`;
   if (host.json) answer<"schema">(host, { name, schema: JSON.parse(text) }, () => "");
   else host.data.write(text);
-  return 0;
 }
 
 /** The schema of one output, with the definitions that it refers to. */

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ejectTemplate, exitStatus, pageTemplates, replacedTemplates } from "../../pipeline/index.ts";
+import { ejectTemplate, pageTemplates, replacedTemplates } from "../../pipeline/index.ts";
 import { answer, commandContext, type Host, sayNext } from "../terminal/host.ts";
 import { UsageError } from "../terminal/usage.ts";
 
 /** `relcat templates list`: the templates of pages, and which of them the project replaces. */
-export async function listTemplates(host: Host): Promise<number> {
+export async function listTemplates(host: Host): Promise<void> {
   const replaced = new Set(await replacedTemplates(host.releases));
   const rows = Object.entries(pageTemplates).map(([name, { version, use }]) => ({
     name,
@@ -22,24 +22,21 @@ export async function listTemplates(host: Host): Promise<number> {
       .join("\n");
   });
   sayNext(host, "relcat templates eject NAME");
-  return exitStatus.done;
 }
 
 /** `relcat templates show`: prints relcat's own template. */
-export async function showTemplate(name: string, host: Host): Promise<number> {
+export async function showTemplate(name: string, host: Host): Promise<void> {
   const { text, version } = ownTemplate(name, host);
   if (host.json) answer<"templates-show">(host, { name, version, text }, () => "");
   else host.data.write(text);
-  return exitStatus.done;
 }
 
 /** `relcat templates eject`: copies relcat's own template into the project. */
-export async function ejectOne(name: string, host: Host): Promise<number> {
+export async function ejectOne(name: string, host: Host): Promise<void> {
   const { text } = ownTemplate(name, host);
   const file = await ejectTemplate(host.releases, name, text, commandContext(host));
   answer<"templates-eject">(host, { name, file }, () => `Wrote ${file}. It replaces relcat's own template.`);
   sayNext(host, "edit it, then relcat build");
-  return exitStatus.done;
 }
 
 function ownTemplate(name: string, { own }: Host): { text: string; version: number } {

@@ -1,4 +1,4 @@
-import { exitStatus, type LedgerChange, openSettings, uncut } from "../../pipeline/index.ts";
+import { type LedgerChange, openSettings, uncut } from "../../pipeline/index.ts";
 import { answer, commandContext, type Host, sayNext } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";
 import { LedgerGuard } from "./ledger-guard.ts";
@@ -8,7 +8,7 @@ export async function uncutRelease(
   version: string,
   { dryRun, ...options }: { dryRun?: true; ledgerBase?: string },
   host: Host,
-): Promise<number> {
+): Promise<void> {
   const base = options.ledgerBase ?? (await openSettings(host.releases)).config.ledgerBase;
   const guard = new LedgerGuard({ revision: base }, host);
   const { events } = await uncut(host.releases, version, base, {
@@ -25,7 +25,6 @@ export async function uncutRelease(
     return `Removed ${lines}; ${range} ${first === last ? "is" : "are"} free again.`;
   });
   sayNext(host, `relcat check, then relcat cut ${version}`, dryRun);
-  return exitStatus.done;
 }
 
 const addedIds = (events: LedgerChange["events"]): number[] =>

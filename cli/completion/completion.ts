@@ -71,9 +71,8 @@ Register-ArgumentCompleter -Native -CommandName relcat -ScriptBlock {
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript, powershell: powershellScript };
 
 /** `relcat completion`: a shell script that asks `relcat __words` for each word. */
-export async function completion(shell: keyof typeof scripts, host: Host): Promise<number> {
+export async function completion(shell: keyof typeof scripts, host: Host): Promise<void> {
   const script = scripts[shell];
   if (host.json) answer<"completion">(host, { shell, script }, () => "");
   else host.data.write(script);
-  return 0;
 }

@@ -1,5 +1,4 @@
 import { type Filled, fillManifests } from "../../pipeline/index.ts";
-import { exitStatus } from "../../shared/errors.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
 import { showReading } from "../terminal/progress.ts";
@@ -18,7 +17,7 @@ export async function fillReleases(
   inputs: readonly string[],
   { fill: versions, artifacts, from: site, dryRun, jobs, ...others }: FillOptions,
   host: Host,
-): Promise<number> {
+): Promise<void> {
   const [other] = Object.keys(others);
   if (inputs.length > 0 || other !== undefined)
     throw new UsageError(
@@ -41,7 +40,6 @@ export async function fillReleases(
   if (absent.length > 0)
     say(host, `Not in ${place}: ${absent.map(({ version, file }) => `${version}/${file}`).join(", ")}.`);
   sayNext(host, filled.length > 0 ? "relcat check" : "relcat status", dryRun);
-  return exitStatus.done;
 }
 
 function sourceOf(artifacts: string | undefined, site: string | undefined) {

@@ -1,10 +1,4 @@
-import {
-  countByRule,
-  exitStatus,
-  type Import,
-  type ImportRequest,
-  importCatalog,
-} from "../../pipeline/index.ts";
+import { countByRule, type Import, type ImportRequest, importCatalog } from "../../pipeline/index.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "../catalog/ledger-guard.ts";
 import { table } from "../terminal/cells.ts";
 import { afterDryRun, answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
@@ -25,7 +19,7 @@ interface ImportOptions extends LedgerGuardOptions {
 }
 
 /** `relcat import`: converts a live catalog into releases and ledger lines. */
-export async function importRecords(source: string, options: ImportOptions, host: Host): Promise<number> {
+export async function importRecords(source: string, options: ImportOptions, host: Host): Promise<void> {
   const { dryRun } = options;
   const guard = new LedgerGuard(options, host);
   const now = () => performance.now();
@@ -58,7 +52,6 @@ export async function importRecords(source: string, options: ImportOptions, host
   await guard.report();
   const commit = isNothing(done) ? "" : `relcat check, commit ${host.releases}/, then `;
   sayNext(host, `${commit}relcat build --released`, dryRun);
-  return exitStatus.done;
 }
 
 function requestOf(source: string, options: ImportOptions): ImportRequest {

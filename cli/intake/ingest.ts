@@ -1,7 +1,6 @@
 // Imported directly, because index.ts also loads templates and pages, which doubles the memory of build jobs.
 
 import { ingest, suggestForInputs } from "../../pipeline/intake/ingest/store-manifest.ts";
-import { exitStatus } from "../../shared/errors.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
 import { openRelease } from "../terminal/only-one.ts";
@@ -35,7 +34,7 @@ export async function ingestOutputs(
   inputs: readonly string[],
   options: IngestOptions,
   host: Host,
-): Promise<number> {
+): Promise<void> {
   const { rev, set, sums, artifacts, config, dryRun, out, jobs } = options;
   if (options.from !== undefined) {
     throw new UsageError(
@@ -52,7 +51,7 @@ export async function ingestOutputs(
   if (options.suggest) {
     const suggestion = await suggestForInputs(host.releases, { inputs, sums, config });
     answer<"ingest-suggest">(host, { suggestion }, () => suggestion.trimEnd());
-    return exitStatus.done;
+    return;
   }
   if (out !== undefined && out !== "-" && !/\.(json|ya?ml)$/.test(out)) {
     throw new UsageError(
@@ -79,7 +78,6 @@ export async function ingestOutputs(
   if (artifacts !== undefined && !delivered.ingested.isInspected)
     say(host, "catalog.yaml names no signers: only checksums and sizes were compared.");
   report(delivered, dryRun, host);
-  return exitStatus.done;
 }
 
 function report(delivered: Delivered, dryRun: true | undefined, host: Host): void {

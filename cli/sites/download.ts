@@ -1,4 +1,4 @@
-import { downloadArtifact, exitStatus } from "../../pipeline/index.ts";
+import { downloadArtifact } from "../../pipeline/index.ts";
 import { answer, type Host } from "../terminal/host.ts";
 import { showReading } from "../terminal/progress.ts";
 import { UsageError } from "../terminal/usage.ts";
@@ -18,7 +18,7 @@ export async function download(
   packageType: string,
   { from, set = [], channel, out, ...trust }: DownloadOptions,
   host: Host,
-): Promise<number> {
+): Promise<void> {
   if (out === "-")
     throw new UsageError(
       "a download is verified before anything is written to --out, which must be a file",
@@ -34,7 +34,6 @@ export async function download(
       ? `${done.file} already exists and is correct: ${done.package_type} of ${done.version}.`
       : `Downloaded ${done.file}: ${done.package_type} of ${done.version}, ${fileSize(done.size)}, as signed.`,
   );
-  return exitStatus.done;
 }
 
 /** The source options, for hints. */

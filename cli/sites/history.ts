@@ -1,11 +1,11 @@
-import { exitStatus, openSettings, readSiteState } from "../../pipeline/index.ts";
+import { openSettings, readSiteState } from "../../pipeline/index.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, type Host } from "../terminal/host.ts";
 
 const heading = ["", "BUILD", "TIME (UTC)", "ACTION", "PUBLISHER", "COMMIT", "REASON"];
 
 /** `relcat history`: lists the publishes of a site. */
-export async function history(site: string, host: Host): Promise<number> {
+export async function history(site: string, host: Host): Promise<void> {
   const state = await readSiteState(await openSettings(host.releases), site, host);
   answer<"history">(host, { site, ...state }, () => {
     const rows = state.history.map((entry, index) => [
@@ -28,7 +28,6 @@ export async function history(site: string, host: Host): Promise<number> {
       : [];
     return [table([heading, ...rows]), ...half, ...held].join("\n");
   });
-  return exitStatus.done;
 }
 
 type Entry = Awaited<ReturnType<typeof readSiteState>>["history"][number];

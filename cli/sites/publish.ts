@@ -1,5 +1,4 @@
 import {
-  exitStatus,
   openSettings,
   type ProjectSettings,
   type PublishDelivery,
@@ -24,7 +23,7 @@ export async function publish(
   options: PublishCommandOptions,
   host: Host,
   opened?: ProjectSettings,
-): Promise<number> {
+): Promise<void> {
   const { out = host.dist, dryRun = false, repair = false } = options;
   if (options.refresh && options.releaseHold)
     throw new UsageError("--refresh keeps a hold, and --release-hold ends it", "Leave one of them out.");
@@ -56,7 +55,6 @@ export async function publish(
   listChanges(delivery, dryRun, host);
   sayUnchecked(delivery, host);
   if (delivery.result === "published" && isSigned) sayNext(host, `relcat verify ${site}`);
-  return exitStatus.done;
 }
 
 /**

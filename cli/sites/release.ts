@@ -22,6 +22,7 @@ import { asGiven } from "../terminal/as-given.ts";
 import { table } from "../terminal/cells.ts";
 import { fail } from "../terminal/fail.ts";
 import { commandContext, type Host, print, printDocument, say, sayNext } from "../terminal/host.ts";
+import type { Verb } from "../terminal/rows.ts";
 import { confirmOrRefuse } from "../terminal/usage.ts";
 import { count, folderName, listed, shellWord } from "../terminal/words.ts";
 import { type PublishCommandOptions, publish, runningClock } from "./publish.ts";
@@ -63,10 +64,9 @@ export async function release(
 
   const would = (document: Document, text: string) => async (to: Host) => {
     answerStep(to, { dry_run: true, ...document }, () => text);
-    return exitStatus.done;
   };
 
-  async function check(to: Host): Promise<number> {
+  async function check(to: Host): Promise<void> {
     const cut = {
       versions: versions.length > 0 ? versions : undefined,
       allowIncomplete: options.allowIncomplete === true,
@@ -83,25 +83,19 @@ export async function release(
         ? table(checks.map(({ name, reason }) => [`  ${name}`, reason]))
         : `Passed: ${listed(checks.map(({ name }) => name))}.`,
     );
-    return exitStatus.done;
   }
 
-  async function cut(to: Host): Promise<number> {
+  async function cut(to: Host): Promise<void> {
     const commit = way.isCommitted && { commit: true as const };
     const confirm = !dryRun && { confirm: confirmRelease(site, versions, options, to) };
-    const status = await cutReleases(
-      versions,
-      { ...options, ...commit, requireCommitted, ...confirm, revision },
-      to,
-    );
+    await cutReleases(versions, { ...options, ...commit, requireCommitted, ...confirm, revision }, to);
     if (push && !dryRun) await pushBranch(project, false);
     if (push) say(to, dryRun ? `Would push to ${way.base}.` : `${way.base} has the ledger.`);
-    if (!way.settles) return status;
+    if (!way.settles) return;
     if (!dryRun || (due.length === 0 && !push))
       await provePushed(project, readLedgerNow(releases), { allowUnpushed });
     else if (!push && allowUnpushed === undefined && (await needsPush(project)))
       say(to, "The release would stop here until the new ledger lines are pushed.");
-    return status;
   }
 
   const rehearseBuild = (to: Host) =>
@@ -115,7 +109,7 @@ export async function release(
       return would({ out, releases: releaseCount, packages: packageCount, files }, text)(to);
     });
 
-  function publishBuild(to: Host): Promise<number> {
+  function publishBuild(to: Host): Promise<void> {
     const answered = (document: Document) => {
       build = String(document.build);
       to.step?.answered(document);
@@ -201,8 +195,7 @@ interface Step {
   name: StepReport["step"];
   /** Reason why the site has no such step. */
   skipped?: string | undefined;
-  /** @returns the exit status */
-  run(host: Host): Promise<number>;
+  run: Verb;
 }
 
 type StepReport = OutputDocument<"release">["steps"][number];
@@ -269,7 +262,7 @@ async function runStep(
   });
   const report = (result: StepReport["result"]) => ({ ...reportOf(name, result), output });
   try {
-    const status = await run(to);
+    const status = (await run(to)) ?? exitStatus.done;
     const result = status === exitStatus.done ? resultOf(output ?? {}) : "refused";
     return { report: report(result), status, problems: [] };
   } catch (error) {

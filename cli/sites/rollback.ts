@@ -1,4 +1,4 @@
-import { exitStatus, openSettings, readSiteState, rollbackSite } from "../../pipeline/index.ts";
+import { openSettings, readSiteState, rollbackSite } from "../../pipeline/index.ts";
 import { answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
 import { reasonOf } from "../terminal/option-values.ts";
 import { confirmOrRefuse, UsageError } from "../terminal/usage.ts";
@@ -17,7 +17,7 @@ export async function rollback(
   site: string,
   { to, out, dryRun = false, yes, ...options }: RollbackCommandOptions,
   host: Host,
-): Promise<number> {
+): Promise<void> {
   const reason = reasonOf(
     options.reason,
     "Describe the problem with the live build in one line: it is shown to everyone who tries to publish.",
@@ -42,10 +42,9 @@ export async function rollback(
   ).finally(progress.end);
   answer<"rollback">(host, { ...done }, () => describe(done, "the earlier build"));
   listChanges(done, dryRun, host);
-  if (dryRun) return exitStatus.done;
+  if (dryRun) return;
   say(host, `${site} is on hold: relcat release and publish refuse without --release-hold.`);
   sayNext(host, nextAfter(site, isSigned, settles));
-  return exitStatus.done;
 }
 
 function nextAfter(site: string, isSigned: boolean, settles: boolean): string {

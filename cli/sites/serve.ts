@@ -1,4 +1,4 @@
-import { exitStatus, RelcatError, requireFolder } from "../../pipeline/index.ts";
+import { RelcatError, requireFolder } from "../../pipeline/index.ts";
 import { type Origin, type OriginOptions, startOrigin, untilStopped } from "../../service/catalog/node.ts";
 import { LedgerGuard } from "../catalog/ledger-guard.ts";
 import { commandContext, type Host, lineText, print, say } from "../terminal/host.ts";
@@ -23,7 +23,7 @@ interface ServeOptions {
 const shortestToken = 16;
 
 /** `relcat serve`: serves the catalog until stopped. */
-export async function serve(options: ServeOptions, host: Host): Promise<number> {
+export async function serve(options: ServeOptions, host: Host): Promise<void> {
   const { dir = host.dist, build = false, watch = false, trustedProxies = [] } = options;
   trustedProxies.forEach(refuseUnreadable);
   const addManifest = await postsInto(options, host);
@@ -41,7 +41,6 @@ export async function serve(options: ServeOptions, host: Host): Promise<number> 
   stopWatching?.();
   say(host, "Finishing requests in progress…");
   await origin.close();
-  return exitStatus.done;
 }
 
 function announce(origin: Origin, dir: string, { watch }: ServeOptions, host: Host): void {

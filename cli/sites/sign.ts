@@ -1,5 +1,4 @@
 import {
-  exitStatus,
   holdAgainst,
   metadataAtSite,
   openSettings,
@@ -27,7 +26,7 @@ export async function signBuild(
   { out: given, live: place, site, now, base }: SignCommandOptions,
   host: Host,
   opened?: ProjectSettings,
-): Promise<number> {
+): Promise<void> {
   const out = given ?? host.dist;
   if (place !== undefined && site !== undefined)
     throw new UsageError("--live and --site both say where the site is live", "Give one of them.");
@@ -56,7 +55,6 @@ export async function signBuild(
   await guard.report(ledger);
   if (site === undefined) sayNext(host, `relcat publish SITE, or put ${folderName(out)} where it is served`);
   else await sayPublish(site, out, project, host);
-  return exitStatus.done;
 }
 
 async function sayPublish(site: string, out: string, project: ProjectSettings, host: Host): Promise<void> {

@@ -1,6 +1,5 @@
 import {
   beginFeedKeys,
-  exitStatus,
   type FeedKeyDelivery,
   type FeedKeyEnd,
   type FeedKeyState,
@@ -18,11 +17,7 @@ import { count, listed, shellWord } from "../terminal/words.ts";
 const signing = "relcat build --released and relcat sign";
 
 /** `relcat trust init --openpgp`: creates the key of package repositories. */
-export async function initOpenPgp(
-  source: NewFeedKey,
-  { now }: { now?: string },
-  host: Host,
-): Promise<number> {
+export async function initOpenPgp(source: NewFeedKey, { now }: { now?: string }, host: Host): Promise<void> {
   requireSource(source, "relcat trust init ~/relcat-keys --openpgp");
   const project = await openSettings(host.releases);
   const done = await beginFeedKeys(project, source, timeOf(now, host));
@@ -32,7 +27,6 @@ export async function initOpenPgp(
     "openpgp    signs apt and yum repositories, in CI. If it is lost or stolen, replace it: relcat trust rotate openpgp. It is not the online key.",
   );
   sayNext(host, `commit ${host.releases}/trust, ${exported(done.keys[0], project)}then ${signing}`);
-  return exitStatus.done;
 }
 
 /** `relcat trust rotate openpgp`: one step of a rotation. */
@@ -41,7 +35,7 @@ export async function rotateOpenPgp(
   source: NewFeedKey,
   { now }: { now?: string },
   host: Host,
-): Promise<number> {
+): Promise<void> {
   if (step === undefined)
     throw new UsageError(
       "the OpenPGP key is rotated in three steps, and --step is missing",
@@ -52,7 +46,6 @@ export async function rotateOpenPgp(
   answerKey(done, host);
   say(host, consequences[step]);
   sayNext(host, `commit ${host.releases}/trust, then ${nextSteps[step]}`);
-  return exitStatus.done;
 }
 
 const consequences: Record<RotationStep, string> = {

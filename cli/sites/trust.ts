@@ -2,7 +2,6 @@ import {
   beginPackslipKey,
   beginSiteTrust,
   describeTrust,
-  exitStatus,
   feedKeyEnds,
   loadSettings,
   pinnedPackslipKey,
@@ -26,7 +25,7 @@ export async function initTrust(
   folder: string | undefined,
   { profile, now }: Dated & { profile: "simple" | "full" },
   host: Host,
-): Promise<number> {
+): Promise<void> {
   const keys = requireFolder(folder, "relcat trust init ~/relcat-keys");
   const done = await beginSiteTrust(host.releases, { keys, profile }, timeOf(now, host));
   answer<"trust-init">(host, { ...done }, () => `Created ${listed(done.keys)}.`);
@@ -47,11 +46,10 @@ export async function initTrust(
   const { trust } = await loadSettings(host.releases, undefined);
   const add = trust.profile === profile ? "" : `add "trust: ${profile}" to ${host.releases}/catalog.yaml, `;
   sayNext(host, `${add}commit ${host.releases}/, ${await exported(online, host)}then ${signing}`);
-  return exitStatus.done;
 }
 
 /** `relcat trust init --packslip`: creates the key of the feed packslip. */
-export async function initPackslip(folder: string | undefined, host: Host): Promise<number> {
+export async function initPackslip(folder: string | undefined, host: Host): Promise<void> {
   const keys = requireFolder(folder, "relcat trust init ~/relcat-keys --packslip");
   const done = await beginPackslipKey(host.releases, keys);
   answer<"trust-packslip">(
@@ -65,7 +63,6 @@ export async function initPackslip(folder: string | undefined, host: Host): Prom
     "packslip   signs statements of releases, in CI. It is not the online key. If it is lost, users must pin another one.",
   );
   sayNext(host, `commit ${host.releases}/trust, ${await exported(key, host, "packslip")}then ${signing}`);
-  return exitStatus.done;
 }
 
 function requireFolder(keys: string | undefined, example: string): string {
@@ -78,7 +75,7 @@ export async function rotate(
   role: RotatedRole,
   { keys: folder, replace: replaced, now }: Dated & { keys: string | undefined; replace?: string },
   host: Host,
-): Promise<number> {
+): Promise<void> {
   const keys = requireFolder(folder, `relcat trust rotate ${role} --keys KEYS`);
   const done = await rotateKey(host.releases, { role, keys, replaced }, timeOf(now, host));
   answer<"trust-rotate">(
@@ -90,7 +87,6 @@ export async function rotate(
     say(host, "Put the new key where releases are signed; the old one no longer signs anything.");
   const [key = ""] = done.keys;
   sayWaiting(done, host, role === "online" ? await exported(key, host) : "");
-  return exitStatus.done;
 }
 
 const signing = "relcat build --released and relcat sign";
@@ -109,7 +105,7 @@ async function exported(
 }
 
 /** `relcat trust sign`: signs with the available keys. */
-export async function signOffline({ keys, now }: Dated & { keys: string }, host: Host): Promise<number> {
+export async function signOffline({ keys, now }: Dated & { keys: string }, host: Host): Promise<void> {
   const done = await signTrust(host.releases, { keys }, timeOf(now, host));
   answer<"trust-sign">(host, { ...done }, () =>
     done.written.length > 0
@@ -117,7 +113,6 @@ export async function signOffline({ keys, now }: Dated & { keys: string }, host:
       : "Nothing waits for a signature, and nothing expires soon.",
   );
   sayWaiting(done, host);
-  return exitStatus.done;
 }
 
 function sayWaiting({ written, missing }: TrustDelivery, host: Host, before = ""): void {
@@ -132,7 +127,7 @@ function sayWaiting({ written, missing }: TrustDelivery, host: Host, before = ""
   } else if (written.length > 0) sayNext(host, `commit ${host.releases}/trust, ${before}then ${signing}`);
 }
 
-export async function listTrust(host: Host): Promise<number> {
+export async function listTrust(host: Host): Promise<void> {
   const { roles, pending } = describeTrust(host.releases);
   const days = (expires: string) => Math.floor((Date.parse(expires) - host.clock) / 86_400_000);
   const rows = roles.map((role) => ({ ...role, days_left: days(role.expires) }));
@@ -151,5 +146,4 @@ export async function listTrust(host: Host): Promise<number> {
   );
   if (pending !== undefined)
     sayCommand(host, `root.pending.json, version ${pending}, waits for signatures: relcat trust sign`);
-  return exitStatus.done;
 }

@@ -1,7 +1,6 @@
 // Imported directly, because index.ts also loads templates and pages, which doubles the memory of build jobs.
 
 import { type UploadDelivery, upload } from "../../pipeline/publish/upload-artifacts.ts";
-import { exitStatus } from "../../shared/errors.ts";
 import { handOver, isInReleases } from "../intake/manifest-place.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
@@ -25,7 +24,7 @@ export async function uploadArtifacts(
   files: readonly string[],
   { release, manifest, config, withPrivate, jobs, dryRun = false, ...options }: UploadOptions,
   host: Host,
-): Promise<number> {
+): Promise<void> {
   const site = await siteOf(options.site, host, "--site ", config);
   const clock = () => performance.now();
   const reading = showReading(host, clock);
@@ -45,7 +44,6 @@ export async function uploadArtifacts(
     sending.end();
   });
   report(delivered, site, dryRun, host);
-  return exitStatus.done;
 }
 
 function report(delivered: UploadDelivery, site: string, dryRun: boolean, host: Host): void {

@@ -11,8 +11,11 @@ export interface Globals {
   color: boolean;
 }
 
+/** Does what a command is for. @returns its exit status; nothing: 0 */
+export type Verb = (host: Host) => Promise<number> | Promise<void>;
+
 /** Runs a command with the global options; `json` as if --json was given. */
-export type Run = (verb: (host: Host) => Promise<number>, json?: boolean) => Promise<void>;
+export type Run = (verb: Verb, json?: boolean) => Promise<void>;
 
 export const example = (line: string) => `\nExample:\n  ${line}`;
 

@@ -34,10 +34,9 @@ export const variables: readonly (readonly [name: string, purpose: string])[] = 
 ];
 
 /** `relcat help TOPIC`. */
-export function showTopic(topic: TopicName, program: CommandUnknownOpts, host: Host): number {
+export function showTopic(topic: TopicName, program: CommandUnknownOpts, host: Host): void {
   const { document, text } = topics[topic](program, host);
   answer<"help-topic">(host, { topic, ...document }, () => text);
-  return exitStatus.done;
 }
 
 type Topic = (program: CommandUnknownOpts, host: Host) => { document: object; text: string };

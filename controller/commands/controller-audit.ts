@@ -3,7 +3,6 @@ import { table } from "../../cli/terminal/cells.ts";
 import { answer, type Host, say, sayNext } from "../../cli/terminal/host.ts";
 import { UsageError } from "../../cli/terminal/usage.ts";
 import { count } from "../../cli/terminal/words.ts";
-import { exitStatus } from "../../shared/errors.ts";
 import { changesOf, type Entry, eventOf } from "../server/audit/describe.ts";
 import { type ControllerPlace, withApi } from "./api.ts";
 
@@ -15,7 +14,7 @@ export type AuditEvent = OutputLine<"devices-watch">;
 export async function verifyAuditLog(
   { database, head }: { database?: string; head?: string },
   host: Host,
-): Promise<number> {
+): Promise<void> {
   if (database === undefined)
     throw new UsageError(
       "the option --database <place> is missing",
@@ -40,7 +39,6 @@ export async function verifyAuditLog(
     () => `The audit log is intact: ${count(seq, "row")}.\n${end}`,
   );
   sayNext(host, "store this line elsewhere; --head LINE later proves that no row before it was removed");
-  return exitStatus.done;
 }
 
 function readHead(text: string): { seq: number; hash: string } {
@@ -56,7 +54,7 @@ function readHead(text: string): { seq: number; hash: string } {
 export function showAuditLog(
   options: ControllerPlace & { target?: string; code?: string; limit?: number },
   host: Host,
-): Promise<number> {
+): Promise<void> {
   const { target, code, limit } = options;
   const query = new URLSearchParams({
     ...(target !== undefined && { target }),
@@ -67,7 +65,6 @@ export function showAuditLog(
     const { audit_log: rows } = await api.ask<{ audit_log: AuditRow[] }>("GET", `/audit_log?${query}`);
     answer<"controller-audit-show">(host, { audit_log: rows }, () => auditTable(rows));
     if (rows.length === 0) say(host, "No row of the audit log matches.");
-    return exitStatus.done;
   });
 }
 

@@ -1,7 +1,7 @@
 import { answer, type Host, say, sayNext } from "../../cli/terminal/host.ts";
 import { UsageError } from "../../cli/terminal/usage.ts";
 import { listed, shellWord } from "../../cli/terminal/words.ts";
-import { exitStatus, RelcatError } from "../../shared/errors.ts";
+import { RelcatError } from "../../shared/errors.ts";
 import { isPostgres, pepperFile, settings } from "../server/node.ts";
 import {
   BackupBroken,
@@ -18,7 +18,7 @@ export async function backUpController(
   file: string,
   { database, withPepper }: { database: string; withPepper?: true },
   host: Host,
-): Promise<number> {
+): Promise<void> {
   refusePostgres(
     database,
     `pg_dump --format=custom --file=${shellWord(file)} ${shellWord(shownDatabase(database))}`,
@@ -40,14 +40,13 @@ export async function backUpController(
       : `The pepper is in ${pepperFile(file)}: anyone who has both can do what the controller can.`,
   );
   sayNext(host, `relcat controller restore ${shellWord(file)} --database NEW.db, to restore it`);
-  return exitStatus.done;
 }
 
 export async function restoreController(
   file: string,
   { database }: { database: string },
   host: Host,
-): Promise<number> {
+): Promise<void> {
   refusePostgres(database, `pg_restore --dbname=${shellWord(shownDatabase(database))} ${shellWord(file)}`);
   const pepper = host.environment.RELCAT_PEPPER || pepperBeside(file) || pepperBeside(database);
   if (!pepper) {
@@ -69,7 +68,6 @@ export async function restoreController(
     "Changes after the backup are lost: keys that were revoked and devices that were rejected since then have their earlier state.",
   );
   sayNext(host, `relcat controller serve --database ${shellWord(database)}`);
-  return exitStatus.done;
 }
 
 function refusePostgres(database: string, line: string): void {
@@ -77,14 +75,13 @@ function refusePostgres(database: string, line: string): void {
   throw new UsageError("PostgreSQL has its own tools for this", `Run ${line}; RELCAT_PEPPER is kept apart.`);
 }
 
-export async function migrateController({ database }: { database: string }, host: Host): Promise<number> {
+export async function migrateController({ database }: { database: string }, host: Host): Promise<void> {
   const steps = await translateErrors(database, () =>
     migrateDatabase({ database, log: (message) => say(host, message) }),
   );
   answer<"controller-migrate">(host, { steps }, () =>
     steps.length === 0 ? "The database already has the schema of this version." : `Done: ${listed(steps)}.`,
   );
-  return exitStatus.done;
 }
 
 async function translateErrors<T>(database: string, work: () => T | Promise<T>): Promise<T> {

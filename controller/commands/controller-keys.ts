@@ -4,7 +4,7 @@ import { table } from "../../cli/terminal/cells.ts";
 import { answer, type Host, say, sayNext } from "../../cli/terminal/host.ts";
 import { UsageError } from "../../cli/terminal/usage.ts";
 import { count } from "../../cli/terminal/words.ts";
-import { exitStatus, failure } from "../../shared/errors.ts";
+import { failure } from "../../shared/errors.ts";
 import { type Api, type ControllerPlace, connect, withApi } from "./api.ts";
 
 type Key = OutputDocument<"controller-key">;
@@ -15,7 +15,7 @@ const day = (moment: string | null) => moment?.slice(0, 10) ?? "never";
 export function createKey(
   options: ControllerPlace & { name?: string; scopes?: string[]; days?: number | "never" },
   host: Host,
-): Promise<number> {
+): Promise<void> {
   const { scopes, days } = options;
   const moment = new Date(host.clock).toISOString().replace(/[^\dT]/g, "");
   const { name = `${hostname()}-${moment}` } = options;
@@ -35,17 +35,16 @@ export function createKey(
 }
 
 /** Standard output contains only shell assignments: `eval "$(relcat controller keys create …)"`. */
-function showSecret(made: NewKey, host: Host): number {
+function showSecret(made: NewKey, host: Host): void {
   if (!host.json) say(host, "The secret is shown only once:");
   answer<"controller-new-key">(
     host,
     { ...made },
     () => `export RELCAT_API_KEY_ID=${made.id}\nexport RELCAT_API_KEY=${made.key}`,
   );
-  return exitStatus.done;
 }
 
-export function listKeys(options: ControllerPlace, host: Host): Promise<number> {
+export function listKeys(options: ControllerPlace, host: Host): Promise<void> {
   return withApi(options, host, async (api) => {
     const keys = await readKeys(api);
     answer<"controller-keys-list">(host, { api_keys: keys }, () =>
@@ -53,7 +52,6 @@ export function listKeys(options: ControllerPlace, host: Host): Promise<number> 
         ? "There are no API keys."
         : table([["id", "name", "state", "ends", "last used", "scopes"], ...keys.map(rowOf)]),
     );
-    return exitStatus.done;
   });
 }
 
@@ -91,7 +89,7 @@ async function requireKey(api: Api, word: string): Promise<Key> {
   );
 }
 
-export function revokeKey(word: string, place: ControllerPlace, host: Host): Promise<number> {
+export function revokeKey(word: string, place: ControllerPlace, host: Host): Promise<void> {
   return withApi(place, host, async (api) => {
     const { id, name } = await requireKey(api, word);
     await api.ask("DELETE", `/api_keys/${id}`);
@@ -100,7 +98,6 @@ export function revokeKey(word: string, place: ControllerPlace, host: Host): Pro
       { id, name },
       () => `Revoked ${id}${name === null ? "" : ` (${name})`}: requests with it are refused from now on.`,
     );
-    return exitStatus.done;
   });
 }
 
@@ -109,7 +106,7 @@ export function setDisabled(
   disabled: boolean,
   place: ControllerPlace,
   host: Host,
-): Promise<number> {
+): Promise<void> {
   return withApi(place, host, async (api) => {
     const { id } = await requireKey(api, word);
     const key = await api.ask<Key>("POST", `/api_keys/${id}`, { disabled });
@@ -118,7 +115,6 @@ export function setDisabled(
       { ...key },
       () => `${disabled ? "Disabled" : "Enabled"} ${id}${key.name === null ? "" : ` (${key.name})`}.`,
     );
-    return exitStatus.done;
   });
 }
 
@@ -127,7 +123,7 @@ export async function rotateKey(
   word: string,
   options: ControllerPlace & { overlap?: number },
   host: Host,
-): Promise<number> {
+): Promise<void> {
   const body = { ...(options.overlap !== undefined && { overlap_hours: options.overlap }) };
   if (word === "me") return rotateOwn(options, body, host);
   return withApi(options, host, async (api) => {
@@ -136,7 +132,7 @@ export async function rotateKey(
   });
 }
 
-async function rotateOwn(place: ControllerPlace, body: object, host: Host): Promise<number> {
+async function rotateOwn(place: ControllerPlace, body: object, host: Host): Promise<void> {
   if (place.database !== undefined || !host.environment.RELCAT_API_KEY) {
     throw new UsageError(
       "me means the key in RELCAT_API_KEY_ID and RELCAT_API_KEY, at the address of a controller",
@@ -146,10 +142,9 @@ async function rotateOwn(place: ControllerPlace, body: object, host: Host): Prom
   return showRotated(await connect(place, host).ask<NewKey>("POST", "/api_keys/me/rotate", body), host);
 }
 
-function showRotated(rotated: NewKey, host: Host): number {
+function showRotated(rotated: NewKey, host: Host): void {
   const { previous_until: until } = rotated;
   say(host, until === undefined ? "The old secret no longer works." : `The old secret works until ${until}.`);
-  const status = showSecret(rotated, host);
+  showSecret(rotated, host);
   sayNext(host, `replace the old secret with it; the key expires: ${day(rotated.expires_at)}`);
-  return status;
 }

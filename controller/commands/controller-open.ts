@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { answer, type Host, say, sayNext } from "../../cli/terminal/host.ts";
 import { UsageError } from "../../cli/terminal/usage.ts";
 import { shellWord } from "../../cli/terminal/words.ts";
-import { type Code, exitStatus, RelcatError } from "../../shared/errors.ts";
+import { type Code, RelcatError } from "../../shared/errors.ts";
 import { sqliteReason } from "../../shared/sqlite-reasons.ts";
 import { NotReady, type OpenOptions, openController, pepperFile, settings as usual } from "../server/node.ts";
 import { addFirstOwner, userFaults } from "../server/node-host.ts";
@@ -92,7 +92,7 @@ export const refusal = (code: Code, message: string, hint: string, cause?: unkno
 export async function initController(
   { database, email }: { database: string; email: string },
   host: Host,
-): Promise<number> {
+): Promise<void> {
   const password = await newPassword(host);
   const [fault] = userFaults(email, password);
   if (fault !== undefined)
@@ -124,5 +124,4 @@ export async function initController(
   const pepper = pepperFile(database);
   if (existsSync(pepper)) say(host, `Keep ${pepper} too: without it no key or password can be checked.`);
   sayNext(host, `relcat controller serve --database ${shellWord(shown)}`);
-  return exitStatus.done;
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { type Host, lineText, print, say, sayNext } from "../../cli/terminal/host.ts";
 import { type Entry, explainListening, logEntry, refuseUnreadable } from "../../cli/terminal/servers.ts";
 import { UsageError } from "../../cli/terminal/usage.ts";
-import { exitStatus, RelcatError } from "../../shared/errors.ts";
+import { RelcatError } from "../../shared/errors.ts";
 import { type ControllerServer, serveController, settings } from "../server/node.ts";
 import { untilStopped } from "../server/node-host.ts";
 import { open, refusal, shownDatabase } from "./controller-open.ts";
@@ -27,7 +27,7 @@ interface ControllerServeOptions {
 export async function serveControllerUntilStopped(
   options: ControllerServeOptions,
   host: Host,
-): Promise<number> {
+): Promise<void> {
   const { database, trustedProxies = [] } = options;
   trustedProxies.forEach(refuseUnreadable);
   const certificate = certificateOf(options);
@@ -57,7 +57,6 @@ export async function serveControllerUntilStopped(
   } finally {
     await controller.database.close();
   }
-  return exitStatus.done;
 }
 
 function announce({ url }: ControllerServer, database: string, host: Host): void {

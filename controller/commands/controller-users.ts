@@ -1,7 +1,7 @@
 import type { OutputDocument } from "../../cli/output/outputs.ts";
 import { table } from "../../cli/terminal/cells.ts";
 import { answer, type Host, say } from "../../cli/terminal/host.ts";
-import { exitStatus, failure } from "../../shared/errors.ts";
+import { failure } from "../../shared/errors.ts";
 import { type Api, type ControllerPlace, withApi } from "./api.ts";
 import { newPassword } from "./prompts.ts";
 
@@ -11,7 +11,7 @@ export async function addUser(
   email: string,
   options: ControllerPlace & { role: string; name?: string },
   host: Host,
-): Promise<number> {
+): Promise<void> {
   const password = await newPassword(host);
   return withApi(options, host, async (api) => {
     const { role, name } = options;
@@ -22,11 +22,10 @@ export async function addUser(
       { user },
       () => `Created the user ${nameOf(user)} with the role ${user.role}.`,
     );
-    return exitStatus.done;
   });
 }
 
-export function listUsers(place: ControllerPlace, host: Host): Promise<number> {
+export function listUsers(place: ControllerPlace, host: Host): Promise<void> {
   return withApi(place, host, async (api) => {
     const users = await readUsers(api);
     answer<"controller-users-list">(host, { users }, () =>
@@ -35,7 +34,6 @@ export function listUsers(place: ControllerPlace, host: Host): Promise<number> {
         ...users.map((user) => [nameOf(user), user.name ?? "", user.role, user.status, user.id]),
       ]),
     );
-    return exitStatus.done;
   });
 }
 
@@ -59,7 +57,7 @@ export async function requireUser(api: Api, word: string): Promise<User> {
 }
 
 /** `relcat controller users passwd`: sets a password and ends all sessions. */
-export async function setPassword(word: string, place: ControllerPlace, host: Host): Promise<number> {
+export async function setPassword(word: string, place: ControllerPlace, host: Host): Promise<void> {
   return withApi(place, host, async (api) => {
     const user = await requireUser(api, word);
     const { id, email } = user;
@@ -70,7 +68,6 @@ export async function setPassword(word: string, place: ControllerPlace, host: Ho
       { id, email },
       () => `${nameOf(user)} has a new password; open sessions were ended.`,
     );
-    return exitStatus.done;
   });
 }
 
@@ -79,7 +76,7 @@ export function changeUser(
   change: { status: "Active" | "Disabled" } | { role: string },
   place: ControllerPlace,
   host: Host,
-): Promise<number> {
+): Promise<void> {
   return withApi(place, host, async (api) => {
     const { id, role } = await requireUser(api, word);
     const user = await api.ask<User>("POST", "/user/upsert", { id, ...change });
@@ -91,7 +88,6 @@ export function changeUser(
       );
     if (user.status === "Disabled")
       say(host, "Their sessions and tokens no longer work; API keys that they created still do.");
-    return exitStatus.done;
   });
 }
 

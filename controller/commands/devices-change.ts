@@ -1,30 +1,24 @@
 import { answer, type Host, say } from "../../cli/terminal/host.ts";
 import { confirmOrRefuse, UsageError } from "../../cli/terminal/usage.ts";
 import { count } from "../../cli/terminal/words.ts";
-import { exitStatus, failure } from "../../shared/errors.ts";
+import { failure } from "../../shared/errors.ts";
 import { connect, type Place } from "./api.ts";
 import { nameOf, requireUser } from "./controller-users.ts";
 import { deviceTable } from "./devices-list.ts";
 import { type Device, requireDevice, requireDevices } from "./devices-select.ts";
 
-export async function renameDevice(
-  selector: string,
-  name: string,
-  place: Place,
-  host: Host,
-): Promise<number> {
+export async function renameDevice(selector: string, name: string, place: Place, host: Host): Promise<void> {
   const connection = connect(place, host);
   const { id } = await requireDevice(connection, selector);
   const device = await connection.ask<Device>("POST", `/device/${id}`, { name });
   answer<"devices-show">(host, { device }, () => `${id} is now called ${name}.`);
-  return exitStatus.done;
 }
 
 export async function assignDevice(
   selector: string,
   options: Place & { user?: string; nobody?: true },
   host: Host,
-): Promise<number> {
+): Promise<void> {
   const { user, nobody = false } = options;
   if ((user === undefined) !== nobody)
     throw new UsageError(
@@ -41,7 +35,6 @@ export async function assignDevice(
     { device },
     () => `${id} is now assigned to ${owner ? nameOf(owner) : "no one"}.`,
   );
-  return exitStatus.done;
 }
 
 /** `relcat devices delete`: deletes rejected devices permanently. */
@@ -49,7 +42,7 @@ export async function deleteDevices(
   selectors: readonly string[],
   options: Place & { yes?: true },
   host: Host,
-): Promise<number> {
+): Promise<void> {
   const connection = connect(options, host);
   const devices = await requireDevices(connection, selectors);
   const kept = devices.filter(({ state }) => state !== "rejected");
@@ -69,5 +62,4 @@ export async function deleteDevices(
     () => `Deleted ${count(devices.length, "device")}.`,
   );
   say(host, "Their serial numbers stay rejected.");
-  return exitStatus.done;
 }

@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { answer, type Host, say, sayNext } from "../../cli/terminal/host.ts";
-import { exitStatus, failure } from "../../shared/errors.ts";
+import { failure } from "../../shared/errors.ts";
 import { type Api, connectAsNobody, type Place } from "./api.ts";
 import { stateFolder, writePrivate } from "./login-state.ts";
 
@@ -19,7 +19,7 @@ interface EnrollOptions extends Place {
 }
 
 /** `relcat devices enroll`: an example of a device's agent. */
-export async function enrollDevice(options: EnrollOptions, host: Host): Promise<number> {
+export async function enrollDevice(options: EnrollOptions, host: Host): Promise<void> {
   const connection = connectAsNobody(options, host);
   const file = options.keyFile ?? join(stateFolder(host), "device.pem");
   const key = keyIn(file, host);
@@ -72,7 +72,7 @@ function requireEd25519(key: KeyObject): KeyObject {
   throw new Error(`the key is ${key.asymmetricKeyType}`);
 }
 
-function printState({ id, state, token }: Enrolled, file: string, host: Host): number {
+function printState({ id, state, token }: Enrolled, file: string, host: Host): void {
   const tokenFile = `${file}.token`;
   if (token !== undefined) writePrivate(tokenFile, `${token}\n`, host.pid);
   if (state === "rejected")
@@ -85,7 +85,6 @@ function printState({ id, state, token }: Enrolled, file: string, host: Host): n
   answer<"devices-enroll">(host, document, () => `${id} is ${state}.`);
   if (token !== undefined) say(host, `Its token is in ${tokenFile}; it is issued only once.`);
   if (state === "pending") sayNext(host, `relcat devices accept ${id}, by a user who may do so`);
-  return exitStatus.done;
 }
 
 interface Enrolled {

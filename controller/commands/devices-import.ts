@@ -3,7 +3,7 @@ import type { OutputLine } from "../../cli/output/outputs.ts";
 import { answer, type Host, lineText, say } from "../../cli/terminal/host.ts";
 import { confirmOrRefuse } from "../../cli/terminal/usage.ts";
 import { count } from "../../cli/terminal/words.ts";
-import { exitStatus, type Problem, RelcatError } from "../../shared/errors.ts";
+import { type Problem, RelcatError } from "../../shared/errors.ts";
 import { serialKey } from "../server/devices/serials.ts";
 import { type Connection, connect, type Place } from "./api.ts";
 import { move, portion } from "./devices-move.ts";
@@ -29,7 +29,7 @@ interface Plan {
  * `relcat devices import`: applies names, assignments and states of an export, and decisions for devices that
  * do not exist yet.
  */
-export async function importDevices(file: string, options: ImportOptions, host: Host): Promise<number> {
+export async function importDevices(file: string, options: ImportOptions, host: Host): Promise<void> {
   const isInput = file === "-";
   const lines = readLines(readFileSync(isInput ? 0 : file, "utf8"), isInput ? "standard input" : file);
   const connection = connect(options, host);
@@ -55,7 +55,6 @@ export async function importDevices(file: string, options: ImportOptions, host: 
     () => `${options.dryRun ? "Would set" : "Set"} ${text}.`,
   );
   if (unknown > 0) say(host, withoutSerial(unknown));
-  return exitStatus.done;
 }
 
 const withoutSerial = (amount: number) =>
@@ -156,7 +155,7 @@ async function apply(plan: Plan, connection: Connection, host: Host): Promise<vo
 type ExportLine = OutputLine<"devices-export">;
 
 /** `relcat devices export`: one JSON object per line, in order of creation. */
-export async function exportDevices(options: Place & { out?: string }, host: Host): Promise<number> {
+export async function exportDevices(options: Place & { out?: string }, host: Host): Promise<void> {
   const connection = connect(options, host);
   const devices = await readDevices(connection);
   const { auth_decisions } = await connection.ask<{ auth_decisions: Decision[] }>(
@@ -175,7 +174,6 @@ export async function exportDevices(options: Place & { out?: string }, host: Hos
     host,
     `Exported ${count(devices.length, "device")} and ${count(decisions.length, "decision")}${where}.`,
   );
-  return exitStatus.done;
 }
 
 type Decision = Exclude<ExportLine, Device> & { device_id: string | null; source: string };

@@ -1,7 +1,6 @@
 import { table } from "../../cli/terminal/cells.ts";
 import { answer, type Host, say } from "../../cli/terminal/host.ts";
 import { count, naturally } from "../../cli/terminal/words.ts";
-import { exitStatus } from "../../shared/errors.ts";
 import { connect, type Place } from "./api.ts";
 import { type AuditRow, auditTable } from "./controller-audit.ts";
 import { type Device, readDevices, requireDevice } from "./devices-select.ts";
@@ -12,7 +11,7 @@ interface ListOptions extends Place {
   search?: string;
 }
 
-export async function listDevices(options: ListOptions, host: Host): Promise<number> {
+export async function listDevices(options: ListOptions, host: Host): Promise<void> {
   const { state, serial, search } = options;
   const devices = await readDevices(connect(options, host), { state, serial, q: search });
   // With --json, devices keep the order of the API, which is the order of creation.
@@ -20,7 +19,6 @@ export async function listDevices(options: ListOptions, host: Host): Promise<num
     devices.length === 0 ? "No device matches." : deviceTable(devices.toSorted(byName)),
   );
   if (!host.json && devices.length > 0) say(host, `${count(devices.length, "device")}.`);
-  return exitStatus.done;
 }
 
 const byName = (a: Device, b: Device): number =>
@@ -40,20 +38,18 @@ export const deviceTable = (devices: readonly Device[]): string =>
     ]),
   ]);
 
-export async function showDevice(selector: string, place: Place, host: Host): Promise<number> {
+export async function showDevice(selector: string, place: Place, host: Host): Promise<void> {
   const device = await requireDevice(connect(place, host), selector);
   answer<"devices-show">(host, { device }, () =>
     table(Object.entries(device).map(([member, value]) => [member, value === null ? "" : String(value)])),
   );
-  return exitStatus.done;
 }
 
 /** `relcat devices history`: changes of a device and their authors, newest first. */
-export async function showHistory(selector: string, place: Place, host: Host): Promise<number> {
+export async function showHistory(selector: string, place: Place, host: Host): Promise<void> {
   const connection = connect(place, host);
   const { id } = await requireDevice(connection, selector);
   const query = new URLSearchParams({ target: id, limit: "1000" });
   const { audit_log: rows } = await connection.ask<{ audit_log: AuditRow[] }>("GET", `/audit_log?${query}`);
   answer<"devices-history">(host, { id, audit_log: rows }, () => auditTable(rows));
-  return exitStatus.done;
 }

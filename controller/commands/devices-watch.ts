@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { type Host, lineText, print, say } from "../../cli/terminal/host.ts";
-import { exitStatus, RelcatError } from "../../shared/errors.ts";
+import { RelcatError } from "../../shared/errors.ts";
 import { type Connection, connect, type Place } from "./api.ts";
 import { type AuditEvent, auditLine } from "./controller-audit.ts";
 
@@ -13,7 +13,7 @@ interface WatchOptions extends Place {
 const pause = 2000;
 
 /** `relcat devices watch`: prints one line per event until stopped; after a lost connection it resumes. */
-export async function watchDevices(options: WatchOptions, host: Host): Promise<number> {
+export async function watchDevices(options: WatchOptions, host: Host): Promise<void> {
   const connection = connect(options, host);
   const left = options.count ?? Number.POSITIVE_INFINITY;
   const watch: Watch = { last: options.after, left, isConnected: false };
@@ -29,7 +29,6 @@ export async function watchDevices(options: WatchOptions, host: Host): Promise<n
     say(host, "The connection ended; connecting again…");
     await wait(pause);
   }
-  return exitStatus.done;
 }
 
 interface Watch {

@@ -1,13 +1,12 @@
 import { answer, type Host, say, sayNext } from "../../cli/terminal/host.ts";
 import { UsageError } from "../../cli/terminal/usage.ts";
-import { exitStatus } from "../../shared/errors.ts";
 import { connect, connectAsNobody, type Place } from "./api.ts";
 import { nameOf, type User } from "./controller-users.ts";
 import { forgetSession, keepSession, keptSessions } from "./login-state.ts";
 import { answered } from "./prompts.ts";
 
 /** `relcat login`: starts a user's session, for operations that API keys may not do. */
-export async function login(options: Place & { email?: string }, host: Host): Promise<number> {
+export async function login(options: Place & { email?: string }, host: Host): Promise<void> {
   const connection = connectAsNobody(options, host);
   const email = options.email ?? (await answered("Email", false, host));
   const password = await answered("Password", true, host);
@@ -27,11 +26,10 @@ export async function login(options: Place & { email?: string }, host: Host): Pr
     () => `Signed in to ${url} as ${name} (${user.role}) until ${expires}.`,
   );
   sayNext(host, "relcat devices list, or relcat controller keys create --name NAME, for a program");
-  return exitStatus.done;
 }
 
 /** `relcat logout`: ends the session here and at the controller. */
-export async function logout(options: Place, host: Host): Promise<number> {
+export async function logout(options: Place, host: Host): Promise<void> {
   const connection = connect(options, host, "session");
   const { url } = connection;
   if (!keptSessions(host).some((session) => session.url === url)) {
@@ -44,5 +42,4 @@ export async function logout(options: Place, host: Host): Promise<number> {
   }
   answer<"logout">(host, { url }, () => `Signed out of ${url}.`);
   say(host, "API keys keep working.");
-  return exitStatus.done;
 }
