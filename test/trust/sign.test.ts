@@ -9,12 +9,14 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { execa } from "execa";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startOrigin } from "../../service/catalog/node.ts";
 import { temporaryFolder } from "../support/run.ts";
 import { differences, readTree } from "../support/tree.ts";
-import { Forger } from "../verify/support.ts";
+import { Forger, host } from "../verify/support.ts";
 import {
   inTime,
   onlineKey,
@@ -202,6 +204,24 @@ test("on another machine, versions continue from the live site, at an address or
     5,
     expect.stringContaining("error[network] http://127.0.0.1:1/metadata/timestamp.json"),
   ]);
+});
+
+test("live metadata without an end is not read to its end", async () => {
+  const project = await signedProject();
+  let sent = 0;
+  const pieces = function* () {
+    for (; sent < 200; sent++) yield Buffer.alloc(1 << 20);
+  };
+  const url = await host(
+    () => project.dist,
+    (_path, _request, response) => {
+      pipeline(Readable.from(pieces()), response).catch(() => {});
+      return true;
+    },
+  );
+  const { exitCode, stderr } = await project.relcat(["sign", "--live", url], onlineKey(project.keys));
+  expect([exitCode, stderr]).toEqual([5, expect.stringContaining("has more than 8388608 bytes")]);
+  expect(sent).toBeLessThan(100);
 });
 
 test("if the live metadata has the highest version, nothing is signed", async () => {

@@ -1,6 +1,6 @@
 import { failure, type RelcatError } from "../../../shared/errors.ts";
 
-const maxRedirects = 5;
+export const maxRedirects = 5;
 
 /** Aborts a request after a time without data; a slow server that keeps sending is fine. */
 export class IdleTimeout {

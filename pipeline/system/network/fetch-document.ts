@@ -1,5 +1,5 @@
 import { failure } from "../../../shared/errors.ts";
-import { readLimited } from "./download-request.ts";
+import { maxRedirects, readLimited, redirection } from "./download-request.ts";
 
 const timeoutMilliseconds = 30_000;
 
@@ -8,10 +8,8 @@ const timeoutMilliseconds = 30_000;
  * @throws RelcatError network with the status or the reason; usage for a URL without transport security
  */
 export async function fetchDocument(url: string, limit: number): Promise<Uint8Array> {
-  refusePlaintext(url);
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMilliseconds) });
-    refusePlaintext(response.url); // A redirect may lead away from https.
+    const response = await follow(url, AbortSignal.timeout(timeoutMilliseconds));
     if (!response.ok) throw refused(url, `answered ${response.status} ${response.statusText}`.trim());
     return await readLimited(response, limit, () => refused(url, `has more than ${limit} bytes`));
   } catch (error) {
@@ -19,6 +17,20 @@ export async function fetchDocument(url: string, limit: number): Promise<Uint8Ar
     const reason = error.cause instanceof Error ? error.cause.message : error.message;
     throw refused(url, `cannot be read: ${reason || error.message}`, error);
   }
+}
+
+/** Each redirect may lead away from https, also one that is not the last. */
+async function follow(start: string, signal: AbortSignal): Promise<Response> {
+  let url = start;
+  for (let step = 0; step <= maxRedirects; step++) {
+    refusePlaintext(url);
+    const response = await fetch(url, { redirect: "manual", signal });
+    const next = redirection(response, url);
+    if (!next) return response;
+    await response.body?.cancel();
+    url = next.href;
+  }
+  throw refused(start, `redirects more than ${maxRedirects} times`);
 }
 
 function refusePlaintext(url: string): void {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { failure } from "../../../shared/errors.ts";
 import { relativePath } from "../../documents/relative-path.ts";
 import { exists, readIfPresent } from "../../system/files.ts";
+import { readLimited } from "../../system/network/download-request.ts";
 import { rootFolder } from "../../system/root-folder.ts";
 import type { MetadataSource } from "../live-metadata.ts";
 
@@ -60,9 +61,8 @@ async function download(
     onAnswer(response);
     if (response.status === 404 || response.status === 403) return undefined;
     if (!response.ok) throw unreachable(`answered ${response.status}`);
-    const bytes = new Uint8Array(await response.arrayBuffer());
-    if (bytes.length > maxMetadataBytes) throw unreachable(`has more than ${maxMetadataBytes} bytes`);
-    return bytes;
+    const tooLong = () => unreachable(`has more than ${maxMetadataBytes} bytes`);
+    return await readLimited(response, maxMetadataBytes, tooLong);
   } catch (error) {
     if (!(error instanceof TypeError || error instanceof DOMException)) throw error;
     const reason = error.cause instanceof Error ? error.cause.message : error.message;

@@ -167,7 +167,10 @@ test("--out writes a file or standard output in a repository without releases", 
 
 test("--config accepts a URL", async () => {
   const config = readFileSync(fixture("catalog.yaml"));
+  const redirects = new Map<string, string>();
   const server = createServer((request, response) => {
+    const moved = redirects.get(request.url ?? "");
+    if (moved) return void response.writeHead(302, { location: moved }).end();
     response.statusCode = request.url === "/catalog.yaml?ref=main" ? 200 : 404;
     response.end(response.statusCode === 200 ? config : "");
   });
@@ -177,6 +180,16 @@ test("--config accepts a URL", async () => {
   const folder = openRelease();
   const args = (url: string) => ["ingest", ...release, "--config", url, "--out", "-", "dist"];
   expect((await relcat(folder, args(`${base}/catalog.yaml?ref=main`))).exitCode).toBe(0);
+  redirects.set("/moved", "/catalog.yaml?ref=main");
+  expect((await relcat(folder, args(`${base}/moved`))).exitCode).toBe(0);
+  // To relcat, this is another machine, whose answer anyone on the way could replace.
+  const other = base.replace("127.0.0.1", "[::ffff:7f00:1]");
+  redirects.set("/away", `${other}/back`).set("/back", `${base}/catalog.yaml?ref=main`);
+  const away = await relcat(folder, args(`${base}/away`));
+  expect([away.exitCode, away.stderr]).toEqual([
+    2,
+    expect.stringContaining(`error[usage] ${other}/back is not an https URL`),
+  ]);
   const refused = await relcat(folder, args(`${base}/none.yaml`));
   expect([refused.exitCode, refused.stderr.replaceAll(base, "<server>")]).toMatchInlineSnapshot(`
     [
