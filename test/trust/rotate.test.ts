@@ -143,6 +143,13 @@ test("root and targets are renewed for another year before they expire", async (
   expect(targets.signed.delegations.roles.map(({ name }: { name: string }) => name)).toContain("releases-29");
 });
 
+test.each(["2026-02-30T00:00:00Z", "2026-12-31T24:00:00Z", "tomorrow"])("--now refuses %s", async (now) => {
+  const { folder, keys } = await signedProject();
+  const { exitCode, stderr } = await relcat(folder, ["trust", "sign", "--keys", keys, "--now", now]);
+  const message = `error[usage] --now is "${now}", expected a time in UTC\n  hint: For example: 2026-09-14T08:00:00Z`;
+  expect([exitCode, stderr]).toEqual([2, message]);
+});
+
 test("trust init covers the years of open releases, which check and sign then accept", async () => {
   const made = project({
     "releases/catalog.yaml": {
