@@ -111,7 +111,7 @@ const verbs = { promote: "promoted into", halt: "halted in", resume: "resumed in
 function impossible({ event, channel, version }: ChannelRequest, fault: string, isCut: boolean): Problem {
   const message = `${version} cannot be ${verbs[event]} ${channel}: it ${fault}`;
   const hint = !isCut
-    ? `Cut it first: relcat cut ${version}`
+    ? `Check the version. If that release is open, cut it first: relcat cut ${version}`
     : fault.endsWith("halted") && event === "promote"
       ? `To offer it again: relcat channel resume ${channel} ${version}`
       : `relcat channel show ${channel} lists its releases.`;
