@@ -168,9 +168,8 @@ function reviewer(
       // The unread manifest may contain the missing artifact.
       missing.push(...completeness(identified, complete && counts ? "warning" : undefined));
       feeds.next(identified);
-      problems.push(...repeatedAdvisories(read.release, advisories));
       if (!counts) return identified;
-      problems.push(...read.problems);
+      problems.push(...repeatedAdvisories(read.release, advisories), ...read.problems);
       findings.push(...read.findings.map((problem) => ({ version, problem })));
       return identified;
     },

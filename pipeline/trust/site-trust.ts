@@ -125,14 +125,13 @@ export async function rotateKey(
   const file = `${role}-v${version}.pem`;
   writeKeys(folder, { [file]: made });
   const own = signerOfPem(made, file);
-  const { publicKey } = own;
   const keys = {
     ...known,
     ...(role === "root" && {
-      root: { ...known.root, keys: known.root.keys.map((key) => (key === out ? publicKey : key)) },
+      root: { ...known.root, keys: known.root.keys.map((key) => (key === out ? own.publicKey : key)) },
     }),
-    ...(role === "targets" && { targets: publicKey }),
-    ...(role === "online" && { online: publicKey }),
+    ...(role === "targets" && { targets: own.publicKey }),
+    ...(role === "online" && { online: own.publicKey }),
   };
   const change = await changeKeys(trust, keys, [...signers, own], await years(releases, now), now);
   // biome-ignore lint/plugin: relcat chose these file names.

@@ -68,6 +68,14 @@ test("a note that only says true is published as before", async () => {
   expect(textOf(tree, "feed.atom")).not.toContain("<category");
 });
 
+test("an open release with the same id does not stop the cut of another one", async () => {
+  const second = { "releases/26.08.001/notes/b.yaml": note("Another one.", { security: advisory }) };
+  const found = made(advisory, second);
+  await found.succeed("cut", version, "--yes");
+  const { exitCode, stderr } = await found.run("cut", "26.08.001", "--yes");
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining("error[advisory-repeated]")]);
+});
+
 describe("check refuses", () => {
   test.each([
     ["an id with a space", { id: "ACME 1" }, "an id such as ACME-2026-001"],
