@@ -1,4 +1,5 @@
-import { type Affected, affectedBy, loadCatalog, RelcatError } from "../../pipeline/index.ts";
+import { type Affected, affectedBy, loadCatalog } from "../../pipeline/index.ts";
+import { throwErrors } from "../../shared/errors.ts";
 import { table } from "../terminal/cells.ts";
 import { type Host, print, printDocument } from "../terminal/host.ts";
 import { codeCell } from "../terminal/markdown.ts";
@@ -11,7 +12,7 @@ export async function affected(
   host: Host,
 ): Promise<void> {
   const catalog = await loadCatalog(host.releases);
-  if (catalog.problems.some(({ severity }) => severity === "error")) throw new RelcatError(catalog.problems);
+  throwErrors(catalog.problems);
   const found = affectedBy(asked, catalog);
   if (host.json) printDocument<"affected">(host, { asked, ...found });
   else if (format === "markdown") host.data.write(markdownOf(asked, found));

@@ -37,7 +37,7 @@ export async function buildSite(options: BuildOptions, host: Host): Promise<void
   const call = at === undefined && !checkOut ? buildCall(host, out) : undefined;
   const remembering = call && beforeBuild({ ...call, onCacheFailure });
   const report = (built: BuiltSite) => reportOf(built, { out, siteName, guard, host });
-  const progress = showCountAtTerminal(host, () => performance.now(), "Building", "releases");
+  const progress = showCountAtTerminal(host, "Building", "releases");
   const built = await build(
     host.releases,
     out,

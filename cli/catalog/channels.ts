@@ -9,7 +9,7 @@ import {
 } from "../../pipeline/index.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, type Host } from "../terminal/host.ts";
-import { count, listed } from "../terminal/words.ts";
+import { amounts, count, listed } from "../terminal/words.ts";
 
 /** `relcat channel list`: each channel with its newest release. */
 export async function listChannels(host: Host): Promise<void> {
@@ -54,7 +54,7 @@ const row = ({ name, default: isDefault, newest, releases }: ChannelState): stri
   return [
     isDefault ? `${name} (default)` : name,
     newest ?? "nothing",
-    [count(releases.length - halted, "release"), ...(halted > 0 ? [`${halted} halted`] : [])].join(", "),
+    [count(releases.length - halted, "release"), ...amounts([[halted, "halted"]])].join(", "),
   ];
 };
 

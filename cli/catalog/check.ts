@@ -39,7 +39,7 @@ export async function check(options: CheckOptions, host: Host): Promise<number> 
   const { ledgerBase, artifacts, jobs, format } = options;
   if (host.json && format !== "text" && format !== "json")
     throw new UsageError(`--json and --format ${format} request two formats`, "Give one of them.");
-  const progress = showCountAtTerminal(host, () => performance.now(), "Checking", "releases");
+  const progress = showCountAtTerminal(host, "Checking", "releases");
   const catalog = await loadCatalog(host.releases, {}, undefined, progress.onProgress).finally(progress.end);
   const revision = ledgerBase ?? catalog.config.ledgerBase;
   const guard = new LedgerGuard({ base: ledgerBase === "none" ? false : options.base, revision }, host);
@@ -78,8 +78,8 @@ export async function check(options: CheckOptions, host: Host): Promise<number> 
   return found.errors > 0 ? exitStatus.problems : exitStatus.done;
 }
 
-async function artifactsIn(folder: string, jobs: number | undefined, catalog: Catalog, host: Host) {
-  const { onProgress, end } = showReading(host, () => performance.now(), "Checking");
+function artifactsIn(folder: string, jobs: number | undefined, catalog: Catalog, host: Host) {
+  const { onProgress, end } = showReading(host, "Checking");
   return artifactProblems(catalog, folder, { clock: host.clock, jobs, onProgress }).finally(end);
 }
 

@@ -3,9 +3,9 @@ import {
   type ListedRecord,
   listRecords,
   loadCatalog,
-  RelcatError,
   readCutRelease,
 } from "../../pipeline/index.ts";
+import { throwErrors } from "../../shared/errors.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, type Host, say } from "../terminal/host.ts";
 import { UsageError } from "../terminal/usage.ts";
@@ -40,7 +40,7 @@ async function catalogFor(terms: readonly string[], { releases }: Host): Promise
   const alone = version === undefined ? undefined : await readCutRelease(releases, version);
   if (alone) return alone;
   const catalog = await loadCatalog(releases);
-  if (catalog.problems.some(({ severity }) => severity === "error")) throw new RelcatError(catalog.problems);
+  throwErrors(catalog.problems);
   return catalog;
 }
 

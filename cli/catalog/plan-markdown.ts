@@ -1,4 +1,4 @@
-import { hasChanges, type Plan } from "../../pipeline/index.ts";
+import type { Plan } from "../../pipeline/index.ts";
 import {
   characters,
   codeCell,
@@ -7,15 +7,7 @@ import {
   type Measure,
 } from "../terminal/markdown.ts";
 import { type PlanSection, planSections } from "./plan-sections.ts";
-import {
-  baselineSentence,
-  firstDocumentsSentence,
-  ledgerSentence,
-  privateSentence,
-  renamedSentence,
-  reservations,
-  summarySentence,
-} from "./plan-words.ts";
+import { planSentences } from "./plan-words.ts";
 
 /** Identifies the comment, so that a later run can replace it. */
 export const planMarker = "<!-- relcat plan -->";
@@ -31,15 +23,10 @@ export const smallestLimit = 10_000;
 
 /** Renders a plan for a pull request or job summary; user text is escaped. */
 export function planMarkdown(plan: Plan, limit = commentLimit, measure: Measure = characters): string {
-  const head = [
-    planMarker,
-    `## ${headingOf(plan)}`,
-    [baselineSentence(plan, codeCell), ...reservations(plan, codeCell)].join(" "),
-    `**${summarySentence(plan, hasChanges(plan))}**`,
-    ...renamedSentence(plan, codeCell),
-  ].join("\n\n");
-  const foot = [...firstDocumentsSentence(plan), ...privateSentence(plan), ledgerSentence(plan)].join(" ");
-  const frame = (body: string) => `${head}\n\n${body}${body === "" ? "" : "\n"}${foot}\n`;
+  const { compared, summary, renamed, foot } = planSentences(plan, codeCell);
+  const heading = `## ${headingOf(plan)}`;
+  const head = [planMarker, heading, compared.join(" "), `**${summary}**`, ...renamed].join("\n\n");
+  const frame = (body: string) => `${head}\n\n${body}${body === "" ? "" : "\n"}${foot.join(" ")}\n`;
   const left = limit - measure(frame(""));
   return frame(fitSections(planSections(plan).map(asMarkdown), left - 2, measure));
 }

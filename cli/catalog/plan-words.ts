@@ -1,10 +1,18 @@
-import type { Plan } from "../../pipeline/index.ts";
-import { count, listed } from "../terminal/words.ts";
+import { hasChanges, type Plan } from "../../pipeline/index.ts";
+import { amounts, count, listed } from "../terminal/words.ts";
 
 /** Escapes a user-chosen name for the output format. */
 type Show = (name: string) => string;
 
-export function baselineSentence({ baseline }: Plan, show: Show): string {
+/** The sentences around the sections of a plan, in their order. */
+export const planSentences = (plan: Plan, show: Show) => ({
+  compared: [baselineSentence(plan, show), ...reservations(plan, show)],
+  summary: summarySentence(plan),
+  renamed: renamedSentence(plan, show),
+  foot: [...firstDocumentsSentence(plan), ...privateSentence(plan), ledgerSentence(plan)],
+});
+
+function baselineSentence({ baseline }: Plan, show: Show): string {
   const { kind, name, commit, records } = baseline;
   if (kind === "nothing") return `${absence[name] ?? ""}Compared with an empty catalog.`;
   const revision = commit === null ? "" : ` (${commit.slice(0, 12)})`;
@@ -19,7 +27,7 @@ const absence: Readonly<Record<string, string>> = {
 };
 
 /** Reasons why the comparison is incomplete; [] if it is complete. */
-export function reservations({ baseline, documents }: Plan, show: Show): string[] {
+function reservations({ baseline, documents }: Plan, show: Show): string[] {
   const { name, problems } = baseline;
   const errors = problems === 1 ? "1 error keeps" : `${problems} errors keep`;
   return [
@@ -31,11 +39,11 @@ export function reservations({ baseline, documents }: Plan, show: Show): string[
 }
 
 /** "2 added, 1 revised …", or that nothing would change. */
-export function summarySentence(plan: Plan, isChange: boolean): string {
+function summarySentence(plan: Plan): string {
   const { forbidden, refused, removed, retracted, reinstated, added, changed, revised } = plan;
   const revisedIds = new Set(revised.map(({ id }) => id));
   const others = changed.filter(({ id }) => !revisedIds.has(id));
-  const parts = [
+  const words = amounts([
     [forbidden.length, "forbidden"],
     [refused.length, "refused"],
     [removed.length, "removed"],
@@ -44,14 +52,13 @@ export function summarySentence(plan: Plan, isChange: boolean): string {
     [added.length, "added"],
     [revised.length, "revised"],
     [others.length, "changed"],
-  ] as const;
-  const words = parts.flatMap(([amount, word]) => (amount > 0 ? [`${amount} ${word}`] : []));
+  ]);
   if (words.length > 0) return `Records: ${listed(words)}.`;
-  return isChange ? "No public record would change." : "Nothing would change.";
+  return hasChanges(plan) ? "No public record would change." : "Nothing would change.";
 }
 
 /** If records differ only in key names, one sentence replaces the rows. */
-export function renamedSentence({ renamed, changed, baseline }: Plan, show: Show): string[] {
+function renamedSentence({ renamed, changed, baseline }: Plan, show: Show): string[] {
   if (renamed.length === 0) return [];
   const names = renamed.map(({ from, to }) => `${show(from)} → ${show(to)}`).join(", ");
   const amount = Math.max(...renamed.map(({ records }) => records));
@@ -62,27 +69,26 @@ export function renamedSentence({ renamed, changed, baseline }: Plan, show: Show
 }
 
 /** Private records are counted but not named. */
-export function privateSentence({ private: hidden }: Plan): string[] {
+function privateSentence({ private: hidden }: Plan): string[] {
   const { added, changed, removed, lines } = hidden;
-  const parts = [
+  const all = amounts([
     [lines.add, `to get ${lines.add === 1 ? "an id" : "ids"}`],
     [added - lines.add, "added"],
     [lines.revise, "to be revised"],
     [changed - lines.revise, "changed"],
     [removed, "removed"],
-  ] as const;
-  const all = parts.flatMap(([amount, word]) => (amount > 0 ? [`${amount} ${word}`] : []));
+  ]);
   return all.length > 0 ? [`Private records, not shown: ${listed(all)}.`] : [];
 }
 
 /** On the first publish every document is new, so only their number is shown. */
-export function firstDocumentsSentence({ baseline, documents }: Plan): string[] {
+function firstDocumentsSentence({ baseline, documents }: Plan): string[] {
   if (baseline.kind !== "nothing" || !documents || documents.added.length === 0) return [];
   return [`The site gets ${count(documents.added.length, "document")}.`];
 }
 
 /** The lines that `cut` would write. */
-export function ledgerSentence({ lines, private: hidden, at, ledger, forbidden, refused }: Plan): string {
+function ledgerSentence({ lines, private: hidden, at, ledger, forbidden, refused }: Plan): string {
   const amount = lines.length + hidden.lines.add + hidden.lines.revise;
   if (amount === 0) return "The ledger gets no lines.";
   if (forbidden.length > 0) return "The ledger gets no lines while anything is forbidden.";

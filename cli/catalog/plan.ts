@@ -14,15 +14,7 @@ import { UsageError } from "../terminal/usage.ts";
 import { shellWord } from "../terminal/words.ts";
 import { commentLimit, planMarkdown, smallestLimit } from "./plan-markdown.ts";
 import { type PlanSection, planSections } from "./plan-sections.ts";
-import {
-  baselineSentence,
-  firstDocumentsSentence,
-  ledgerSentence,
-  privateSentence,
-  renamedSentence,
-  reservations,
-  summarySentence,
-} from "./plan-words.ts";
+import { planSentences } from "./plan-words.ts";
 
 interface PlanOptions {
   against?: string;
@@ -118,15 +110,9 @@ const maxRows = 10;
 
 /** Renders a plan for a terminal. */
 function planText(plan: Plan, output: Output): string {
-  const head = [
-    baselineSentence(plan, harmless),
-    ...reservations(plan, harmless),
-    summarySentence(plan, hasChanges(plan)),
-    ...renamedSentence(plan, harmless),
-  ];
+  const { compared, summary, renamed, foot } = planSentences(plan, harmless);
   const blocks = planSections(plan).map((section) => renderSection(section, output));
-  const foot = [...firstDocumentsSentence(plan), ...privateSentence(plan), ledgerSentence(plan)];
-  return [...head, ...blocks, ...foot].join("\n");
+  return [...compared, summary, ...renamed, ...blocks, ...foot].join("\n");
 }
 
 function renderSection({ title, rows, isLong }: PlanSection, output: Output): string {

@@ -20,7 +20,7 @@ import { asGiven } from "../terminal/as-given.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, type Host } from "../terminal/host.ts";
 import { countProblems, renderProblems } from "../terminal/render.ts";
-import { count, listed } from "../terminal/words.ts";
+import { amounts, count, listed } from "../terminal/words.ts";
 import { channelLine } from "./channels.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 
@@ -187,10 +187,12 @@ function details({ packages, private: hidden, retracted, added, revised, missing
   if (packages + hidden + retracted === 0) return "no artifacts yet";
   return [
     count(packages, "package"),
-    ...(hidden > 0 ? [`${hidden} private`] : []),
-    ...(retracted > 0 ? [`${retracted} withdrawn`] : []),
-    ...(added > 0 ? [`${added} added since the cut`] : []),
-    ...(revised > 0 ? [`${revised} revised since the cut`] : []),
+    ...amounts([
+      [hidden, "private"],
+      [retracted, "withdrawn"],
+      [added, "added since the cut"],
+      [revised, "revised since the cut"],
+    ]),
     ...(missing.length > 0 ? [`lacks ${listed(missing, 4)}`] : []),
   ].join(", ");
 }

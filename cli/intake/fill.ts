@@ -25,7 +25,7 @@ export async function fillReleases(
       "For example: relcat ingest --fill 26.08.001 --artifacts out",
     );
   const source = sourceOf(artifacts, site);
-  const reading = showReading(host, () => performance.now());
+  const reading = showReading(host);
   const process = { ...commandContext(host), dryRun, jobs, onProgress: reading.onProgress };
   const done = await fillManifests(host.releases, { versions, source }, process).finally(reading.end);
   const { filled, absent, place, warnings } = done;

@@ -5,7 +5,7 @@ import { afterDryRun, answer, commandContext, type Host, say, sayNext } from "..
 import { showCount, showCountAtTerminal } from "../terminal/progress.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
-import { count, listed } from "../terminal/words.ts";
+import { amounts, count, listed } from "../terminal/words.ts";
 
 interface ImportOptions extends LedgerGuardOptions {
   wire?: string[];
@@ -22,8 +22,7 @@ interface ImportOptions extends LedgerGuardOptions {
 export async function importRecords(source: string, options: ImportOptions, host: Host): Promise<void> {
   const { dryRun } = options;
   const guard = new LedgerGuard(options, host);
-  const now = () => performance.now();
-  const looking = showCount(host, now, "Looking up", "addresses");
+  const looking = showCount(host, "Looking up", "addresses");
   let writing: ReturnType<typeof showCount> | undefined;
   const done = await importCatalog(
     host.releases,
@@ -37,7 +36,7 @@ export async function importRecords(source: string, options: ImportOptions, host
       },
       onWrite(progress) {
         // The rate counts from the first file, not from the plan before it.
-        writing ??= showCountAtTerminal(host, now, "Writing", "files");
+        writing ??= showCountAtTerminal(host, "Writing", "files");
         writing.onProgress(progress);
       },
     },
@@ -123,10 +122,12 @@ function describe(done: Import, { releases }: Host): string {
     return [upToDate, ...keptLines(match)].join("\n");
   }
   const parts = [
-    `${count(match.added.length, "new record")}`,
-    ...(match.revised.length > 0 ? [`${match.revised.length} revised`] : []),
-    ...(match.restored.length > 0 ? [`${match.restored.length} restored`] : []),
-    ...(match.unchanged.length > 0 ? [`${match.unchanged.length} unchanged`] : []),
+    count(match.added.length, "new record"),
+    ...amounts([
+      [match.revised.length, "revised"],
+      [match.restored.length, "restored"],
+      [match.unchanged.length, "unchanged"],
+    ]),
   ];
   const lines = [
     `Imported ${parts.join(", ")} into ${count(versions.length, "release")}; each builds to the same record.`,

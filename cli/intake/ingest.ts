@@ -59,7 +59,7 @@ export async function ingestOutputs(
       "Only such files are read as manifests; - means standard output.",
     );
   }
-  const reading = showReading(host, () => performance.now());
+  const reading = showReading(host);
   const request = { ...options, openRelease: openRelease(host), inputs, settings: set, revision: rev };
   const destination =
     out === undefined

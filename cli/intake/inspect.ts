@@ -24,7 +24,7 @@ export async function inspect(
   { keys, selfCheck, jobs }: InspectOptions,
   host: Host,
 ): Promise<number> {
-  const reading = showReading(host, () => performance.now());
+  const reading = showReading(host);
   const context = { clock: host.clock, jobs, onProgress: reading.onProgress };
   const inspected = await inspectFiles({ files, keys, selfCheck }, context).finally(reading.end);
   const artifacts = inspected.map(({ file, inspection, metadata }) => ({

@@ -25,7 +25,7 @@ export async function download(
       "Name a file: -o FILE. For a file named -, write: -o ./-",
     );
   const known = await trustedPlace(from, trust, host);
-  const reading = showReading(host, () => performance.now(), "Downloading");
+  const reading = showReading(host, "Downloading");
   const origin = originOf({ from, ...trust });
   const request = { which, packageType, settings: set, channel, out, origin, onProgress: reading.onProgress };
   const done = await downloadArtifact(known, request).finally(reading.end);

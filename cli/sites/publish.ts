@@ -116,6 +116,6 @@ export function listChanges(
 }
 
 export function showPublishing(host: Host) {
-  const { onProgress, end } = showCount(host, () => performance.now(), "Publishing", "files");
+  const { onProgress, end } = showCount(host, "Publishing", "files");
   return { onFile: (done: number, total: number) => onProgress({ done, total }), end };
 }

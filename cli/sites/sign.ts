@@ -41,7 +41,7 @@ export async function signBuild(
     now: timeOf(now, host),
     isStated: now !== undefined,
   };
-  const progress = showCountAtTerminal(host, () => performance.now(), "Comparing", "files");
+  const progress = showCountAtTerminal(host, "Comparing", "files");
   const signing = { ...commandContext(host), onCompared: progress.onProgress };
   const done = await signSite(project, out, options, signing).finally(progress.end);
   const { written, unchanged, removed, expires } = done;

@@ -26,9 +26,8 @@ export async function uploadArtifacts(
   host: Host,
 ): Promise<void> {
   const site = await siteOf(options.site, host, "--site ", config);
-  const clock = () => performance.now();
-  const reading = showReading(host, clock);
-  const sending = showReading(host, clock, "Uploading");
+  const reading = showReading(host);
+  const sending = showReading(host, "Uploading");
   const version = { version: release, openRelease: openRelease(host) };
   const request = { files, site, ...version, manifest, config, withPrivate, dryRun };
   const delivered = await upload(host.releases, request, {

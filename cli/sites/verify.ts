@@ -14,7 +14,7 @@ import { answer, type Host, say, sayNext } from "../terminal/host.ts";
 import { showReading } from "../terminal/progress.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
-import { count, listed } from "../terminal/words.ts";
+import { amounts, count, listed } from "../terminal/words.ts";
 import { type TrustOptions, trustedPlace } from "./trusted-place.ts";
 
 interface VerifyOptions extends TrustOptions {
@@ -87,7 +87,7 @@ async function verifyPlace(
   host: Host,
 ): Promise<number> {
   const { sample: size, seed = randomBytes(4).toString("hex"), artifacts, grace, jobs } = options;
-  const reading = showReading(host, () => performance.now());
+  const reading = showReading(host);
   const { findings, ...verdict } = await verifySite({
     ...known,
     artifacts,
@@ -174,13 +174,12 @@ function policySentence({ policy }: Pick<Verdict, "policy">): string[] {
   if (policy === null) return [];
   if (!policy.applied) return [`No policy was applied: ${policy.reason}.`];
   const { catalog, accepted, refused, uninspected, unrepeated } = policy;
-  const parts = [
+  const words = amounts([
     [accepted, "accepted"],
     [refused, "refused"],
     [uninspected.length, "uninspected"],
     [unrepeated.length, "not inspected again"],
-  ] as const;
-  const words = parts.flatMap(([amount, word]) => (amount > 0 ? [`${amount} ${word}`] : []));
+  ]);
   return [
     `Inspected under the policy of ${catalog}: ${words.length > 0 ? listed(words) : "no artifact that it covers"}.`,
   ];
@@ -206,7 +205,7 @@ async function verifyFiles(
   host: Host,
 ): Promise<number> {
   const known = await trustedPlace(from, options, host);
-  const reading = showReading(host, () => performance.now());
+  const reading = showReading(host);
   const answers = await identifyFiles(files, known, { jobs, onProgress: reading.onProgress }).finally(
     reading.end,
   );

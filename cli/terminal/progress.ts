@@ -13,6 +13,7 @@ type Messages = Pick<Host, "messages" | "quiet">;
 const plainIntervalMilliseconds = 1_000;
 const frame = 100;
 const between = 10_000;
+const clock = () => performance.now();
 
 /**
  * Shows progress: an updated line at a terminal, a line every ten seconds elsewhere, nothing if the work
@@ -52,7 +53,7 @@ function showProgress<T>(
  * Progress of items that are counted: a terminal also gets their rate and the time left.
  * @param verb such as "Building" @param noun such as "releases"
  */
-export const showCount = (host: Messages, now: () => number, verb: string, noun: string) =>
+export const showCount = (host: Messages, verb: string, noun: string, now = clock) =>
   showProgress<Progress>(host, now, (progress, terminal) => {
     const text = `${verb}: ${progress.done} of ${progress.total} ${noun}`;
     if (!terminal) return text;
@@ -61,8 +62,8 @@ export const showCount = (host: Messages, now: () => number, verb: string, noun:
   });
 
 /** Like `showCount`, at a terminal only, because a log needs only the result of a command without a network. */
-export const showCountAtTerminal: typeof showCount = ({ messages, quiet }, now, verb, noun) =>
-  showCount({ messages, quiet: quiet || messages.columns === undefined }, now, verb, noun);
+export const showCountAtTerminal: typeof showCount = ({ messages, quiet }, ...rest) =>
+  showCount({ messages, quiet: quiet || messages.columns === undefined }, ...rest);
 
 function rate({ done }: Progress, elapsed: number): string {
   if (done === 0) return "";
@@ -82,7 +83,7 @@ interface ReadingProgress extends Progress {
 }
 
 /** Progress of reading files, with a bar at a terminal. @param verb such as "Reading" */
-export const showReading = (host: Messages, now: () => number, verb = "Reading") =>
+export const showReading = (host: Messages, verb = "Reading", now = clock) =>
   showProgress<ReadingProgress>(host, now, (progress, terminal) =>
     terminal ? bar(progress, terminal.elapsed, terminal.columns) : line(verb, progress),
   );

@@ -4,6 +4,10 @@ export { shellWord } from "../../pipeline/project/display.ts";
 export const count = (amount: number, noun: string, plural = `${noun}s`): string =>
   `${amount} ${amount === 1 ? noun : plural}`;
 
+/** "3 added", "1 removed": amounts above 0, each with its word. */
+export const amounts = (parts: readonly (readonly [amount: number, word: string])[]): string[] =>
+  parts.flatMap(([amount, word]) => (amount > 0 ? [`${amount} ${word}`] : []));
+
 const units = ["kB", "MB", "GB", "TB"];
 
 /** Readable size, in steps of 1000. */

@@ -96,7 +96,7 @@ function shown(columns: number | undefined, { quiet = false, last = 4, show = sh
   const written: string[] = [];
   const messages = { write: (text: string) => written.push(text), style: () => "", columns };
   let time = 0;
-  const progress = show({ messages, quiet }, () => time, "Building", "releases");
+  const progress = show({ messages, quiet }, "Building", "releases", () => time);
   for (let done = 1; done <= last; done++) {
     time += 500;
     progress.onProgress({ done, total: 100 });

@@ -9,7 +9,7 @@ function watch(columns: number | undefined) {
     style: (_: unknown, text: string) => text,
     columns,
   };
-  const reading = showReading({ messages: output, quiet: false }, () => time);
+  const reading = showReading({ messages: output, quiet: false }, "Reading", () => time);
   const total = 4_000_000_000;
   return {
     written,
@@ -51,7 +51,7 @@ test("a long remaining time is in minutes, and nothing is shown before the first
   let time = 0;
   const written: string[] = [];
   const output = { write: (text: string) => written.push(text), style: () => "", columns: 80 };
-  const reading = showReading({ messages: output, quiet: false }, () => time);
+  const reading = showReading({ messages: output, quiet: false }, "Reading", () => time);
   for (const done of [0, 1_000_000]) {
     time += 2_000;
     reading.onProgress({ file: "kvm.qcow2", done, total: 100_000_000 });
@@ -64,7 +64,7 @@ test("the line names the operation", () => {
   const written: string[] = [];
   const output = { write: (text: string) => written.push(text), style: () => "", columns: undefined };
   let time = 0;
-  const sending = showReading({ messages: output, quiet: false }, () => time, "Uploading");
+  const sending = showReading({ messages: output, quiet: false }, "Uploading", () => time);
   time = 10_000;
   sending.onProgress({ file: "kvm.qcow2", done: 1_000, total: 4_000 });
   expect(written).toEqual(["Uploading kvm.qcow2: 1.0 kB of 4.0 kB (25 %)\n"]);
@@ -83,7 +83,7 @@ test("a narrow terminal gets a shorter line, and control characters of names are
     columns: undefined,
   };
   let time = 0;
-  const reading = showReading({ messages: output, quiet: false }, () => time);
+  const reading = showReading({ messages: output, quiet: false }, "Reading", () => time);
   time = 10_000;
   reading.onProgress({ file: "a\x1b[2Jb", done: 0, total: 0 });
   expect(written).toEqual(["Reading a\uFFFD[2Jb: 0 bytes of 0 bytes (100 %)\n"]);
