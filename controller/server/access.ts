@@ -44,6 +44,9 @@ export interface User {
 export const nameOfUser = ({ email, username }: Pick<User, "email" | "username">): string =>
   email ?? username ?? "";
 
+/** Answers and pages announce the end of a key this long before it. */
+export const expiryWarningMilliseconds = 14 * 86_400_000;
+
 interface Holder {
   id: string;
   name: string | null;

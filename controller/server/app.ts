@@ -4,7 +4,7 @@ import { namedInHeader } from "../../service/http/named.ts";
 import { problem } from "../../service/http/problem.ts";
 import { queryOf, type ServerAnswer, type ServerRequest, wholeAnswer } from "../../service/http/request.ts";
 import { allowOf, operationOf, type Route, routerOf } from "../../service/http/router.ts";
-import { type Alias, type Principal, refusalOf } from "./access.ts";
+import { type Alias, expiryWarningMilliseconds, type Principal, refusalOf } from "./access.ts";
 import { type Identified, identify, identifyLater, noteUse, recentKey } from "./auth/authenticate.ts";
 import { requireSameSite } from "./auth/credentials.ts";
 import { countFailure, recordFailure, throttleOf } from "./auth/login-throttle.ts";
@@ -223,8 +223,6 @@ const rateHeaders = ({ limit, remaining, reset }: Allowance): Headers => ({
   RateLimit: `"minute";r=${remaining};t=${reset}`,
   "RateLimit-Policy": `"minute";q=${limit};w=60`,
 });
-
-const expiryWarningMilliseconds = 14 * 24 * 3_600_000;
 
 /** Adds a warning header if the caller's key expires soon. */
 function warnOfEnd(headers: Headers, principal: Principal | undefined, now: number): void {

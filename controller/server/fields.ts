@@ -13,3 +13,11 @@ export const line = (maxLength: number) =>
       (value) => !/[\p{Cc}\u2028\u2029]/u.test(value) && value.isWellFormed(),
       "has control characters",
     );
+
+/** Number of rows of a list, as a parameter. */
+export const pageSize = (description: string) =>
+  z
+    .string()
+    .regex(/^([1-9]\d{0,2}|1000)$/)
+    .optional()
+    .meta({ description });

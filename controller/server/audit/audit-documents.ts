@@ -1,24 +1,19 @@
 import { z } from "zod";
-import { line, moment, text } from "../fields.ts";
+import { line, moment, pageSize, text } from "../fields.ts";
+
+const seq = (description: string) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/)
+    .optional()
+    .meta({ description });
 
 export const auditQuerySchema = z.strictObject({
   target: line(255).optional().meta({ description: "Id of a device, user or key." }),
   code: line(64).optional().describe("Only changes of this kind, such as device.state."),
-  after: z
-    .string()
-    .regex(/^\d{1,15}$/)
-    .optional()
-    .meta({ description: "Only rows after this seq." }),
-  before: z
-    .string()
-    .regex(/^\d{1,15}$/)
-    .optional()
-    .meta({ description: "Only rows before this seq, newest first." }),
-  limit: z
-    .string()
-    .regex(/^([1-9]\d{0,2}|1000)$/)
-    .optional()
-    .meta({ description: "1 to 1000; default: 100." }),
+  after: seq("Only rows after this seq."),
+  before: seq("Only rows before this seq, newest first."),
+  limit: pageSize("1 to 1000; default: 100."),
 });
 export const auditSchema = z
   .strictObject({
@@ -43,9 +38,5 @@ export const auditSchema = z
   })
   .meta({ id: "AuditLog" });
 export const eventsQuerySchema = z.strictObject({
-  after: z
-    .string()
-    .regex(/^\d{1,15}$/)
-    .optional()
-    .meta({ description: "Events after this id; default: from now on." }),
+  after: seq("Events after this id; default: from now on."),
 });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { line, moment, text } from "../fields.ts";
+import { line, moment, pageSize, text } from "../fields.ts";
 
 export const deviceStates = ["pending", "accepted", "rejected"] as const;
 export type DeviceState = (typeof deviceStates)[number];
@@ -36,11 +36,7 @@ export const deviceQuerySchema = z.strictObject({
   state: z.enum(deviceStates).optional(),
   serial: line(255).optional().meta({ description: "Exact match, ignoring case and surrounding spaces." }),
   q: line(255).optional().meta({ description: "Part of a name, a serial number or an id." }),
-  limit: z
-    .string()
-    .regex(/^([1-9]\d{0,2}|1000)$/)
-    .optional()
-    .meta({ description: "Page size, 1 to 1000." }),
+  limit: pageSize("Page size, 1 to 1000."),
   sort: z
     .enum(["created", "name"])
     .optional()

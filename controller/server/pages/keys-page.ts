@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { ServerAnswer } from "../../../service/http/request.ts";
-import { keyScopes, rightsOf, type Scope, usualScopes } from "../access.ts";
+import { expiryWarningMilliseconds, keyScopes, rightsOf, type Scope, usualScopes } from "../access.ts";
 import { Refused } from "../call.ts";
 import type { keySchema, newKeySchema } from "../keys/key-documents.ts";
 import { fieldOf, numberIn } from "./form.ts";
@@ -59,8 +59,6 @@ function keyView(key: Key, now: number) {
         : null,
   };
 }
-
-const expiryWarningMilliseconds = 14 * 86_400_000;
 
 function statusOf({ revoked_at, disabled, expires_at }: Key, now: number): [status: string, isOver: boolean] {
   if (revoked_at !== null) return ["revoked", true];

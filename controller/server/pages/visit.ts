@@ -6,7 +6,7 @@ import {
   type ServerRequest,
   wholeAnswer,
 } from "../../../service/http/request.ts";
-import { type Principal, refusalOf, rightsOf, type User } from "../access.ts";
+import { nameOfUser, type Principal, refusalOf, rightsOf, type User } from "../access.ts";
 import { type Caller, type ControllerApp, Refused } from "../call.ts";
 import { contracts } from "../contracts.ts";
 import type { Controller } from "../controller.ts";
@@ -70,7 +70,7 @@ export function page(
     product: controller.settings.organisation ?? "Device management",
     ...assetPaths(),
     nav: me ? navigationOf(me, url.pathname) : [],
-    who: me?.user.email ?? me?.user.username ?? "",
+    who: me ? nameOfUser(me.user) : "",
     said: readMessage(controller.pepper, url.searchParams.get("said")) ?? "",
   };
   return wholeAnswer(status, { ...headers, ...pageHeaders, ...more }, render(name, { layout, ...model }));
