@@ -3,7 +3,7 @@ import { type ByteSource, hashWhole, readSmall, utf8 } from "./bytes/byte-source
 import { type InspectOptions, type Reader, settled } from "./inspection.ts";
 import { verifierOf } from "./signatures/openpgp.ts";
 import { claimedSignature, type Found, isCleartext, verifiedText } from "./signatures/openpgp-cleartext.ts";
-import { badDigest, malformed, refused, unsupported, type Verdict } from "./verdict.ts";
+import { badDigest, malformed, refused, unsupported } from "./verdict.ts";
 
 /**
  * Inspects a detached signature of the file with the same name without the suffix, or a signed checksum list.
@@ -22,7 +22,7 @@ async function readDetached(
   bytes: Uint8Array,
   options: InspectOptions,
   found: Found,
-): Promise<Verdict> {
+): Promise<void> {
   const signature = await claimedSignature(bytes, { base: 0, what: name, style: "gpg", options, found });
   const signs = name.replace(/\.(?:asc|sig|gpg)$/, "");
   const signed = signs === name ? undefined : options.openSibling?.(signs);
@@ -31,7 +31,6 @@ async function readDetached(
   await hashWhole(signed, hash);
   await conclude();
   found.facts = { signs };
-  return "ok";
 }
 
 /**
@@ -44,7 +43,7 @@ async function readChecksums(
   bytes: Uint8Array,
   options: InspectOptions,
   found: Found,
-): Promise<Verdict> {
+): Promise<void> {
   const text = await verifiedText(bytes, name, options, found);
   const sums = sumsOf(text, name);
   found.facts = { files: Object.fromEntries(sums) };
@@ -57,7 +56,6 @@ async function readChecksums(
   }
   if (missing.length > 0)
     found.notes = [`Not compared, because the files are missing: ${missing.join(", ")}.`];
-  return "ok";
 }
 
 /** Format of sha256sum(1). */

@@ -92,10 +92,11 @@ export const inspection = (type: string, verdict: Verdict, known: Found = {}): I
 export async function settled(
   type: string,
   found: Found,
-  steps: () => Promise<Verdict> | Verdict,
+  steps: () => Promise<void> | void,
 ): Promise<Inspection> {
   try {
-    return inspection(type, await steps(), found);
+    await steps();
+    return inspection(type, "ok", found);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     return inspection(type, error.verdict, { ...found, reason: error.message });
@@ -135,8 +136,7 @@ const broken: readonly Verdict[] = ["malformed", "bad-signature", "bad-digest"];
 export const isBroken = ({ verdict }: Judged): boolean => broken.includes(verdict);
 
 /** @throws Fault the worst of them, unless all are ok */
-export function refuseWorst(...parts: readonly Judged[]): Verdict {
+export function refuseWorst(...parts: readonly Judged[]): void {
   const { verdict, reason } = worstOf(parts);
   if (verdict !== "ok") throw new Fault(verdict, reason);
-  return verdict;
 }

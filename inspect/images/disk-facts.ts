@@ -2,7 +2,7 @@ import type { TarEntry } from "../archives/tar.ts";
 import type { ByteSource } from "../bytes/byte-source.ts";
 import type { Fact, InspectOptions } from "../inspection.ts";
 import type { SelfCheckFinder } from "../self-check.ts";
-import { unsupported, type Verdict } from "../verdict.ts";
+import { unsupported } from "../verdict.ts";
 import { type Boot, bootOf } from "./boot.ts";
 import { type Bytes, headAndTail } from "./disks/fields.ts";
 import { type DiskFormat, formatOf, raw } from "./disks/formats.ts";
@@ -84,7 +84,7 @@ export interface ImageFindings {
 /** Receives content in one pass; it cannot be read again. */
 export interface Content {
   write(chunk: Uint8Array): void;
-  end(): Verdict | Promise<Verdict>;
+  end(): void | Promise<void>;
 }
 
 export type OpenContent = (findings: ImageFindings, options: InspectOptions, source: ByteSource) => Content;
@@ -93,7 +93,7 @@ export type OpenContent = (findings: ImageFindings, options: InspectOptions, sou
 export interface TarContents {
   entry(entry: TarEntry): ((chunk: Uint8Array) => void) | undefined;
   /** Called after the last entry. @throws Fault */
-  end(): Verdict | Promise<Verdict>;
+  end(): void | Promise<void>;
 }
 
 export type OpenTar = (findings: ImageFindings, options: InspectOptions) => TarContents;

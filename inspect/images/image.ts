@@ -4,7 +4,7 @@ import { blockSize as headSize, isTarHeader } from "../archives/tar.ts";
 import type { ByteSource } from "../bytes/byte-source.ts";
 import { type InspectOptions, type Reader, settled } from "../inspection.ts";
 import { withSelfCheck } from "../self-check.ts";
-import { refused, type Verdict } from "../verdict.ts";
+import { refused } from "../verdict.ts";
 import { type Content, type ImageFindings, type OpenContent, recordDisk } from "./disk-facts.ts";
 import { headAndTail } from "./disks/fields.ts";
 import { tarContent } from "./tar-content.ts";
@@ -27,14 +27,11 @@ async function readImage(
   source: ByteSource,
   options: InspectOptions,
   findings: ImageFindings,
-): Promise<Verdict> {
+): Promise<void> {
   const head = Buffer.from(source.read(0, Math.min(headSize, source.size)));
   if (compressionOf(head) !== "none") return readCompressed(source, options, findings);
   const open = contentOf(head, source.name);
-  if (!open) {
-    recordDisk(source, findings);
-    return "ok";
-  }
+  if (!open) return recordDisk(source, findings);
   const content = open(findings, options, source);
   await source.each(content.write);
   return content.end();
@@ -50,10 +47,7 @@ const diskContent: OpenContent = (findings, _options, { name }) => {
   const passed = headAndTail(name);
   return {
     write: passed.write,
-    end() {
-      recordDisk(passed.end(), findings);
-      return "ok";
-    },
+    end: () => recordDisk(passed.end(), findings),
   };
 };
 
@@ -61,7 +55,7 @@ async function readCompressed(
   source: ByteSource,
   options: InspectOptions,
   findings: ImageFindings,
-): Promise<Verdict> {
+): Promise<void> {
   const compression = compressionOf(source.read(0, Math.min(headSize, source.size)));
   findings.type = compression;
   findings.facts.compression = compression;

@@ -3,7 +3,7 @@ import { type SmallText, smallText } from "../archives/packed-tar.ts";
 import { tarReader } from "../archives/tar.ts";
 import type { ByteSource } from "../bytes/byte-source.ts";
 import { readMapping } from "../packages/helm/chart.ts";
-import { Fault, malformed, type Verdict } from "../verdict.ts";
+import { Fault, malformed } from "../verdict.ts";
 import { type ImageFindings, type OpenTar, passingDisk } from "./disk-facts.ts";
 import { raw } from "./disks/formats.ts";
 
@@ -32,10 +32,9 @@ export const incusTar: OpenTar = (findings) => {
       findings.facts.content = "virtual-machine";
       return passingDisk(entry, findings, (facts) => Object.assign(findings.facts, facts), raw);
     },
-    async end(): Promise<Verdict> {
+    async end() {
       if (!metadata) throw malformed(`the image has no ${metadataFile}, expected it next to its file system`);
       await recordMetadata(metadata.text(), findings);
-      return "ok";
     },
   };
 };

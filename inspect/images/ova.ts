@@ -6,7 +6,7 @@ import type { InspectOptions } from "../inspection.ts";
 import { digests, refuseWeak } from "../signatures/digest.ts";
 import { readCertificate, subjectOf } from "../signatures/x509.ts";
 import { chainOf, usages } from "../signatures/x509-chain.ts";
-import { badDigest, Fault, malformed, refused, type Verdict } from "../verdict.ts";
+import { badDigest, Fault, malformed, refused } from "../verdict.ts";
 import {
   type DiskFacts,
   type ImageFindings,
@@ -39,7 +39,7 @@ async function finish(
   files: readonly OvaFile[],
   findings: ImageFindings,
   options: InspectOptions,
-): Promise<Verdict> {
+): Promise<void> {
   const envelope = await readEnvelope(files[0]?.text?.text() ?? "");
   if (envelope.name !== null) findings.facts.name = envelope.name;
   refuseOrder(files, envelope);
@@ -49,13 +49,12 @@ async function finish(
   if (!manifest) {
     if (certificate) throw malformed(`the OVA has ${certificate.path} and no manifest that it could sign`);
     findings.notes.push("it has no manifest, so its files cannot be verified");
-    return "ok";
+    return;
   }
   findings.facts.manifest = [...new Set(manifest.digests.values().map(({ name }) => name))].join(", ");
   refuseDigests(files, manifest);
   if (certificate?.text)
     findings.facts.signed_by = verifyCertificate(certificate.text.text(), manifest, options);
-  return "ok";
 }
 
 function manifestOf(files: readonly OvaFile[]): Manifest | undefined {

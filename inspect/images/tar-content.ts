@@ -4,7 +4,7 @@ import { pathSet, type TarEntry, tarReader } from "../archives/tar.ts";
 import { beyond } from "../archives/unpacking.ts";
 import { readXml } from "../bytes/xml.ts";
 import { selfCheckFinder } from "../self-check.ts";
-import { badDigest, malformed, refused, type Verdict } from "../verdict.ts";
+import { badDigest, malformed, refused } from "../verdict.ts";
 import {
   type DiskFacts,
   type ImageFindings,
@@ -52,13 +52,12 @@ const xvaTar: OpenTar = (findings) => {
       check = () => refuseSum(disks.get(name), Number(digits), kind, sum.text(), findings);
       return sum.take;
     },
-    async end(): Promise<Verdict> {
+    async end() {
       check();
       await readXml(description?.text() ?? "", ["value"], "ova.xml");
       const facts = [...disks].map(([name, disk]) => ({ ...factsOf(disk), name }));
       if (facts.length === 0) throw malformed("the XVA has no disks");
       recordDisks(facts, findings);
-      return "ok";
     },
   };
 };
@@ -130,12 +129,11 @@ const gceTar: OpenTar = (findings) => {
     entry(entry) {
       if (disk || entry.path !== wanted || entry.type !== "file")
         throw refused(`the archive has ${entry.path}, expected ${wanted} and nothing else`);
-      return passingDisk(entry, findings, (facts) => (disk = facts), { ...raw, isIt: () => true });
+      return passingDisk(entry, findings, (facts) => (disk = facts), raw);
     },
     end() {
       if (!disk) throw refused(`the archive has no ${wanted} with content`);
       Object.assign(findings.facts, disk);
-      return "ok";
     },
   };
 };
@@ -206,7 +204,6 @@ const archiveTar: OpenTar = (findings, options) => {
         files_size: size,
         top_folder: tops.size === 1 ? top : null,
       });
-      return "ok";
     },
   };
 };

@@ -17,7 +17,6 @@ export const vmaContent: OpenContent = (findings) => {
       reader.end();
       const facts = disks.map((disk) => ({ ...aboutDisk(disk, findings.notes), name: disk.name }));
       recordDisks(facts, findings);
-      return "ok";
     },
   };
 };

@@ -17,16 +17,17 @@ export interface Armor {
 export const blanks = /[\0- ]+/g;
 
 /** As Armor.place, for base64 with blanks that begins at `base`. */
-export const base64Place =
-  (base: number, text: string): Armor["place"] =>
-  (from, to) => {
-    const found = text.matchAll(/[^\0- ]+/g);
-    const lines = [...found].map(({ 0: line, index }) => ({ text: line, from: base + index }));
-    return {
-      from: at(lines, Math.floor((from * 4) / 3)),
-      to: at(lines, Math.ceil((to * 4) / 3) - 1) + 1,
-    };
-  };
+export function base64Place(base: number, text: string): Armor["place"] {
+  const found = text.matchAll(/[^\0- ]+/g);
+  return placeIn([...found].map(({ 0: line, index }) => ({ text: line, from: base + index })));
+}
+
+const placeIn =
+  (lines: readonly Line[]): Armor["place"] =>
+  (from, to) => ({
+    from: at(lines, Math.floor((from * 4) / 3)),
+    to: at(lines, Math.ceil((to * 4) / 3) - 1) + 1,
+  });
 
 const title = "PGP SIGNATURE";
 
@@ -60,10 +61,7 @@ export function readArmor(text: Uint8Array, base: number, what: string): Armor {
       to: from + length,
       why: "header of the armor",
     })),
-    place: (from, to) => ({
-      from: at(body, Math.floor((from * 4) / 3)),
-      to: at(body, Math.ceil((to * 4) / 3) - 1) + 1,
-    }),
+    place: placeIn(body),
     isFollowed: lines.slice(end + 1).some((line) => line.text !== ""),
   };
 }

@@ -9,7 +9,6 @@ import { descriptorStart, readVmdk } from "./vmdk.ts";
 
 export interface DiskFormat {
   name: string;
-  isIt(source: Bytes): boolean;
   read(source: Bytes): Disk;
 }
 
@@ -22,7 +21,7 @@ const startsWith =
 const hasVhdFooter = (source: Bytes) =>
   source.size >= 512 && startsWith("conectix", source.size - 512)(source);
 
-const formats: readonly DiskFormat[] = [
+const formats: readonly (DiskFormat & { isIt(source: Bytes): boolean })[] = [
   { name: "qcow2", isIt: startsWith("QFI\xfb"), read: readQcow2 },
   { name: "vmdk", isIt: startsWith("KDMV"), read: readVmdk },
   { name: "vmdk", isIt: startsWith(descriptorStart), read: readVmdk },
@@ -40,7 +39,6 @@ const sector = 512;
 
 export const raw: DiskFormat = {
   name: "raw",
-  isIt: () => true,
   read(source) {
     if (source.size === 0 || source.size % sector !== 0)
       throw malformed(

@@ -32,7 +32,7 @@ function readLayout(source: Bytes): { layout: VhdxLayout; notes: string[] } {
     ({ length }) => length > 0,
   );
   const notes = found.length < headers.length ? ["one of its two headers is damaged"] : [];
-  return { layout: { ...readMetadata(source, metadata), table, usedRegions: usedRegions }, notes };
+  return { layout: { ...readMetadata(source, metadata), table, usedRegions }, notes };
 }
 
 /** A structure with signature and, in bytes 4 to 7, a checksum; undefined if either is wrong. */

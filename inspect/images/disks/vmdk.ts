@@ -15,7 +15,7 @@ export function readVmdk(source: Bytes): Disk {
   const isSparse = Buffer.from(source.read(0, 4)).toString("latin1") === "KDMV";
   if (!isSparse) throw standingAlone(source);
   const first = headerAt(source, 0);
-  const variant = refuseExtents(embeddedDescriptor(source, first), source.name).variant;
+  const variant = refuseExtents(embeddedDescriptor(source, first), source.name);
   const header = lastHeader(source, first);
   if (header.u8(72) !== 0) throw refused(`${source.name} was not closed by what wrote it`);
   const grains = grainsOf(source, header);
@@ -111,7 +111,7 @@ const inOneFile = ["monolithicSparse", "streamOptimized"];
  * @returns the create type
  * @throws Fault refuse, for a parent, several extents or an extent in another file; malformed
  */
-function refuseExtents(text: string, name: string): { variant: string } {
+function refuseExtents(text: string, name: string): string {
   const refuse = (reason: string) => refused(`${name} ${reason}`);
   const values = new Map<string, string>();
   const extents: string[] = [];
@@ -134,7 +134,7 @@ function refuseExtents(text: string, name: string): { variant: string } {
     throw refuse(
       `is ${JSON.stringify(variant)}, whose data is in another file; expected ${inOneFile.join(" or ")}`,
     );
-  return { variant };
+  return variant;
 }
 
 const sector = 512;

@@ -5,7 +5,7 @@ import { selfCheckFinder, withSelfCheck } from "../../self-check.ts";
 import { verifierOf } from "../../signatures/openpgp.ts";
 import { claimedSignature, type Found, isCleartext } from "../../signatures/openpgp-cleartext.ts";
 import type { OpenPgpSignature } from "../../signatures/openpgp-signature.ts";
-import { Fault, unsupported, type Verdict } from "../../verdict.ts";
+import { Fault, unsupported } from "../../verdict.ts";
 import { type Member, readArchive } from "./archive.ts";
 import { contentsOf, ignoredMembers, readControl, signatureName, upToData } from "./contents.ts";
 
@@ -14,7 +14,7 @@ export const inspectDeb: Reader = async (source, options) => {
   const found: Found = {};
   const finder = selfCheckFinder(options.selfCheck);
   let isRead = false;
-  const inspection = await settled("deb", found, async (): Promise<Verdict> => {
+  const inspection = await settled("deb", found, async () => {
     const members = readArchive(source);
     const ignored = new Set(ignoredMembers(members));
     const early = new Set(upToData(members));
@@ -22,7 +22,7 @@ export const inspectDeb: Reader = async (source, options) => {
     found.uncovered = members.flatMap((member) =>
       ignored.has(member) ? uncoveredMember(member) : uncoveredOf(member, early.has(member)),
     );
-    const signature = await settled("deb", found, async (): Promise<Verdict> => {
+    const signature = await settled("deb", found, async () => {
       const signatures = await signaturesOf(source, members, options, found);
       const { joined } = contentsOf(source, members);
       const verifiers = signatures.map((signature) => verifierOf(signature, "binary", options));
@@ -32,17 +32,15 @@ export const inspectDeb: Reader = async (source, options) => {
       );
       for (const { conclude } of verifiers) await conclude();
       if (signatures.length === 0) throw new Fault("unsigned", "it has no signature");
-      return "ok";
     });
     if (isBroken(signature)) return refuseWorst(signature);
-    const contents = await settled("deb", found, async (): Promise<Verdict> => {
+    const contents = await settled("deb", found, async () => {
       const { control, data } = contentsOf(source, members);
       found.facts = await readControl(control);
       await readPackedTar(data, options.limit, ({ path, type }) =>
         type === "file" ? finder.file(path) : undefined,
       );
       isRead = true;
-      return "ok";
     });
     return refuseWorst(signature, contents);
   });

@@ -2,43 +2,40 @@ import { createHash } from "node:crypto";
 import { type ByteSource, hashWhole, readSmall } from "../../bytes/byte-source.ts";
 import { type InspectOptions, isBroken, type Reader, refuseWorst, settled } from "../../inspection.ts";
 import { type Found, verifiedText } from "../../signatures/openpgp-cleartext.ts";
-import { badDigest, Fault, malformed, refused, type Verdict } from "../../verdict.ts";
+import { badDigest, Fault, malformed, refused } from "../../verdict.ts";
 import { type Chart, chartTexts, type Provenance, readChartFile, readProvenance } from "./chart.ts";
 
 /** Inspects a provenance file together with the chart that it signs. */
 export const inspectProvenance: Reader = (source, options) => {
   const found: Found = {};
-  return settled("helm-prov", found, async (): Promise<Verdict> => {
+  return settled("helm-prov", found, async () => {
     const signed = await signedProvenance(source, options, found);
     const chart = options.openSibling?.(signed.file);
     if (!chart)
       throw refused(`${signed.file} is not next to ${source.name}, expected the signed chart there`);
     found.facts = await provenChart(chart, signed, options);
-    return "ok";
   });
 };
 
 /** Inspects a chart written by `helm package`. Its signature is in the provenance file next to it. */
 export const inspectChart: Reader = (source, options) => {
   const found: Found = {};
-  return settled("helm", found, async (): Promise<Verdict> => {
+  return settled("helm", found, async () => {
     const provenance = options.openSibling?.(`${source.name}.prov`);
     if (!provenance) {
       found.facts = { ...(await chartInside(source, options)) };
       throw new Fault("unsigned", `${source.name}.prov is not next to it, expected its signature there`);
     }
     let signed: Provenance | undefined;
-    const signature = await settled("helm", found, async (): Promise<Verdict> => {
+    const signature = await settled("helm", found, async () => {
       signed = await signedProvenance(provenance, options, found);
-      return "ok";
     });
     // Uncovered ranges refer to the provenance file; the chart itself is covered by its digest.
     if (signed) found.uncovered = [];
     if (isBroken(signature)) return refuseWorst(signature);
-    const contents = await settled("helm", found, async (): Promise<Verdict> => {
+    const contents = await settled("helm", found, async () => {
       if (signed) found.facts = await provenChart(source, signed, options);
       else found.facts = { ...(await chartInside(source, options)) };
-      return "ok";
     });
     return refuseWorst(signature, contents);
   });

@@ -16,7 +16,7 @@ import { type SelfCheckFinder, selfCheckFinder, withSelfCheck } from "../../self
 import { indirectDataOf, subjects, verifyAuthenticode } from "../../signatures/authenticode.ts";
 import { readSignedData } from "../../signatures/cms.ts";
 import { signatureOf } from "../../signatures/cms-trust.ts";
-import { badDigest, Fault, malformed, type Verdict } from "../../verdict.ts";
+import { badDigest, Fault, malformed } from "../../verdict.ts";
 import { isPe, peSignature } from "../pe/pe.ts";
 import { type MsiTables, msiTables, openInstaller, streamName, summaryName } from "./tables.ts";
 
@@ -25,6 +25,9 @@ const signatureNames = {
   signature: "\u0005DigitalSignature",
   extended: "\u0005MsiDigitalSignatureEx",
 } as const;
+
+const isSignature = ({ entry }: Stream): boolean =>
+  Object.values<string>(signatureNames).includes(entry.name);
 
 /**
  * Hash of the content: per storage its streams and storages, then its class id.
@@ -74,8 +77,6 @@ function uint32(value: number): Buffer {
 
 /** Only the root contains signature streams, which are not hashed. */
 function inOrder({ entry, streams, storages }: Storage): readonly (Storage | Stream)[] {
-  const isSignature = ({ entry: { name } }: Stream) =>
-    (Object.values(signatureNames) as string[]).includes(name);
   const signed = entry.kind === "root" ? streams.filter((stream) => !isSignature(stream)) : streams;
   return [...signed, ...storages].sort((one, other) =>
     Buffer.compare(one.entry.rawName, other.entry.rawName),
@@ -102,9 +103,8 @@ type Field = keyof typeof fields;
 function uncoveredEntries(root: Storage, isExtended: boolean): Uncovered[] {
   const open: Field[] = isExtended ? [] : ["name", "state", "times"];
   const stream = (stream: Stream): Uncovered[] => {
-    const isSignature = (Object.values(signatureNames) as string[]).includes(stream.entry.name);
     const more: Field[] = stream.entry.size === 0 ? ["classId", "first"] : ["classId"];
-    return entryRanges(stream, [...(isSignature ? (["state", "times"] as const) : open), ...more]);
+    return entryRanges(stream, [...(isSignature(stream) ? (["state", "times"] as const) : open), ...more]);
   };
   const inside = ({ streams, storages }: Storage): Uncovered[] => [
     ...streams.flatMap(stream),
@@ -158,7 +158,7 @@ export async function inspectMsi(source: ByteSource, options: InspectOptions): P
     refuseUnknownNames(root);
     const tables = msiTables(root);
     found.facts = factsOf(tables);
-    const signature = await settled("msi", found, () => verdictOf(root, options, found));
+    const signature = await settled("msi", found, () => checkSignature(root, options, found));
     const contents = await settled("msi", found, () =>
       readMsiContents(root, tables, { options, finder, found }),
     );
@@ -197,7 +197,7 @@ function factsOf(tables: MsiTables): Record<string, string> {
   return facts;
 }
 
-async function verdictOf(root: Storage, options: InspectOptions, found: Found): Promise<Verdict> {
+async function checkSignature(root: Storage, options: InspectOptions, found: Found): Promise<void> {
   const named = (name: string) => root.streams.find((stream) => stream.entry.name === name);
   const stream = named(signatureNames.signature);
   if (!stream) throw new Fault("unsigned", "it has no signature");
@@ -219,7 +219,6 @@ async function verdictOf(root: Storage, options: InspectOptions, found: Found): 
     ...inFile(trusted.uncovered, stream),
     ...uncoveredEntries(root, extension !== undefined),
   ];
-  return "ok";
 }
 
 const openNames = "names and sizes of the streams inside are not signed: there is no MsiDigitalSignatureEx";
@@ -243,7 +242,7 @@ interface Into {
 }
 
 /** Reads the cabinets, and the programs that the installer itself runs. @throws Fault */
-async function readMsiContents(root: Storage, tables: MsiTables, into: Into): Promise<Verdict> {
+async function readMsiContents(root: Storage, tables: MsiTables, into: Into): Promise<void> {
   const signatures: FileSignature[] = [];
   const notes: string[] = [];
   into.found.file_signatures = signatures;
@@ -272,7 +271,6 @@ async function readMsiContents(root: Storage, tables: MsiTables, into: Into): Pr
       notes.push(`${cabinet} is next to the installer: its files were not checked`);
   }
   into.found.notes = [...(into.found.notes ?? []), ...notes];
-  return "ok";
 }
 
 /** The cabinet lists files by key; the table maps each key to `short|long` names. */

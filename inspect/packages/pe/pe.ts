@@ -6,7 +6,7 @@ import { type Asn1, readPaddedAsn1 } from "../../signatures/asn1.ts";
 import { indirectDataOf, pageHashesOf, subjects, verifyAuthenticode } from "../../signatures/authenticode.ts";
 import { signedDataOf } from "../../signatures/cms.ts";
 import { signatureOf } from "../../signatures/cms-trust.ts";
-import { badDigest, Fault, malformed, unsupported, type Verdict } from "../../verdict.ts";
+import { badDigest, Fault, malformed, unsupported } from "../../verdict.ts";
 
 const what = "its Authenticode signature";
 
@@ -24,10 +24,10 @@ export async function inspectPe(source: ByteSource, options: InspectOptions): Pr
 /** Checks only the Authenticode signature, for a file inside a package. */
 export function peSignature(source: ByteSource, options: InspectOptions): Promise<Inspection> {
   const found: Found = {};
-  return settled("pe", found, () => verdictOf(source, options, found));
+  return settled("pe", found, () => checkSignature(source, options, found));
 }
 
-async function verdictOf(source: ByteSource, options: InspectOptions, found: Found): Promise<Verdict> {
+async function checkSignature(source: ByteSource, options: InspectOptions, found: Found): Promise<void> {
   const layout = peLayout(source);
   found.facts = { machine: layout.machine };
   const pkcs7 = certificateOf(source, layout);
@@ -52,7 +52,6 @@ async function verdictOf(source: ByteSource, options: InspectOptions, found: Fou
     { from: layout.checksumAt, to: layout.checksumAt + 4, why: "the checksum of a PE file" },
     ...uncovered.map(shifted(start)),
   ];
-  return "ok";
 }
 
 /** Reads the PKCS #7 from the only entry of the certificate table. @throws Fault unsigned, malformed */

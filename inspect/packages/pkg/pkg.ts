@@ -20,7 +20,7 @@ import { signatureOf, type Trusted, verifyTrusted } from "../../signatures/cms-t
 import { type Digest, isRsaSigned, refuseWeak } from "../../signatures/digest.ts";
 import { type Certificate, commonNameOf, readCertificate } from "../../signatures/x509.ts";
 import { chainOf, usages } from "../../signatures/x509-chain.ts";
-import { badDigest, Fault, malformed, unsupported, type Verdict } from "../../verdict.ts";
+import { badDigest, Fault, malformed, unsupported } from "../../verdict.ts";
 import { machOSignatures } from "../macho/file.ts";
 import { isMachO } from "../macho/macho.ts";
 import { pkgFacts } from "./metadata.ts";
@@ -35,7 +35,7 @@ interface Into {
 const archives = ["Payload", "Scripts"];
 
 /** Reads the payloads of all components. @throws Fault */
-async function readPkgContents({ files, heap }: Xar, into: Into): Promise<Verdict> {
+async function readPkgContents({ files, heap }: Xar, into: Into): Promise<void> {
   const signatures: FileSignature[] = [];
   const notes: string[] = [];
   into.found.file_signatures = signatures;
@@ -53,7 +53,6 @@ async function readPkgContents({ files, heap }: Xar, into: Into): Promise<Verdic
     }
   }
   into.found.notes = [...(into.found.notes ?? []), ...notes];
-  return "ok";
 }
 
 function archiveIn(heap: ByteSource, { path, parts: [content] }: XarFile): ByteSource {
@@ -107,9 +106,9 @@ const scheme = "Apple installer signature";
 export async function inspectPkg(source: ByteSource, options: InspectOptions): Promise<Inspection> {
   const finder = selfCheckFinder(options.selfCheck);
   const found: Found = {};
-  const inspected = await settled("pkg", found, async (): Promise<Verdict> => {
+  const inspected = await settled("pkg", found, async () => {
     const xar = await openXar(source);
-    const signature = await settled("pkg", found, () => verdictOf(xar, options, found));
+    const signature = await settled("pkg", found, () => checkSignature(xar, options, found));
     if (isBroken(signature)) return refuseWorst(signature);
     await refuseOtherFiles(xar);
     found.facts = { ...found.facts, ...(await pkgFacts(xar)) };
@@ -119,7 +118,7 @@ export async function inspectPkg(source: ByteSource, options: InspectOptions): P
   return withSelfCheck(inspected, finder);
 }
 
-function verdictOf(xar: Xar, options: InspectOptions, found: Found): Verdict {
+function checkSignature(xar: Xar, options: InspectOptions, found: Found): void {
   const { digest, hash, stored } = xar;
   found.facts = { digest: hash.toString("hex") };
   found.notes = weakNotes(xar);
@@ -139,7 +138,6 @@ function verdictOf(xar: Xar, options: InspectOptions, found: Found): Verdict {
   found.signature = signatureOf({ certificate, digest }, scheme, trusted.time);
   found.notes = [...found.notes, ...trusted.notes];
   found.uncovered = [...xar.uncovered, ...trusted.uncovered];
-  return "ok";
 }
 
 const weakNotes = (xar: Xar): string[] =>

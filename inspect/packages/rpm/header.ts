@@ -172,33 +172,25 @@ export function textOf(header: RpmHeader, tag: number): string | undefined {
 }
 
 /** 32-bit integers; empty if the tag is missing. @throws Fault malformed, if it has another type */
-export function integersOf(header: RpmHeader, tag: number): number[] {
-  const value = numbersAt(header, tag, rpmTypes.int32);
-  return Array.from({ length: value?.count ?? 0 }, (_, index) => value?.bytes.readUInt32BE(index * 4) ?? 0);
-}
+export const integersOf = (header: RpmHeader, tag: number): number[] =>
+  numbersOf(header, tag, rpmTypes.int32);
 
 /** As integersOf, for 16 bits. */
-export function shortsOf(header: RpmHeader, tag: number): number[] {
-  const value = numbersAt(header, tag, rpmTypes.int16);
-  return Array.from({ length: value?.count ?? 0 }, (_, index) => value?.bytes.readUInt16BE(index * 2) ?? 0);
-}
+export const shortsOf = (header: RpmHeader, tag: number): number[] => numbersOf(header, tag, rpmTypes.int16);
 
 /** As integersOf, for 64 bits. */
-export function longsOf(header: RpmHeader, tag: number): number[] {
-  const value = numbersAt(header, tag, rpmTypes.int64);
-  return Array.from({ length: value?.count ?? 0 }, (_, index) =>
-    Number(value?.bytes.readBigUInt64BE(index * 8)),
-  );
-}
+export const longsOf = (header: RpmHeader, tag: number): number[] => numbersOf(header, tag, rpmTypes.int64);
 
 /** The first of 64-bit integers; undefined if the tag is missing. @throws Fault malformed */
 export const longOf = (header: RpmHeader, tag: number): number | undefined => longsOf(header, tag)[0];
 
-function numbersAt({ tags }: RpmHeader, tag: number, type: RpmType): RpmValue | undefined {
+function numbersOf({ tags }: RpmHeader, tag: number, type: RpmType): number[] {
   const value = tags.get(tag);
-  if (value && value.type !== type) {
-    const bits = (sizes.get(type) ?? 0) * 8;
-    throw malformed(`tag ${tag} holds no integers of ${bits} bits`);
-  }
-  return value;
+  if (!value) return [];
+  const { bytes, count } = value;
+  const size = sizes.get(type) ?? 0;
+  if (value.type !== type) throw malformed(`tag ${tag} holds no integers of ${size * 8} bits`);
+  return Array.from({ length: count }, (_, index) =>
+    size === 8 ? Number(bytes.readBigUInt64BE(index * 8)) : bytes.readUIntBE(index * size, size),
+  );
 }

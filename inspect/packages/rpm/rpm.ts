@@ -25,26 +25,23 @@ export const inspectRpm: Reader = async (source, options) => {
   const found: Found = {};
   const finder = selfCheckFinder(options.selfCheck);
   let isRead = false;
-  const inspection = await settled("rpm", found, async (): Promise<Verdict> => {
+  const inspection = await settled("rpm", found, async () => {
     const layout = readRpmLayout(source);
     found.uncovered = layout.uncovered;
     const signatures: RpmCheck[] = [];
-    const signature = await settled("rpm", found, async (): Promise<Verdict> => {
+    const signature = await settled("rpm", found, async () => {
       signatures.push(...(await signatureChecks(layout, options, found)));
-      return "ok";
     });
-    const digests = await settled("rpm", found, async (): Promise<Verdict> => {
+    const digests = await settled("rpm", found, async () => {
       const checks = [...signatures, ...digestChecks(layout)];
       await hashRanges(source, checks);
       for (const { conclude } of checks) await conclude();
-      return "ok";
     });
     if (isBroken(digests) || isBroken(signature)) return refuseWorst(digests, signature);
-    const contents = await settled("rpm", found, async (): Promise<Verdict> => {
+    const contents = await settled("rpm", found, async () => {
       await readContents(source, layout, { options, finder, found, isSigned: signatures.length > 0 });
       isRead = true;
       if (signatures.length === 0) throw new Fault("unsigned", "it has no signature");
-      return "ok";
     });
     return refuseWorst(digests, signature, contents);
   });
