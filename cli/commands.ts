@@ -12,9 +12,7 @@ import { addProgramHelp, helpOfRequired } from "./terminal/program-help.ts";
 import { example, type Run, row } from "./terminal/rows.ts";
 import { topicNames } from "./terminal/topic-names.ts";
 
-/**
- * The table of commands. Each command is imported only when it runs, so help and version load nothing else.
- */
+/** The table of commands. Each command is imported only when it runs, so help and version load nothing else. */
 export function createProgram(
   own: OwnPackage,
   { data, messages, words }: Pick<Host, "data" | "messages" | "words">,

@@ -5,9 +5,7 @@ import { verifierOf } from "./signatures/openpgp.ts";
 import { claimedSignature, type Found, isCleartext, verifiedText } from "./signatures/openpgp-cleartext.ts";
 import { badDigest, malformed, refused, unsupported } from "./verdict.ts";
 
-/**
- * Inspects a detached signature of the file with the same name without the suffix, or a signed checksum list.
- */
+/** Inspects a detached signature of the file with the same name without the suffix, or a signed checksum list. */
 export const inspectSignatureFile: Reader = (source, options) => {
   const found: Found = {};
   return settled("openpgp", found, () => {

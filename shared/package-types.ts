@@ -43,9 +43,7 @@ export const defaultPackageTypes: Readonly<Record<string, PackageType>> = {
   incus: row("Linux", 15, "image", "Controller image for Incus"),
 };
 
-/**
- * Names of image formats in nixpkgs that differ from ours; build outputs and `ingest:` rules may use them.
- */
+/** Names of image formats in nixpkgs that differ from ours; build outputs and `ingest:` rules may use them. */
 const nixpkgsNames: Readonly<Record<string, string>> = {
   qemu: "qcow",
   "qemu-efi": "qcow-efi",

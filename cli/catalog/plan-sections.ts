@@ -101,9 +101,7 @@ function added({ added: rows, lines, at }: Plan): PlanSection[] {
   ];
 }
 
-/**
- * Records changed only by the configuration or key names are omitted here, because one line covers them all.
- */
+/** Records changed only by the configuration or key names are omitted here, because one line covers them all. */
 function changed({ changed: rows, revised, at }: Plan): PlanSection[] {
   const own = rows.filter(({ fields }) => fields.some(({ cause }) => cause === undefined));
   const listed = new Set(rows.map(({ id }) => id));

@@ -57,9 +57,7 @@ export interface Host {
   own: OwnPackage;
   /** Options that hints and "Next" lines repeat. */
   given: Given;
-  /**
-   * Set while a command runs as a step of another, which gets the step's document and suggests what follows.
-   */
+  /** Set while a command runs as a step of another, which gets the step's document and suggests what follows. */
   step?: { answered(document: Record<string, unknown>): void };
 }
 

@@ -6,9 +6,7 @@ export class Declined extends Error {
   override readonly name = "Declined";
 }
 
-/**
- * Invalid command-line input: exit status 2. The pipeline is not imported, so that fast commands can use it.
- */
+/** Invalid command-line input: exit status 2. The pipeline is not imported, so that fast commands can use it. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
   readonly problem: Problem;

@@ -123,9 +123,7 @@ export function rightsOf({
 export const intersection = (one: Iterable<Scope>, other: ReadonlySet<Scope>): ReadonlySet<Scope> =>
   new Set([...one].filter((scope) => other.has(scope)));
 
-/**
- * Owners may decide on everyone; other roles only on lower roles, and Full Administrators also on each other.
- */
+/** Owners may decide on everyone; other roles only on lower roles, and Full Administrators also on each other. */
 export function mayDecideOn(actor: Role, role: Role): boolean {
   if (actor === "Owner") return true;
   if (actor === "FullAdministrator") return role !== "Owner";

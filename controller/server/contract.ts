@@ -4,9 +4,7 @@ import type { ProblemKind } from "./call.ts";
 import type { ControllerOperation } from "./routes.ts";
 import type { AuditCode } from "./store/audit-codes.ts";
 
-/**
- * Input, access, limits and answers of an operation. Validation, enforcement and documentation all use this.
- */
+/** Input, access, limits and answers of an operation. Validation, enforcement and documentation all use this. */
 export interface Contract {
   summary: string;
   description?: string;

@@ -15,9 +15,7 @@ export const pepperBytes = 32;
 /** Separates digests by purpose, so that one kind cannot serve as another. */
 type Purpose = "key" | "session" | "device" | "nonce" | "audit" | "check";
 
-/**
- * HMAC-SHA-256 keyed with the pepper, in hexadecimal. @param parts the owner of the secret, and the secret
- */
+/** HMAC-SHA-256 keyed with the pepper, in hexadecimal. @param parts the owner of the secret, and the secret */
 export function digestOf(pepper: Pepper, purpose: Purpose, ...parts: string[]): string {
   return createHmac("sha256", keyOf(pepper))
     .update(JSON.stringify([purpose, ...parts]))

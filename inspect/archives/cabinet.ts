@@ -5,9 +5,7 @@ import { badDigest, malformed, refused, unsupported } from "../verdict.ts";
 /** A cabinet (MS-CAB): folders of concatenated files, compressed in blocks. */
 interface Cabinet {
   files: readonly CabinetFile[];
-  /**
-   * Streams the content of each file in order. @returns unpacked size of all folders in bytes. @throws Fault
-   */
+  /** Streams the content of each file in order. @returns unpacked size of all folders in bytes. @throws Fault */
   extract(limit: number, take: (file: CabinetFile) => FileSink): Promise<number>;
 }
 

@@ -5,10 +5,7 @@ import { malformed, refused, unsupported } from "../verdict.ts";
 export const blockSize = 512;
 
 interface Header {
-  /**
-   * Type flag: 0 file, 1 hard link, 2 symbolic link, 5 folder, S sparse file; x g L K describe the next
-   * entry.
-   */
+  /** Type flag: 0 file, 1 hard link, 2 symbolic link, 5 folder, S sparse file; x g L K describe the next entry. */
   kind: string;
   path: string;
   linkname: string;

@@ -155,10 +155,7 @@ interface BlockHeader {
 }
 
 const lzma2 = 0x21;
-/**
- * Filters that may precede LZMA2: delta, and BCJ for x86, PowerPC, IA-64, ARM, Thumb, SPARC, ARM64 and
- * RISC-V.
- */
+/** Filters that may precede LZMA2: delta, and BCJ for x86, PowerPC, IA-64, ARM, Thumb, SPARC, ARM64 and RISC-V. */
 const isKnownBefore = (filter: number) => filter >= 0x03 && filter <= 0x0b;
 
 /**

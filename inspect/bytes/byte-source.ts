@@ -58,9 +58,7 @@ export function partOf(source: ByteSource, from: number, size: number, name = so
   };
 }
 
-/**
- * Frees a chunk right away: waiting for garbage collection, many chunks need as much memory as a dictionary.
- */
+/** Frees a chunk right away: waiting for garbage collection, many chunks need as much memory as a dictionary. */
 export function release({ buffer, length }: Uint8Array): void {
   if (length === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }

@@ -146,9 +146,7 @@ export function octetsOf(found: Asn1 | undefined, what: string): Uint8Array {
   return Buffer.concat(pieces.map((piece) => expectTag(piece, tags.octets, what).content));
 }
 
-/**
- * UTCTime or GeneralizedTime in UTC without fractions, as milliseconds since 1970. @throws Fault malformed
- */
+/** UTCTime or GeneralizedTime in UTC without fractions, as milliseconds since 1970. @throws Fault malformed */
 export function timeOf(found: Asn1 | undefined, what: string): number {
   const text = found ? Buffer.from(found.content).toString("latin1") : "";
   const isShort = found?.tag === tags.utcTime;

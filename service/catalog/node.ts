@@ -41,9 +41,7 @@ export interface Origin {
   build(): string;
   /** Loads a newer build immediately, if there is one. */
   refresh(): Promise<void>;
-  /**
-   * Stops accepting requests, finishes the current ones, and aborts those that take longer than ten seconds.
-   */
+  /** Stops accepting requests, finishes the current ones, and aborts those that take longer than ten seconds. */
   close(): Promise<void>;
 }
 

@@ -28,9 +28,7 @@ interface Decision {
   sameSerial: { id: string; accepted: string }[];
 }
 
-/**
- * `POST device/state`: all or nothing in one transaction; with the client's preference, as much as possible.
- */
+/** `POST device/state`: all or nothing in one transaction; with the client's preference, as much as possible. */
 export async function setDeviceStates(call: StateCall): Promise<Answer> {
   const { devices: items, dry_run: isTrial = false } = call.body;
   refuseContradictions(items);

@@ -142,9 +142,7 @@ function requireNoExcess(call: Call<unknown>, row: KeyRow): void {
     throw new Refused("forbidden", `The key has more rights than you: ${excess.join(", ")}.`);
 }
 
-/**
- * `POST api_keys/me/rotate`: requires the current secret, so that a replaced one cannot take over the key.
- */
+/** `POST api_keys/me/rotate`: requires the current secret, so that a replaced one cannot take over the key. */
 export const rotateOwnApiKey = (call: Call<Rotation>): Promise<Answer> => {
   const principal = principalOf(call);
   return rotate(call, principal.id, ({ digest }) => {

@@ -49,9 +49,7 @@ export interface UserRow {
   created_at: Moment;
 }
 
-/**
- * API keys and users' tokens; a token has an owner. Revoked keys stay, so that the audit log can name them.
- */
+/** API keys and users' tokens; a token has an owner. Revoked keys stay, so that the audit log can name them. */
 export interface KeyRow {
   ordinal: number;
   id: string;

@@ -177,9 +177,7 @@ const audited = ({ password: _, created_at: _created, ...user }: NewUser) => {
   return rest;
 };
 
-/**
- * `DELETE user/{id}`: only for a disabled user. Their API keys stay valid; tokens and sessions are removed.
- */
+/** `DELETE user/{id}`: only for a disabled user. Their API keys stay valid; tokens and sessions are removed. */
 export async function deleteUser(call: Call): Promise<Answer> {
   const id = canonicalId(call.params.id);
   await write(call, async ({ transaction, record }) => {

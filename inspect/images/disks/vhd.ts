@@ -12,9 +12,7 @@ const types: Readonly<Record<number, "fixed" | "dynamic" | "differencing">> = {
   4: "differencing",
 };
 
-/**
- * Disks of Virtual PC and Azure. @throws Fault malformed; refuse, for a differencing disk or a saved state
- */
+/** Disks of Virtual PC and Azure. @throws Fault malformed; refuse, for a differencing disk or a saved state */
 export function readVhd(source: Bytes): Disk {
   const footer = footerAt(source, source.size - footerSize);
   const variant = types[footer.u32(60)];

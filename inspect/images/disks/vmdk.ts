@@ -55,9 +55,7 @@ function embeddedDescriptor(source: Bytes, header: Fields): string {
 const descriptorText = (source: Bytes, from: number, size: number): string =>
   Buffer.from(source.read(from, size)).toString("utf8").split("\0", 1).join("");
 
-/**
- * A streamed disk has its grain directory, and so its final header, at the end: marker, header, end marker.
- */
+/** A streamed disk has its grain directory, and so its final header, at the end: marker, header, end marker. */
 function lastHeader(source: Bytes, first: Fields): Fields {
   const isAtEnd = first.bytes.readBigInt64LE(56) === -1n;
   if (!isAtEnd) return first;

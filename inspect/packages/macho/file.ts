@@ -17,10 +17,7 @@ export async function inspectMachO(source: ByteSource, options: InspectOptions):
   return withSelfCheck(machOSignatures(source, options, finder), finder);
 }
 
-/**
- * Inspects code signatures, also of a file inside a package. The finder gets the content of each
- * architecture.
- */
+/** Inspects code signatures, also of a file inside a package. The finder gets the content of each architecture. */
 export function machOSignatures(
   source: ByteSource,
   options: InspectOptions,

@@ -77,9 +77,7 @@ async function readArchive(source: ByteSource, archive: Archive): Promise<number
   return unpacked;
 }
 
-/**
- * Programs need random access and are inspected when complete; the self-check search works per architecture.
- */
+/** Programs need random access and are inspected when complete; the self-check search works per architecture. */
 function fileSink({ path, size }: CpioEntry, { prefix, finder, options, signatures }: Archive) {
   const name = `${prefix}${path}`;
   const held = heldFile(size, isMachO, finder.file(name));

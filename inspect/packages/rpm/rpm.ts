@@ -188,9 +188,7 @@ const fileSignatureTags = {
   folders: 1118,
 };
 
-/**
- * Digests that IMA signatures may use: number in IMA, number in OpenPGP, last arc of the object identifier.
- */
+/** Digests that IMA signatures may use: number in IMA, number in OpenPGP, last arc of the object identifier. */
 const algorithms = [
   { ima: 4, openpgp: 8, oid: 1 },
   { ima: 5, openpgp: 9, oid: 2 },
