@@ -271,10 +271,11 @@ function refusalOf({ status, body }: ApiAnswer, credentials: CredentialsKind): R
   ]);
 }
 
-function partsOf({ errors = [], results = [] }: Details): string[] {
+function partsOf({ detail: whole, errors = [], results = [] }: Details): string[] {
   const failed = results.filter((result) => result.error !== undefined);
+  const others = errors.filter(({ detail }) => detail !== whole);
   return [
-    ...errors.map(({ pointer, detail }) => `${pointer || "the body"}: ${asMessage(String(detail))}`),
+    ...others.map(({ pointer, detail }) => `${pointer || "the body"}: ${asMessage(String(detail))}`),
     ...failed.map(({ id, detail }) => `${id}: ${asMessage(String(detail))}`),
   ];
 }
