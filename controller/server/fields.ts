@@ -11,13 +11,13 @@ export const line = (maxLength: number) =>
     .max(maxLength)
     .refine(
       (value) => !/[\p{Cc}\u2028\u2029]/u.test(value) && value.isWellFormed(),
-      "has control characters",
+      "Has control characters",
     );
 
 /** Number of rows of a list, as a parameter. */
 export const pageSize = (description: string) =>
   z
     .string()
-    .regex(/^([1-9]\d{0,2}|1000)$/)
+    .regex(/^([1-9]\d{0,2}|1000)$/, "Expected a number from 1 to 1000")
     .optional()
     .meta({ description });

@@ -5,6 +5,7 @@ import { parseJson } from "../../shared/json.ts";
 import { SyntaxProblem } from "../../shared/source.ts";
 import { Refused } from "./call.ts";
 import type { Contract } from "./contract.ts";
+import { counted } from "./pages/words.ts";
 
 /** Maximum nesting; no document of this API has more than four levels. */
 const maxBodyDepth = 32;
@@ -31,7 +32,7 @@ export function readQuery({ query }: Contract, parameters: URLSearchParams): Rec
     errors.push({ pointer: name.slice(0, 100), code: "unknown", detail });
     delete given[name];
   }
-  const result = query?.safeParse({ ...given });
+  const result = query?.safeParse({ ...given }, { error: wordsOf });
   for (const issue of result?.error?.issues ?? [])
     errors.push(fieldError(issue, (path) => String(path[0] ?? "")));
   if (errors.length > 0) throw new Refused("invalid", "The parameters cannot be used.", { errors });
@@ -63,7 +64,7 @@ export async function readBodyAs(
   if (bytes === "cut-off") throw new Refused("bad-request", "The body ended before its length.");
   if (bytes.length === 0 && body.optional) return emptyBody();
   const sent = jsonOf(bytes);
-  const result = body.schema.safeParse(sent);
+  const result = body.schema.safeParse(sent, { error: wordsOf });
   if (result.success) return { body: result.data, ignored: [...new Set(droppedOf(sent, result.data))] };
   const errors = result.error.issues.slice(0, 100).map((issue) => fieldError(issue, pointerOf));
   throw new Refused("invalid", "The body cannot be used.", { errors });
@@ -117,6 +118,28 @@ function depthOf(value: unknown): number {
   let deepestChild = 0;
   for (const child of Object.values(value)) deepestChild = Math.max(deepestChild, depthOf(child));
   return 1 + deepestChild;
+}
+
+const types: Record<string, string> = {
+  array: "a list",
+  boolean: "true or false",
+  int: "a whole number",
+  number: "a number",
+  object: "an object",
+  string: "text",
+};
+const units: Record<string, string> = { array: "item", string: "character" };
+const amountOf = (limit: number | bigint, origin: string): string =>
+  units[origin] ? counted(Number(limit), units[origin]) : String(limit);
+
+/** Zod's own messages show schemas. @returns undefined: the message of the schema, or Zod's */
+function wordsOf(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === "too_small") return `Expected at least ${amountOf(issue.minimum, issue.origin)}`;
+  if (issue.code === "too_big") return `Expected at most ${amountOf(issue.maximum, issue.origin)}`;
+  if (issue.code === "invalid_value") return `Expected one of ${issue.values.join(", ")}`;
+  if (issue.code === "invalid_format" && issue.format === "email") return "Expected an email address";
+  if (issue.code !== "invalid_type") return undefined;
+  return issue.input === undefined ? "Is missing" : `Expected ${types[issue.expected] ?? issue.expected}`;
 }
 
 function fieldError(issue: z.core.$ZodIssue, nameOf: (path: readonly PropertyKey[]) => string): FieldError {

@@ -89,7 +89,7 @@ describe("on the controller's host", () => {
     ],
     [
       keys("create", ...here, "--scope", "everything"),
-      /^error\[request-refused\] the body cannot be used\nerror\[request-refused\] \/scopes\/0: invalid option: expected one of "devices:read"\|/,
+      /^error\[request-refused\] the body cannot be used\nerror\[request-refused\] \/scopes\/0: expected one of devices:read, devices:state, /,
       1,
     ],
     [

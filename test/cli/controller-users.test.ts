@@ -75,7 +75,7 @@ describe("refuses an invalid change", () => {
     ],
     [
       users("add", "no address"),
-      "error[request-refused] the body cannot be used\nerror[request-refused] /email: invalid email address\n2 errors",
+      "error[request-refused] the body cannot be used\nerror[request-refused] /email: expected an email address\n2 errors",
       1,
     ],
   ])("%j", async (args, said, status) => {

@@ -80,3 +80,51 @@ describe("a request body", () => {
     expect(await send(new Uint8Array([0x7b, 0xff, 0x7d]))).toBe(400);
   });
 });
+
+describe("a refusal", () => {
+  const detailsOf = async (method: string, path: string, body?: unknown) => {
+    const { json } = await controller.call(method, path, { headers: key.headers, body });
+    return json.errors.map(
+      (error: { pointer: string; detail: string }) => `${error.pointer}: ${error.detail}`,
+    );
+  };
+
+  test.each<[object | null, string]>([
+    [null, ": Expected an object."],
+    [{}, "/devices: Is missing."],
+    [{ devices: {} }, "/devices: Expected a list."],
+    [{ devices: [] }, "/devices: Expected at least 1 item."],
+    [{ devices: [{ id: "", state: "pending" }] }, "/devices/0/id: Expected at least 1 character."],
+    [
+      { devices: [{ id: "a".repeat(65), state: "pending" }] },
+      "/devices/0/id: Expected at most 64 characters.",
+    ],
+    [
+      { devices: [{ id: "a", state: "new" }] },
+      "/devices/0/state: Expected one of pending, accepted, rejected.",
+    ],
+    [
+      { devices: [{ id: "a", state: "pending", if_version: -1 }] },
+      "/devices/0/if_version: Expected at least 0.",
+    ],
+    [
+      { devices: [{ id: "a", state: "pending", if_version: 0.5 }] },
+      "/devices/0/if_version: Expected a whole number.",
+    ],
+    [
+      { devices: [{ id: "a", state: "pending", reason: "\n" }] },
+      "/devices/0/reason: Has control characters.",
+    ],
+    [{ devices: [{ id: "a", state: "pending" }], dry_run: 1 }, "/dry_run: Expected true or false."],
+  ])("says in words what the body %j lacks", async (body, expected) => {
+    expect(await detailsOf("POST", "/device/state", body)).toEqual([expected]);
+  });
+
+  test.each([
+    ["/device?limit=0", "limit: Expected a number from 1 to 1000."],
+    ["/device?sort=size", "sort: Expected one of created, name."],
+    ["/events?after=x", "after: Expected a number of at most 15 digits."],
+  ])("says in words what %s lacks", async (path, expected) => {
+    expect(await detailsOf("GET", path)).toEqual([expected]);
+  });
+});

@@ -4,7 +4,7 @@ import { line, moment, pageSize, text } from "../fields.ts";
 const seq = (description: string) =>
   z
     .string()
-    .regex(/^\d{1,15}$/)
+    .regex(/^\d{1,15}$/, "Expected a number of at most 15 digits")
     .optional()
     .meta({ description });
 

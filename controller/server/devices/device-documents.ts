@@ -152,7 +152,7 @@ export const enrollRequestSchema = z
   .strictObject({
     public_key: z
       .string()
-      .regex(/^[A-Za-z0-9+/]{43}=$/, "expected the base64 of 32 bytes")
+      .regex(/^[A-Za-z0-9+/]{43}=$/, "Expected the base64 of 32 bytes")
       .describe("Ed25519, base64 of the 32 bytes."),
     name: line(255).nullable().optional(),
     serial: line(255).nullable().optional(),
@@ -162,7 +162,7 @@ export const enrollRequestSchema = z
     nonce: line(200).describe("Value that the proof must cover; valid once."),
     proof: z
       .string()
-      .regex(/^[A-Za-z0-9+/]{86}==$/, "expected the base64 of 64 bytes")
+      .regex(/^[A-Za-z0-9+/]{86}==$/, "Expected the base64 of 64 bytes")
       .describe("Signature over the fields, base64."),
   })
   .meta({ id: "EnrollRequest" });

@@ -8,7 +8,7 @@ export const keyRequestSchema = z
     name: line(255).nullable().optional().describe("A name for people."),
     scopes: scopeList.optional().describe("Permissions."),
     expires_in_days: z
-      .union([z.int().min(1).max(3650), z.literal("never")])
+      .union([z.int().min(1).max(3650), z.literal("never")], "Expected a number from 1 to 3650, or never")
       .nullable()
       .optional()
       .describe("Lifetime in days; never only if the controller allows it."),
