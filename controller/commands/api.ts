@@ -300,8 +300,8 @@ const unauthorized: Partial<Record<CredentialsKind, string>> = {
   none: "Check the name and the password.",
 };
 const forbidden: Partial<Record<CredentialsKind, string>> = {
-  key: "The key's scopes do not allow it: relcat controller keys list shows them.",
-  session: "Your role does not allow it: relcat controller users list shows it.",
+  key: "relcat login signs you in; relcat controller keys list shows the scopes of each key.",
+  session: "relcat controller users list shows the role of each user.",
 };
 
 /** Adapts a sentence of the API to the style of messages. */

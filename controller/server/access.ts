@@ -97,11 +97,25 @@ export function refusalOf(
 }
 
 function isAllowed(access: Exclude<Access, "anyone">, principal: Principal): boolean {
-  if (access === "holder") return principal.kind !== "session";
-  if (access === "user") return principal.kind !== "key";
-  if (access === "person") return principal.kind === "session";
-  const by = access.by ?? ["key", "token", "session"];
-  return by.includes(principal.kind) && principal.scopes.has(access.scope);
+  if (typeof access === "string") return kindsThat[access].includes(principal.kind);
+  return access.by?.includes(principal.kind) !== false && principal.scopes.has(access.scope);
+}
+
+const kindsThat: Record<"holder" | "user" | "person", readonly Principal["kind"][]> = {
+  holder: ["key", "token"],
+  user: ["token", "session"],
+  person: ["session"],
+};
+const wrongKind: Record<Principal["kind"], string> = {
+  key: "API keys cannot do this: sign in as a user.",
+  token: "Tokens cannot do this: sign in with a password.",
+  session: "Sessions cannot do this: send an API key or a token.",
+};
+
+/** Explains `forbidden`. @returns undefined: the user's role does not allow it */
+export function lackOf(access: Exclude<Access, "anyone">, { kind }: Principal): string | undefined {
+  if (typeof access === "string" || access.by?.includes(kind) === false) return wrongKind[kind];
+  return kind === "session" ? undefined : `The scope ${access.scope} is missing.`;
 }
 
 /** Current rights of the user, however they signed in. */

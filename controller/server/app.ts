@@ -4,7 +4,7 @@ import { namedInHeader } from "../../service/http/named.ts";
 import { problem } from "../../service/http/problem.ts";
 import { queryOf, type ServerAnswer, type ServerRequest, wholeAnswer } from "../../service/http/request.ts";
 import { allowOf, operationOf, type Route, routerOf } from "../../service/http/router.ts";
-import { type Alias, expiryWarningMilliseconds, type Principal, refusalOf } from "./access.ts";
+import { type Alias, expiryWarningMilliseconds, lackOf, type Principal, refusalOf } from "./access.ts";
 import { type Identified, identify, identifyLater, noteUse, recentKey } from "./auth/authenticate.ts";
 import { requireSameSite } from "./auth/credentials.ts";
 import { countFailure, recordFailure, throttleOf } from "./auth/login-throttle.ts";
@@ -166,15 +166,20 @@ async function authenticate(
     return fail(controller, identified, { ip: caller.remote, request: requestId }, now);
   const { principal, device } = identified ?? { principal: undefined, device: undefined };
   const refusal = refusalOf(access, principal, alias);
+  const lack = refusal === "forbidden" && principal ? lackOf(access, principal) : undefined;
   if (refusal)
-    throw new Refused(refusal, sentences[refusal], refusal === "unauthorized" ? { headers: challenge } : {});
+    throw new Refused(
+      refusal,
+      lack ?? sentences[refusal],
+      refusal === "unauthorized" ? { headers: challenge } : {},
+    );
   return { principal, device };
 }
 
 const challenge = { "WWW-Authenticate": 'Basic realm="controller", charset="UTF-8"' };
 const sentences = {
   unauthorized: "Send the id and the secret of an API key as HTTP Basic credentials.",
-  forbidden: "These credentials are not valid here.",
+  forbidden: "Your role does not allow this.",
   "wrong-alias": "A user's token works below /latest/ only; API keys work here.",
 };
 

@@ -162,7 +162,7 @@ describe("over HTTP", () => {
     const { stderr, exitCode } = await served.run(keys("create"));
     expect({ stderr, exitCode }).toEqual({
       stderr:
-        "error[credentials-refused] these credentials are not valid here\n  hint: The key's scopes do not allow it: relcat controller keys list shows them.",
+        "error[credentials-refused] API keys cannot do this: sign in as a user\n  hint: relcat login signs you in; relcat controller keys list shows the scopes of each key.",
       exitCode: 2,
     });
   });

@@ -190,3 +190,41 @@ describe("a list of keys", () => {
     }
   });
 });
+
+describe("the refusal of a caller without the right", () => {
+  const detailOf = async (
+    headers: Record<string, string>,
+    method: string,
+    path: string,
+    ask = controller.call,
+  ) => {
+    const { status, json } = await ask(method, path, { headers });
+    return [status, json.detail];
+  };
+
+  test("names the scope that a key lacks", async () => {
+    const { headers } = await controller.makeKey(["users:read"]);
+    expect(await detailOf(headers, "GET", "/device")).toEqual([403, "The scope devices:read is missing."]);
+    expect(await detailOf(headers, "POST", "/device/state")).toEqual([
+      403,
+      "The scope devices:state is missing.",
+    ]);
+  });
+
+  test("says who can do it if no scope allows it", async () => {
+    const { headers } = await controller.makeKey(scopes);
+    const user = "API keys cannot do this: sign in as a user.";
+    for (const path of ["/api_keys", "/user/tokens", "/user/upsert"])
+      expect(await detailOf(headers, "POST", path)).toEqual([403, user]);
+    const session = "Sessions cannot do this: send an API key or a token.";
+    expect(await detailOf(owner.headers, "GET", "/api_keys/me")).toEqual([403, session]);
+    const { json } = await controller.call("POST", "/user/tokens", { headers: owner.headers, body: {} });
+    const token = "Tokens cannot do this: sign in with a password.";
+    expect(await detailOf(basic(json.id, json.key), "POST", "/user/tokens", latest)).toEqual([403, token]);
+  });
+
+  test("names the role in a session", async () => {
+    const { headers } = await controller.makeUser("User");
+    expect(await detailOf(headers, "GET", "/users")).toEqual([403, "Your role does not allow this."]);
+  });
+});

@@ -85,7 +85,7 @@ describe.each(who)("$name", ({ role, flags, sees }) => {
       if (allowed.includes(name)) continue;
       const page = await visit.post(path, body);
       expect([name, page.status]).toEqual([name, 403]);
-      expect(page.text).toContain("These credentials are not valid here.");
+      expect(page.text).toContain("Your role does not allow this.");
     }
   });
 
