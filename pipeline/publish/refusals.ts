@@ -14,6 +14,7 @@ import { refuseUnsignedFeeds } from "../trust/feeds/sign-feeds.ts";
 import { verified } from "../trust/live-metadata.ts";
 import {
   metadataPath,
+  readRoot,
   readSnapshot,
   readTargets,
   readTimestamp,
@@ -22,7 +23,7 @@ import {
   signingDate,
 } from "../trust/metadata.ts";
 import { notSigned, proveBuild, Unproved } from "../trust/prove-build.ts";
-import { clockTolerance, dateOf } from "../trust/roles.ts";
+import { clockTolerance, dateOf, renewal } from "../trust/roles.ts";
 import { isSigned, sourceOf, timestampPath } from "../trust/site-files.ts";
 import type { LocalBuild } from "./local-build.ts";
 
@@ -189,7 +190,7 @@ export const unsigned = (folder: string, site: string): RelcatError =>
     `Sign it, continuing from the published metadata: relcat sign --site ${site}`,
   );
 
-/** Metadata that the timestamp refers to, by path; roots are checked elsewhere. */
+/** Metadata that the timestamp refers to, by path. */
 function signatures({ read }: LocalBuild) {
   const timestamp = read(timestampPath);
   const { version } = readTimestamp(timestamp).metadata.signed.snapshotMeta;
@@ -213,6 +214,7 @@ export function refuseEndedSignatures(local: LocalBuild, site: string, now: numb
       `Set the clock of this machine. If it is right, the other one was ahead, so sign again: relcat sign --site ${site}`,
     );
   const ends = [
+    ["root", newestRoot(local).expires],
     ["timestamp", signed.expires],
     ["snapshot", snapshot.metadata.signed.expires],
     ...roles.map(([role, version]) => {
@@ -227,10 +229,15 @@ export function refuseEndedSignatures(local: LocalBuild, site: string, now: numb
   throw failure(
     "build-unsigned",
     `${local.folder} has expired: its ${role} has ended on ${expires}`,
-    role === "targets"
-      ? "The holder of the targets key renews it: relcat trust sign"
+    role === "root" || role === "targets"
+      ? `${renewal(role)}. Then sign again: relcat sign --site ${site}`
       : `Sign it again: relcat sign --site ${site}`,
   );
+}
+
+function newestRoot({ files, read }: LocalBuild) {
+  const versions = files.flatMap(({ path }) => /^metadata\/(\d+)\.root\.json$/.exec(path)?.[1] ?? []);
+  return readRoot(read(metadataPath("root", Math.max(...versions.map(Number))))).metadata.signed;
 }
 
 /** Clients remember the highest versions and reject lower ones. @throws RelcatError site-newer */

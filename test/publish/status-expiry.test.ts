@@ -59,6 +59,17 @@ test("status names the command of the key holders 60 days before targets and roo
   ]);
 });
 
+test("publish refuses a root that has expired since the build was signed", async () => {
+  expect((await inDays(363, "sign", "--site", "prod")).exitCode).toBe(0);
+  const { exitCode, stderr } = await inDays(367, "publish", "prod");
+  expect([exitCode, stderr]).toEqual([
+    1,
+    expect.stringMatching(
+      /^error\[build-unsigned\] dist has expired: its root has ended on \S+\n {2}hint: Holders of root keys renew it: relcat trust sign --keys KEYS\. Then sign again: relcat sign --site prod$/,
+    ),
+  ]);
+});
+
 test("sign and refresh refuse root and targets that have expired, and the named commands renew the site", async () => {
   expect(await statusIn(370)).toEqual([
     7,
