@@ -12,7 +12,7 @@ import { loadCatalog } from "../ledger/load-catalog.ts";
 import { eventTime } from "../project/event-time.ts";
 import type { Release } from "../records/normalize.ts";
 import { feedGapProblems, newFeedGaps } from "../site/feeds/feed-gaps.ts";
-import { readSchemas, readTemplates } from "../site/stores/templates.ts";
+import { readSources } from "../site/stores/templates.ts";
 import { changedLeaves, compareRecords, publicSettings, type RecordChanges } from "./compare-records.ts";
 import { forbiddenChanges, isForbidden, refuseForeign } from "./forbidden.ts";
 import {
@@ -62,9 +62,7 @@ export async function planCatalog(
     throwErrors(problems);
   }
   const cut = decideCut(catalog, eventTime(time.clock, time.explicitTime, catalog.ledger.newest));
-  const sources = request.documents
-    ? { templates: await readTemplates(), schemas: await readSchemas() }
-    : undefined;
+  const sources = request.documents ? await readSources() : undefined;
   const baseline = await readBaseline(catalog, request, sources);
   refuseForeign(catalog, baseline);
   const after = afterCut(catalog, cut);

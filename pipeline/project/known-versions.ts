@@ -11,11 +11,10 @@ export function requireVersions(folder: string, versions: readonly string[]): vo
 }
 
 export function versionUnknown(version: string, folder: string): Problem {
-  const message = `there is no release ${version}`;
   return {
     code: "version-unknown",
     severity: "error",
-    message,
+    message: `there is no release ${version}`,
     hint: `See ${folder}/ for the existing versions.`,
   };
 }

@@ -7,7 +7,7 @@ import { refuseUnknownVersions } from "../ledger/cut.ts";
 import { loadCatalog, type Selection } from "../ledger/load-catalog.ts";
 import type { AuthoredFiles } from "../project/authored-files.ts";
 import { emitSite, siteCopies } from "./emit.ts";
-import { readSchemas, readTemplates } from "./stores/templates.ts";
+import { readSources } from "./stores/templates.ts";
 
 /** A site in memory. */
 export interface Site {
@@ -34,7 +34,7 @@ export async function buildCatalog(
   refuseUnknownVersions(catalog, selection.versions);
   const { config, identified, ledger, problems } = catalog;
   throwErrors(selection.released ? [...problems, ...identified.notCut] : problems);
-  const sources = { templates: await readTemplates(), schemas: await readSchemas() };
+  const sources = await readSources();
   const { releases } = identified;
   const files = emitSite(releases, ledger, config, sources);
   return { site: { config, files, copies: siteCopies(releases, ledger, config) }, catalog };

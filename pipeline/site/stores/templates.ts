@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { packageFolder } from "../../../shared/package-folder.ts";
 import { listFiles } from "../../system/folders.ts";
 
-export const readSources = async () => ({ templates: await readTemplates(), schemas: await readSchemas() });
+export const readSources = async () => ({
+  templates: await readTemplates(),
+  schemas: await readFolder("schemas"),
+});
 
 export const readTemplates = () => readFolder("templates");
-
-export const readSchemas = () => readFolder("schemas");
 
 async function readFolder(name: string): Promise<Map<string, string>> {
   const folder = join(packageFolder(), name);
