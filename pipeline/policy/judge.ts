@@ -4,6 +4,7 @@ import type { Settings } from "../documents/config.ts";
 import type { Policy } from "../documents/policy.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import type { Artifact } from "../records/normalize.ts";
+import { error } from "../records/report.ts";
 import { type Reading, readFilesAtOnce } from "../system/in-parallel.ts";
 import { artifactAtHand, pathInfo, requireArtifacts } from "../system/input-files.ts";
 import { inspectPackage } from "./inspect-files.ts";
@@ -163,10 +164,5 @@ function judgeClaim(artifact: Artifact, policy: Policy, signers: Signers): Probl
   return [problem("policy-refused", artifact, message, "Do not ship it: build and sign it again.")];
 }
 
-const problem = (code: Code, artifact: Artifact, message: string, hint: string): Problem => ({
-  code,
-  severity: "error",
-  message,
-  hint,
-  at: artifact.place(),
-});
+const problem = (code: Code, artifact: Artifact, message: string, hint: string): Problem =>
+  error(code, artifact.place(), message, hint);

@@ -1,4 +1,4 @@
-import type { Problem } from "../../shared/errors.ts";
+import type { Code, Problem } from "../../shared/errors.ts";
 import { isVersion } from "../../shared/version.ts";
 import { brandFolder, templateFolder } from "../documents/pages/page-templates.ts";
 import { type AuthoredFiles, filesIn } from "./authored-files.ts";
@@ -119,32 +119,23 @@ function placeInRelease(found: Discovered, release: ReleaseFiles, path: string, 
 const isYaml = (path: string) => /\.ya?ml$/.test(path);
 
 function unexpected(found: Discovered, path: string, expected: string): void {
-  const at = { file: `${found.folder}/${path}`, line: 1, column: 1 };
   const message = `the file has no place here, expected ${expected}`;
-  found.problems.push({
-    code: "file-unexpected",
-    severity: "error",
-    message,
-    hint: "Move, rename or remove it.",
-    at,
-  });
+  report(found, "file-unexpected", path, message, "Move, rename or remove it.");
 }
 
 function reportFolder(found: Discovered, name: string): void {
-  const at = { file: `${found.folder}/${name}`, line: 1, column: 1 };
-  if (found.problems.some((problem) => problem.at?.file === at.file)) return;
+  const file = `${found.folder}/${name}`;
+  if (found.problems.some((problem) => problem.at?.file === file)) return;
   if (fileNames.includes(name)) {
     const hint = "Remove the folder and restore the file from version control.";
-    const message = `${name} is a folder, expected a file`;
-    found.problems.push({ code: "folder-name", severity: "error", message, hint, at });
+    report(found, "folder-name", name, `${name} is a folder, expected a file`, hint);
     return;
   }
   const message = `the folder ${JSON.stringify(name)} is not a version, expected YY.MM.NNN such as 26.08.002, or next`;
-  found.problems.push({
-    code: "folder-name",
-    severity: "error",
-    message,
-    hint: "Rename it to the release's version.",
-    at,
-  });
+  report(found, "folder-name", name, message, "Rename it to the release's version.");
+}
+
+function report(found: Discovered, code: Code, path: string, message: string, hint: string): void {
+  const at = { file: `${found.folder}/${path}`, line: 1, column: 1 };
+  found.problems.push({ code, severity: "error", message, hint, at });
 }
