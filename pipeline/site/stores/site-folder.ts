@@ -7,7 +7,7 @@ import {
   renameSync,
   rmdirSync,
   rmSync,
-  writeSync,
+  writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { failure } from "../../../shared/errors.ts";
@@ -123,15 +123,18 @@ function clear(work: string): void {
   }
 }
 
-/** If this build is killed, the next one recognizes the files as relcat's own. */
+/**
+ * If this build is killed, the next one recognizes the files as relcat's own. On a full disk, writeSync would write a
+ * part of the paths without an error.
+ */
 function notePaths(work: string, groups: readonly RenderedGroup[], previous: ReadonlySet<string>): void {
   const list = openSync(join(work, pathList), "a");
   try {
     // Keeps the paths noted by an earlier build, whose last line may be incomplete.
-    writeSync(list, "\n");
+    writeFileSync(list, "\n");
     for (const { files } of groups) {
       const unknown = files.filter(({ path }) => !previous.has(path));
-      if (unknown.length > 0) writeSync(list, unknown.map(({ path }) => `${path}\n`).join(""));
+      if (unknown.length > 0) writeFileSync(list, unknown.map(({ path }) => `${path}\n`).join(""));
     }
   } finally {
     closeSync(list);
