@@ -107,10 +107,10 @@ describe.each(sites)("upload to a %s", (site, contentOf) => {
     ]);
     const { files, left_out, warnings } = await uploadJson(made, "out", ...release);
     expect(files.map(({ file }: { file: string }) => file)).toEqual(["tool with space.rpm", "tool.deb"]);
-    expect(ingest.stderr).toMatch(/^Left out: /);
+    expect(ingest.stderr).toMatch(/^Not artifacts: /);
     const left = ingest.stderr
       .split("\n")[0]
-      ?.replace(/^Left out: |\.$/g, "")
+      ?.replace(/^Not artifacts: |\.$/g, "")
       .split(", ");
     expect(left_out.toSorted()).toEqual([...(left ?? []), "tool.deb.relcat.yaml (ingest reads it)"].sort());
     expect(left_out).toContain("SHA256SUMS (a checksum file; --sums reads it)");
