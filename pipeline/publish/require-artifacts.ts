@@ -1,3 +1,4 @@
+import { ZodError, z } from "zod";
 import { type Problem, RelcatError } from "../../shared/errors.ts";
 import { type ArtifactDocument, documentAddress } from "../../shared/package-metadata.ts";
 import type { ReleaseDocument } from "../documents/site.ts";
@@ -211,12 +212,22 @@ async function splitSettled(named: readonly NamedArtifact[], sites: readonly Set
 
 const keyOf = ({ id, checksum }: { id: number; checksum: string }) => `${id} ${checksum}`;
 
-/** Artifacts and their documents. */
-const listedIn = ({ packages, artifacts }: ReleaseDocument) =>
-  packages.flatMap(({ id, checksum }) => [
+const listedSchema = z.object({
+  packages: z.array(z.object({ id: z.number(), checksum: z.string() })),
+  artifacts: z.record(
+    z.string(),
+    z.object({ documents: z.array(z.object({ sha256: z.string() })).optional() }),
+  ),
+});
+
+/** Artifacts and their documents. @throws SyntaxError, ZodError */
+function listedIn(bytes: Uint8Array) {
+  const { packages, artifacts } = listedSchema.parse(parse(bytes));
+  return packages.flatMap(({ id, checksum }) => [
     { id, checksum },
     ...(artifacts[id]?.documents ?? []).map(({ sha256 }) => ({ id, checksum: sha256 })),
   ]);
+}
 
 /** @returns keys of the listed artifacts, or the reason why the site cannot be read */
 async function listedAt(
@@ -228,11 +239,12 @@ async function listedAt(
     const documents = await inParallel([...versions], maxConcurrentRequests, (version) =>
       store.read(`api/v1/release/${version}/index.json`),
     );
-    const packages = documents.flatMap((bytes) => (bytes ? listedIn(parse(bytes)) : []));
+    const packages = documents.flatMap((bytes) => (bytes ? listedIn(bytes) : []));
     return new Set(packages.map(keyOf));
   } catch (error) {
     if (error instanceof RelcatError) return error.problems[0]?.message ?? error.message;
-    if (error instanceof SyntaxError) return "a release document there is not JSON";
+    if (error instanceof SyntaxError || error instanceof ZodError)
+      return "a release document there is not what relcat writes";
     throw error;
   }
 }

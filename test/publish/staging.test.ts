@@ -81,12 +81,14 @@ describe("publishing to a staging site", () => {
     expect(none.stderr).toContain("error[artifact-unpublished]");
     expect(none.stderr).not.toContain("could not be read");
     await project.succeed("publish", "prod");
-    writeFileSync(join(project.www, "current/api/v1/release/26.08.001/index.json"), "{");
-    const { exitCode, stderr } = await project.run("publish", "staging", "--out", "preview");
-    expect(exitCode).toBe(1);
-    expect(stderr).toContain(
-      "hint: Nothing was published. prod could not be read: a release document there is not JSON. Upload",
-    );
+    for (const damaged of ["{", "{}"]) {
+      writeFileSync(join(project.www, "current/api/v1/release/26.08.001/index.json"), damaged);
+      const { exitCode, stderr } = await project.run("publish", "staging", "--out", "preview");
+      expect(exitCode, stderr).toBe(1);
+      expect(stderr).toContain(
+        "hint: Nothing was published. prod could not be read: a release document there is not what relcat writes. Upload",
+      );
+    }
   });
 });
 
