@@ -1,6 +1,6 @@
 import { failure, type RelcatError } from "../../../shared/errors.ts";
 
-export const maxRedirects = 5;
+const maxRedirects = 5;
 
 /** Aborts a request after a time without data; a slow server that keeps sending is fine. */
 export class IdleTimeout {
@@ -39,12 +39,14 @@ interface Asking {
 /**
  * Requests an address and follows redirects, which storage hosts use.
  * @param refuse creates the error for an unsafe redirect
+ * @param requireSafe throws for a target that must not be followed; default: never from https to http
  */
 export async function follow(
   start: string,
   asking: Asking,
-  idleTimeout: IdleTimeout,
+  idleTimeout: Pick<IdleTimeout, "signal" | "reset">,
   refuse: (url: string, what: string) => RelcatError = unreachable,
+  requireSafe?: (target: string) => void,
 ): Promise<Response> {
   let url = start;
   for (let step = 0; step <= maxRedirects; step++) {
@@ -53,7 +55,8 @@ export async function follow(
     const next = redirection(response, url);
     if (!next) return response;
     await response.body?.cancel();
-    if (!isSafeStep(new URL(url), next))
+    if (requireSafe) requireSafe(next.href);
+    else if (!isSafeStep(new URL(url), next))
       throw refuse(start, `leads to ${next.protocol}//${next.host}, which is not followed`);
     url = next.href;
   }

@@ -1,5 +1,5 @@
 import { failure } from "../../../shared/errors.ts";
-import { maxRedirects, readLimited, redirection } from "./download-request.ts";
+import { follow, readLimited } from "./download-request.ts";
 
 const timeoutMilliseconds = 30_000;
 
@@ -8,8 +8,11 @@ const timeoutMilliseconds = 30_000;
  * @throws RelcatError network with the status or the reason; usage for a URL without transport security
  */
 export async function fetchDocument(url: string, limit: number): Promise<Uint8Array> {
+  refusePlaintext(url);
+  // The time for the whole answer: a document is small.
+  const timeout = { signal: AbortSignal.timeout(timeoutMilliseconds), reset: () => {} };
   try {
-    const response = await follow(url, AbortSignal.timeout(timeoutMilliseconds));
+    const response = await follow(url, { headers: {} }, timeout, refused, refusePlaintext);
     if (!response.ok) throw refused(url, `answered ${response.status} ${response.statusText}`.trim());
     return await readLimited(response, limit, () => refused(url, `has more than ${limit} bytes`));
   } catch (error) {
@@ -19,20 +22,7 @@ export async function fetchDocument(url: string, limit: number): Promise<Uint8Ar
   }
 }
 
-/** Each redirect may lead away from https, also one that is not the last. */
-async function follow(start: string, signal: AbortSignal): Promise<Response> {
-  let url = start;
-  for (let step = 0; step <= maxRedirects; step++) {
-    refusePlaintext(url);
-    const response = await fetch(url, { redirect: "manual", signal });
-    const next = redirection(response, url);
-    if (!next) return response;
-    await response.body?.cancel();
-    url = next.href;
-  }
-  throw refused(start, `redirects more than ${maxRedirects} times`);
-}
-
+/** Also for the target of each redirect. */
 function refusePlaintext(url: string): void {
   const { protocol, hostname } = new URL(url);
   if (protocol === "https:" || /^(127\.0\.0\.1|localhost|\[::1\])$/.test(hostname)) return;
