@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "@commander-js/extra-typings";
-import { boundPattern, isLine, isVersion } from "../../shared/version.ts";
+import { boundPattern, calendarTime, isLine, isVersion } from "../../shared/version.ts";
 
 // Validation of command-line values, without the document schemas: loading zod takes too long here.
 
@@ -38,8 +38,7 @@ const calendarVersions =
   "Releases have calendar versions, YY.MM.NNN: relcat new opens the next one of this month, relcat new 26.09 one of that month. Your own version can stay in file names and notes.";
 
 export function asDate(value: string): string {
-  const time = /^\d{4}-\d{2}-\d{2}$/.test(value) ? Date.parse(`${value}T00:00:00Z`) : Number.NaN;
-  if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(value)) return value;
+  if (/^\d{4}-\d{2}-\d{2}$/.test(value) && calendarTime(`${value}T00:00:00Z`) !== undefined) return value;
   throw unfit(value, "Give a calendar date such as 2026-08-19.");
 }
 

@@ -1,3 +1,4 @@
+import { calendarTime } from "../../shared/version.ts";
 import type { Host } from "./host.ts";
 import { UsageError } from "./usage.ts";
 
@@ -26,9 +27,8 @@ const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 /** Signing time; any time is allowed, because expiry is counted from it. @param now the value of --now */
 export function timeOf(now: string | undefined, host: Host): number {
   if (now === undefined) return host.clock;
-  const time = moment.test(now) ? Date.parse(now) : Number.NaN;
-  // Date.parse reads February 30 as March 2.
-  if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(now.slice(0, 19))) return time;
+  const time = moment.test(now) ? calendarTime(now) : undefined;
+  if (time !== undefined) return time;
   throw new UsageError(
     `--now is ${JSON.stringify(now)}, expected a time in UTC`,
     "For example: 2026-09-14T08:00:00Z",

@@ -1,4 +1,5 @@
 import { failure } from "../../shared/errors.ts";
+import { calendarTime } from "../../shared/version.ts";
 
 const day = 86_400_000;
 
@@ -73,10 +74,7 @@ function fromEpoch(seconds: number): string | undefined {
 function fromText(value: string): string | undefined {
   const [, whole = "", fraction = ""] =
     /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,6}))?Z$/.exec(value) ?? [];
-  const date = new Date(`${whole}Z`);
-  // Date parses the 30th of February as the 2nd of March.
-  if (Number.isNaN(date.getTime()) || !date.toISOString().startsWith(whole)) return undefined;
-  return `${whole}.${fraction.padEnd(6, "0")}Z`;
+  return calendarTime(`${whole}Z`) === undefined ? undefined : `${whole}.${fraction.padEnd(6, "0")}Z`;
 }
 
 /** Ensures ascending dates even if the clock is behind: one microsecond after the newest. */
