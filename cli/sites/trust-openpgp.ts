@@ -26,7 +26,10 @@ export async function initOpenPgp(source: NewFeedKey, { now }: { now?: string },
     host,
     "openpgp    signs apt and yum repositories, in CI. If it is lost or stolen, replace it: relcat trust rotate openpgp. It is not the online key.",
   );
-  sayNext(host, `commit ${host.releases}/trust, ${exported(done.keys[0], project)}then ${signing}`);
+  sayNext(
+    host,
+    `commit ${host.releases}/trust, ${exported(done.keys[0], project.config.trust.openpgp[0])}then ${signing}`,
+  );
 }
 
 /** `relcat trust rotate openpgp`: one step of a rotation. */
@@ -88,11 +91,17 @@ function answerKey(done: FeedKeyDelivery, host: Host): void {
   );
 }
 
-/** Puts the first key where `sign` looks for it, if catalog.yaml names a variable. */
-function exported(key: string | undefined, { config }: ProjectSettings): string {
-  const [spec] = config.trust.openpgp;
-  return key !== undefined && spec && "env" in spec ? `export ${spec.env}="$(cat ${shellWord(key)})", ` : "";
-}
+type Trust = ProjectSettings["config"]["trust"];
+
+/**
+ * Shell text that exports a key under the name that `sign` reads; "" if catalog.yaml names a file or
+ * a program instead.
+ */
+export const exported = (
+  key: string | undefined,
+  spec: Trust["online"] | Trust["openpgp"][number] | undefined,
+): string =>
+  key !== undefined && spec && "env" in spec ? `export ${spec.env}="$(cat ${shellWord(key)})", ` : "";
 
 export function describeFeedKey({ fingerprint, state, since, ends }: FeedKeyEnd, host: Host): string {
   const days = ends === null ? undefined : Math.floor((Date.parse(ends) - host.clock) / 86_400_000);

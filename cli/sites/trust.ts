@@ -14,7 +14,7 @@ import { answer, type Host, say, sayCommand, sayNext } from "../terminal/host.ts
 import { timeOf } from "../terminal/option-values.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count, listed, shellWord } from "../terminal/words.ts";
-import { describeFeedKey } from "./trust-openpgp.ts";
+import { describeFeedKey, exported } from "./trust-openpgp.ts";
 
 interface Dated {
   now?: string;
@@ -45,7 +45,7 @@ export async function initTrust(
   const online = done.keys.find((file) => file.endsWith("online.pem")) ?? "";
   const { trust } = await loadSettings(host.releases, undefined);
   const add = trust.profile === profile ? "" : `add "trust: ${profile}" to ${host.releases}/catalog.yaml, `;
-  sayNext(host, `${add}commit ${host.releases}/, ${await exported(online, host)}then ${signing}`);
+  sayNext(host, `${add}commit ${host.releases}/, ${exported(online, trust.online)}then ${signing}`);
 }
 
 /** `relcat trust init --packslip`: creates the key of the feed packslip. */
@@ -57,12 +57,12 @@ export async function initPackslip(folder: string | undefined, host: Host): Prom
     { ...done },
     () => `Created ${listed(done.keys)}; wrote ${listed(done.written)}. Users pin ${done.public}.`,
   );
-  const [key = ""] = done.keys;
+  const { trust } = await loadSettings(host.releases, undefined);
   say(
     host,
     "packslip   signs statements of releases, in CI. It is not the online key. If it is lost, users must pin another one.",
   );
-  sayNext(host, `commit ${host.releases}/trust, ${await exported(key, host, "packslip")}then ${signing}`);
+  sayNext(host, `commit ${host.releases}/trust, ${exported(done.keys[0], trust.packslip)}then ${signing}`);
 }
 
 function requireFolder(keys: string | undefined, example: string): string {
@@ -83,26 +83,13 @@ export async function rotate(
     { ...done },
     () => `Created ${listed(done.keys)}; wrote ${listed(done.written)}.`,
   );
-  if (role === "online")
-    say(host, "Put the new key where releases are signed; the old one no longer signs anything.");
-  const [key = ""] = done.keys;
-  sayWaiting(done, host, role === "online" ? await exported(key, host) : "");
+  if (role !== "online") return sayWaiting(done, host);
+  say(host, "Put the new key where releases are signed; the old one no longer signs anything.");
+  const { trust } = await loadSettings(host.releases, undefined);
+  sayWaiting(done, host, exported(done.keys[0], trust.online));
 }
 
 const signing = "relcat build --released and relcat sign";
-
-/**
- * Shell text that exports a key under the name that `sign` reads; "" if catalog.yaml names a file or
- * a program instead.
- */
-async function exported(
-  key: string,
-  { releases }: Host,
-  role: "online" | "packslip" = "online",
-): Promise<string> {
-  const place = (await loadSettings(releases, undefined)).trust[role];
-  return "env" in place ? `export ${place.env}="$(cat ${shellWord(key)})", ` : "";
-}
 
 /** `relcat trust sign`: signs with the available keys. */
 export async function signOffline({ keys, now }: Dated & { keys: string }, host: Host): Promise<void> {
