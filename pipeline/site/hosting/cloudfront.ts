@@ -46,16 +46,15 @@ function withoutSpace(text: string): string {
   return [...lines.slice(0, start), ...code.map(packed), ""].join("\n");
 }
 
-const texts = /("(?:[^"\\]|\\.)*"|`[^`]*`)/;
+const literals = /("(?:[^"\\]|\\.)*"|`[^`]*`|\/(?:\[[^\]]*\]|[^/[])+\/)/;
 
 /** Outside of strings and patterns, space only separates words. */
-function packed(line: string): string {
-  const parts = line.trim().split(texts);
-  if (parts.some((part, index) => index % 2 === 0 && part.includes("/"))) return line.trim();
-  return parts
+const packed = (line: string): string =>
+  line
+    .trim()
+    .split(literals)
     .map((part, index) => (index % 2 === 0 ? part.replace(/ ?([^\w $]+) ?/g, "$1") : part))
     .join("");
-}
 
 /** JavaScript source of a value; patterns become regular expressions. */
 function literal(value: unknown): string {

@@ -181,7 +181,8 @@ const notAllowed = (request, headers) =>
 async function answerFile(request, path) {
   const isApi = path.slice(0, 5) === "/api/";
   const headers = { allow: site.allow.other, vary: "Accept-Encoding" };
-  request.uri = "/404.html/none"; // No site has it: the origin's 404 becomes the page.
+  // No site has it: the origin's 404 becomes the page.
+  request.uri = "/404.html/none";
   if (
     /[/][.](?!well-known[/](?:security[.](?:txt|undated)|packslip[.](?:unsigned[.])?json)$)|^[/]hosting(?:[/]|$)/.test(
       path,

@@ -5,8 +5,8 @@ import { runContract } from "./run-contract.ts";
 
 runContract(cloudfront);
 
-test("the functions are within CloudFront's limits", async () => {
-  const { tree } = await servedSite("/some/base");
+test("the functions are within CloudFront's limits, below a long path too", async () => {
+  const { tree } = await servedSite(`/${"product-".repeat(12)}`);
   for (const name of ["viewer-request.js", "viewer-response.js"]) {
     const text = String(tree.get(`hosting/cloudfront/${name}`));
     expect(Buffer.byteLength(text), name).toBeLessThan(10_240);
