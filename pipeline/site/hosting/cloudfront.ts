@@ -96,9 +96,9 @@ const requestSite = ({ base, values, otherScopes, otherLists, otherLatest }: Rou
   variants: variants.join("|"),
   settings: settings.join("|"),
   slashless: pattern(slashless),
+  // Those with a page or a document.
   folders:
-    /^[/](?:releases|platforms|page[/][0-9.]+|schemas|api[/]v1[/]release)$|^[/](?:releases|platforms|api[/]v1[/]release)[/](?!index[.])[^/]+$/,
-  apiFolders: /^[/]api[/]v1[/](?:release[/](?:[^/]+[/])?|package[/]page[/][^/]+[/])$/,
+    /^[/](?:(?:releases(?:[/]channels)?|changes|platforms|api[/]v1[/]release)(?:[/](?!index[.])[^/]+)?|feeds|search|api[/](?:reference|v1[/]channel)|(?:api[/]v1[/]package[/])?page[/][0-9./]*[0-9])$/,
   list: wholeList,
   newest: "api/v1/package/ordering=-id.json",
   page: "api/v1/package/index.html",

@@ -193,9 +193,9 @@ async function answerFile(request, path) {
   if (!/^(?:GET|HEAD)$/.test(request.method)) return notAllowed(request, headers);
   if (site.folders.test(path))
     return redirect(301, withQuery(`${site.base}${encoded(path)}/`, request.querystring), headers);
-  const isUnknown = isApi && /[/]$/.test(path) && !site.apiFolders.test(path);
+  const isUnknown = isApi && /[/]$/.test(path) && !site.folders.test(path.slice(0, -1));
   if (isUnknown) return say(404, "notFound", headers);
-  const index = /^[/](?:v2[/]$|api[/](?!v1[/]package[/]page[/]))/.test(path) ? "index.json" : "index.html";
+  const index = /^[/](?:v2[/]$|api[/](?!reference[/]|v1[/]package[/]page[/]))/.test(path) ? "index.json" : "index.html";
   // A tag of a registry leads to the file that is named by its digest.
   const digest = path.slice(0, 4) === "/v2/" && (await lookUp(`tag:${path}`));
   const file = digest ? path.replace(/[^/]+$/, digest) : path;

@@ -62,6 +62,11 @@ export function siteRequests(site: ServedSite): Exchange[] {
       file: asset,
       headers: { "cache-control": "public, max-age=31536000, immutable", "content-type": /^text\/css/ },
     }),
+    row("pages", "the reference of the API", "/api/reference/", {
+      status: 200,
+      file: "api/reference/index.html",
+      headers: page,
+    }),
     row("pages", "a drawing", "/favicon.svg", {
       status: 200,
       file: "favicon.svg",
@@ -91,10 +96,13 @@ export function siteRequests(site: ServedSite): Exchange[] {
       headers: { "content-type": "application/json" },
     }),
 
-    row("slash", "a page", "/releases/26.08.001?a=b", {
-      status: 301,
-      headers: { location: /\/releases\/26\.08\.001\/\?a=b$/ },
-    }),
+    ...["releases/26.08.001", "changes/26.08.001", "changes", "platforms", "search", "feeds", "api/reference"].map(
+      (path) =>
+        row("slash", path, `/${path}?a=b`, {
+          status: 301,
+          headers: { location: new RegExp(`/${path}/[?]a=b$`) },
+        }),
+    ),
     row(
       "methods",
       "PUT on a page",

@@ -92,6 +92,7 @@ function exceptions(): Exception[] {
         "the home page",
         "a release",
         "a platform",
+        "the reference of the API",
         "a drawing",
         "an asset under the hash of its bytes",
       ],
