@@ -8,6 +8,7 @@ import { servedSite } from "../site/hosting/catalog.ts";
 import { send } from "../site/hosting/exchange.ts";
 import { apache } from "../site/hosting/homes/apache.ts";
 import { caddy } from "../site/hosting/homes/caddy.ts";
+import { cloudfrontInNjs } from "../site/hosting/homes/cloudfront.ts";
 import { nginx, startNginx } from "../site/hosting/homes/nginx.ts";
 import { runContract } from "../site/hosting/run-contract.ts";
 import { temporaryFolder } from "../support/run.ts";
@@ -16,6 +17,7 @@ import { temporaryFolder } from "../support/run.ts";
 runContract(nginx);
 runContract(caddy);
 runContract(apache);
+runContract(cloudfrontInNjs);
 
 test.each([nginx, caddy, apache])("$name redirects to no other host", async ({ start }) => {
   const { origin, stop } = await start(await servedSite(""));

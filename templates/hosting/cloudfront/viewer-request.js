@@ -18,14 +18,14 @@ function reply(status, body, headers) {
   return response;
 }
 
-// A reply in words of the store.
-const say = async (status, name, headers) => reply(status, await lookUp(`text:${name}`), headers);
-
-function redirect(status, location, headers) {
-  const all = { location: location, "cache-control": site.public };
-  for (const name in headers) all[name] = headers[name];
-  return reply(status, "", all);
+// A reply in words of the store. The runtime refuses `await` in arguments, and async arrow functions.
+async function say(status, name, headers) {
+  const text = await lookUp(`text:${name}`);
+  return reply(status, text, headers);
 }
+
+const redirect = (status, location, headers) =>
+  reply(status, "", Object.assign({ location: location, "cache-control": site.public }, headers));
 
 function first(rules, text, otherwise) {
   for (let i = 0; i < rules.length; i++) if (rules[i][0].test(text)) return rules[i][1];
@@ -44,23 +44,22 @@ function hasOther(query, names, among) {
   return false;
 }
 
-function queryText(query) {
+function search(query) {
   const parts = [];
   for (const name in query) {
     const values = query[name].multiValue || [query[name]];
     for (let i = 0; i < values.length; i++)
       parts.push(values[i].value === "" ? name : `${name}=${values[i].value}`);
   }
-  return parts.join("&");
+  return parts.length === 0 ? "" : `?${parts.join("&")}`;
 }
 
 // As the catalog writes links. S3 reads a raw "+" as a space, and decodes what it is handed a second time.
 const encoded = (path) => encodeURIComponent(path).replace(/%2F/g, "/");
 
-function withQuery(path, query) {
-  const text = queryText(query);
-  return text === "" ? path : `${path}?${text}`;
-}
+// To the address with a final slash.
+const toFolder = (status, path, query, headers) =>
+  redirect(status, `${site.base}${encoded(path)}/${search(query)}`, headers);
 
 function decoded(raw) {
   try {
@@ -98,9 +97,14 @@ async function lookUp(key) {
   }
 }
 
+async function lookUpOr(rules, table, key) {
+  const found = await lookUp(`${table}:${key}`);
+  return found || first(rules, key);
+}
+
 async function scopeOf(query) {
   const key = `${named(query, "operating_system")}|${named(query, "package_type")}`;
-  return key === "|" ? "whole" : (await lookUp(`scope:${key}`)) || first(site.otherScopes, key);
+  return key === "|" ? "whole" : lookUpOr(site.otherScopes, "scope", key);
 }
 
 const bounds = (query) => `${named(query, "min_os_version", true)}|${named(query, "max_os_version", true)}`;
@@ -109,7 +113,8 @@ async function listFile(query, format) {
   if (hasOther(query, forList, known)) return undefined;
   const scope = await scopeOf(query);
   const key = `${scope}|${bounds(query)}`;
-  const list = key === "whole||" ? site.list : (await lookUp(`list:${key}`)) || first(site.otherLists, key);
+  let list = site.list;
+  if (key !== "whole||") list = await lookUpOr(site.otherLists, "list", key);
   const ordering = orderingOf(query);
   if (list === "unready") return undefined;
   if (list !== site.list) return format === "json" && ordering === "" ? list : undefined;
@@ -133,8 +138,9 @@ async function answerLatest(query, headers) {
     const value = last(query, name);
     return value === undefined ? "" : first(site.flags, value, "-");
   };
-  const key = `${await scopeOf(query)}|${bounds(query)}|${flag("gui_only")}|${flag("headless")}`;
-  const found = (await lookUp(`latest:${key}`)) || first(site.otherLatest, key);
+  const scope = await scopeOf(query);
+  const key = `${scope}|${bounds(query)}|${flag("gui_only")}|${flag("headless")}`;
+  const found = await lookUpOr(site.otherLatest, "latest", key);
   const rest = found.slice(4);
   if (found.slice(0, 4) === "302 ") return redirect(302, rest, headers);
   if (found.slice(0, 4) === "400 ") return reply(400, rest, headers);
@@ -191,15 +197,17 @@ async function answerFile(request, path) {
     return request;
   if (request.method === "OPTIONS") return say(200, "file", headers);
   if (!/^(?:GET|HEAD)$/.test(request.method)) return notAllowed(request, headers);
-  if (site.folders.test(path))
-    return redirect(301, withQuery(`${site.base}${encoded(path)}/`, request.querystring), headers);
+  if (site.folders.test(path)) return toFolder(301, path, request.querystring, headers);
   const isUnknown = isApi && /[/]$/.test(path) && !site.folders.test(path.slice(0, -1));
   if (isUnknown) return say(404, "notFound", headers);
-  const index = /^[/](?:v2[/]$|api[/](?!reference[/]|v1[/]package[/]page[/]))/.test(path) ? "index.json" : "index.html";
+  const index = /^[/](?:v2[/]$|api[/](?!reference[/]|v1[/]package[/]page[/]))/.test(path)
+    ? "index.json"
+    : "index.html";
+  request.uri = /[/]$/.test(path) ? path + index : path;
+  if (path.slice(0, 4) !== "/v2/") return request;
   // A tag of a registry leads to the file that is named by its digest.
-  const digest = path.slice(0, 4) === "/v2/" && (await lookUp(`tag:${path}`));
-  const file = digest ? path.replace(/[^/]+$/, digest) : path;
-  request.uri = /[/]$/.test(path) ? path + index : file;
+  const digest = await lookUp(`tag:${path}`);
+  if (digest) request.uri = path.replace(/[^/]+$/, digest);
   return request;
 }
 
@@ -210,12 +218,12 @@ async function answer(request) {
   } catch (_) {
     return say(400, "notFound", {});
   }
-  if (path === site.base) return redirect(301, withQuery(`${site.base}/`, request.querystring), {});
+  if (path === site.base) return toFolder(301, "", request.querystring, {});
   if (path.indexOf(`${site.base}/`) !== 0) return say(404, "notFound", {});
   path = path.slice(site.base.length);
   if (site.slashless.test(path)) {
     const status = /^(?:GET|HEAD)$/.test(request.method) ? 301 : 308;
-    return redirect(status, withQuery(`${site.base}${path}/`, request.querystring), {});
+    return toFolder(status, path, request.querystring, {});
   }
   if (path === "/api/v1/") return answerApi(request, path, "root", "");
   if (path === "/api/v1/package/") return answerApi(request, path, "list", "");

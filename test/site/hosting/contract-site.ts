@@ -96,12 +96,19 @@ export function siteRequests(site: ServedSite): Exchange[] {
       headers: { "content-type": "application/json" },
     }),
 
-    ...["releases/26.08.001", "changes/26.08.001", "changes", "platforms", "search", "feeds", "api/reference"].map(
-      (path) =>
-        row("slash", path, `/${path}?a=b`, {
-          status: 301,
-          headers: { location: new RegExp(`/${path}/[?]a=b$`) },
-        }),
+    ...[
+      "releases/26.08.001",
+      "changes/26.08.001",
+      "changes",
+      "platforms",
+      "search",
+      "feeds",
+      "api/reference",
+    ].map((path) =>
+      row("slash", path, `/${path}?a=b`, {
+        status: 301,
+        headers: { location: new RegExp(`/${path}/[?]a=b$`) },
+      }),
     ),
     row(
       "methods",

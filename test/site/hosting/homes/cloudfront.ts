@@ -1,5 +1,9 @@
+import { writeFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
+import { join } from "node:path";
+import { execa } from "execa";
 import { feedPath } from "../../../../pipeline/documents/feeds/paths.ts";
+import { temporaryFolder } from "../../../support/run.ts";
 import { jsonOf, type Tree, textOf } from "../../../support/tree.ts";
 import { servedArtifacts } from "../contract-artifacts.ts";
 import type { Home } from "../run-contract.ts";
@@ -62,6 +66,37 @@ function functionsOf(tree: Tree): { onRequest: Handler; onResponse: Handler } {
   const load = (name: string): Handler => {
     const code = textOf(tree, `hosting/cloudfront/${name}`).replace(/^import cf from "cloudfront";$/m, "");
     return new Function("cf", `${code}\nreturn handler;`)({ kvs: () => ({ get }) });
+  };
+  return { onRequest: load("viewer-request.js"), onResponse: load("viewer-response.js") };
+}
+
+/** The same in njs, whose language is that of CloudFront's runtime. Each call is a process. */
+export const cloudfrontInNjs: Home = {
+  ...cloudfront,
+  name: "CloudFront's functions in njs",
+  bases: [""],
+  start: ({ tree }) => serveThrough(functionsInNjs(tree), tree),
+};
+
+function functionsInNjs(tree: Tree): ReturnType<typeof functionsOf> {
+  const folder = temporaryFolder();
+  const { data } = jsonOf(tree, "hosting/cloudfront/redirects.json");
+  const entries = Object.fromEntries(data.map(({ key, value }: Record<string, string>) => [key, value]));
+  const store = `const entries = ${JSON.stringify(entries)};
+async function get(key) { if (!(key in entries)) throw new Error("KeyNotFound"); return entries[key]; }
+export default { kvs: () => ({ get }) };`;
+  writeFileSync(join(folder, "cloudfront.js"), store);
+  const load = (name: string): Handler => {
+    const code = textOf(tree, `hosting/cloudfront/${name}`).replace('"cloudfront"', '"cloudfront.js"');
+    const main = `async function main() {
+  const answer = await handler(JSON.parse(process.argv[2]));
+  console.log(JSON.stringify(answer));
+}
+main();`;
+    const file = join(folder, name);
+    writeFileSync(file, `${code}\n${main}`);
+    return async (event) =>
+      JSON.parse((await execa("njs", ["-p", folder, file, JSON.stringify(event)])).stdout);
   };
   return { onRequest: load("viewer-request.js"), onResponse: load("viewer-response.js") };
 }
