@@ -164,7 +164,6 @@ export const codes = {
   "key-untrusted": 2,
   "key-exposed": 2,
   "role-undelegated": 1,
-  "too-many-targets": 1,
   "versions-exhausted": 1,
   "feed-unsigned": 1,
   "build-unproved": 6,

@@ -60,6 +60,3 @@ export function pathsOf(role: string): string[] {
   const version = role.slice("releases-".length);
   return [`releases/${version}.*/*`];
 }
-
-/** More targets in a role slow clients down; a month with 333 releases is a mistake. */
-export const maxTargets = 1000;

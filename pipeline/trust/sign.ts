@@ -24,15 +24,7 @@ import {
   timestampContent,
 } from "./metadata.ts";
 import { envelope, provenanceStatement } from "./provenance.ts";
-import {
-  clockTolerance,
-  isDue,
-  maxTargets,
-  moreYears,
-  renewal,
-  rolesOfRelease,
-  type Signing,
-} from "./roles.ts";
+import { clockTolerance, isDue, moreYears, renewal, rolesOfRelease, type Signing } from "./roles.ts";
 import {
   type BuiltFiles,
   type BuiltRelease,
@@ -249,16 +241,7 @@ function contentsOf(targets: readonly SignedFile[], live: LiveMetadata): Map<str
   const contents = new Map<string, RoleContent>([["catalog", { kind: "targets", targets: catalog }]]);
   const years = Map.groupBy([...months.keys()].sort(), (month) => month.slice(0, "releases-YY".length));
   for (const [year, names] of years) contents.set(year, { kind: "delegations", names });
-  for (const [month, own] of months) {
-    if (own.length > maxTargets) {
-      throw failure(
-        "too-many-targets",
-        `${month} has ${own.length} targets, expected at most ${maxTargets}`,
-        "Release less often.",
-      );
-    }
-    contents.set(month, { kind: "targets", targets: own });
-  }
+  for (const [month, targets] of months) contents.set(month, { kind: "targets", targets });
   return contents;
 }
 
