@@ -12,7 +12,7 @@ import type { AuthoredFiles } from "./project/authored-files.ts";
 import type { ReleaseFiles } from "./project/discover.ts";
 import { outlineOf, readRelease } from "./records/read-release.ts";
 import { type BuiltSite, describeSite } from "./site/built-site.ts";
-import { buildDocument, isInFeeds, releaseGroup, type SiteRenderer, siteRenderer } from "./site/emit.ts";
+import { buildDocument, releaseGroup, type SiteRenderer, siteRenderer, versionsInNews } from "./site/emit.ts";
 import { requiredButLeftOut } from "./site/feeds/feed-gaps.ts";
 import { openSiteFolder, type SiteFolder } from "./site/stores/site-folder.ts";
 import { readSources } from "./site/stores/templates.ts";
@@ -66,9 +66,9 @@ export async function buildSite(request: BuildRequest, journal: Journal): Promis
     const building = { catalog, site, target, journal, storedSlices: sliceReader(journal.slices) };
     await target.render(site.constants());
     const releases: RenderedRelease[] = [];
-    for (const [index, files] of catalog.releases.entries()) {
-      const inFeeds = isInFeeds(index, catalog.releases.length);
-      releases.push(await addRelease(files, inFeeds, building));
+    const news = versionsInNews(catalog.releases, ledger);
+    for (const files of catalog.releases) {
+      releases.push(await addRelease(files, news.has(files.version), building));
       request.onProgress?.({ done: releases.length, total: catalog.releases.length });
     }
 

@@ -75,7 +75,7 @@ function headOf(identified: IdentifiedOutline, ledger: Ledger, config: Pick<Sett
 }
 
 /** The time of a release's first cut, which no later line changes; undefined before. */
-function cutTime(version: string, ledger: Ledger): string | undefined {
+export function cutTime(version: string, ledger: Ledger): string | undefined {
   const times = ledger.ofVersion(version).map(({ add }) => add.at);
   return times.length === 0 ? undefined : times.reduce((a, b) => (a < b ? a : b));
 }

@@ -14,7 +14,7 @@ import { digestOf } from "../journal/digest.ts";
 import type { MadeFile } from "../journal/file-stats.ts";
 import type { IdentifiedRelease } from "../ledger/assign-ids.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { publishRelease, summarizeRelease } from "../ledger/publish-records.ts";
+import { cutTime, publishRelease, summarizeRelease } from "../ledger/publish-records.ts";
 import { hasPackages, offeredIn, offeredVersions } from "../selection/channels.ts";
 import { indexRecords } from "../selection/record-index.ts";
 import { array, listFiles } from "./catalog-list.ts";
@@ -25,7 +25,7 @@ import { feedCopies, feedGroups, feedParts, feedTags, leftOutOfFeeds } from "./f
 import { securityFiles } from "./host-files.ts";
 import { hostingFiles } from "./hosting/hosting.ts";
 import { routingOf } from "./hosting/routing.ts";
-import { feedFiles, feedLength } from "./news-feeds.ts";
+import { feedFiles, newsOf } from "./news-feeds.ts";
 import { joinedFile, jsonFile, textFile } from "./output.ts";
 import { pageGroups, releasePieces } from "./pages/list-pages.ts";
 import { referencePage } from "./pages/reference-page.ts";
@@ -202,8 +202,14 @@ const newestFirst = (releases: readonly RenderedRelease[]) =>
 /** Name of the group of a release's own files. */
 export const releaseGroup = (version: string) => `release ${version}`;
 
-/** True if the release at this index is among the newest, which are in the feeds. */
-export const isInFeeds = (index: number, count: number): boolean => index >= count - feedLength;
+/** Versions that are in the news feeds. */
+export function versionsInNews(
+  releases: readonly { version: string }[],
+  ledger: Ledger,
+): ReadonlySet<string> {
+  const dated = releases.map(({ version }) => ({ version, releasedAt: cutTime(version, ledger) }));
+  return new Set(newsOf(dated).map(({ version }) => version));
+}
 
 /** Renders the site in memory, file by file. */
 export function* emitSite(
@@ -215,9 +221,11 @@ export function* emitSite(
   const site = siteRenderer(ledger, config, sources);
   yield* site.constants().files;
   const rendered: RenderedRelease[] = [];
+  const outlines = releases.map(({ release }) => release);
+  const news = versionsInNews(outlines, ledger);
   for (const [index, identified] of releases.entries()) {
     const key = String(index);
-    const { group, slices } = site.release(identified, key, isInFeeds(index, releases.length));
+    const { group, slices } = site.release(identified, key, news.has(identified.release.version));
     yield* group.files;
     rendered.push({ ...summarizeRelease(identified, ledger, config), key, slices });
   }
@@ -277,7 +285,7 @@ function* groupsAcrossReleases(
 function* indexFiles(releases: readonly RenderedRelease[], config: Config): Generator<OutputFile> {
   const offered = offeredIn(releases, config.channels[0]);
   yield* latestFiles(offered);
-  const entries = releases.slice(0, feedLength).flatMap(({ slices }) => slices.facts().feed ?? []);
+  const entries = newsOf(releases).flatMap(({ slices }) => slices.facts().feed ?? []);
   yield* feedFiles(entries, config);
   const rows = releases.map((release) => releaseIndexRow(release, config.baseUrl));
   yield jsonFile("api/v1/release/index.json", { schema_version: 1, releases: rows });

@@ -6,11 +6,21 @@ import { jsonFile, textFile } from "./output.ts";
 import { notesHtml } from "./release-notes.ts";
 
 /** Number of releases in a feed. */
-export const feedLength = 50;
+const feedLength = 50;
 /** Date of a feed without entries, because the clock would change the bytes. */
 const noDate = "2000-01-01T00:00:00Z";
 
-/** Entry of a release; feeds contain only the newest 50. */
+/**
+ * The releases in the feeds: the 50 that were cut last, newest first. A release of an old month has an old version, and
+ * is news too. An open release is newer than all others.
+ */
+export function newsOf<Release extends { version: string; releasedAt?: string | undefined }>(
+  releases: readonly Release[],
+): Release[] {
+  const place = ({ version, releasedAt = "~" }: Release) => `${releasedAt} ${version}`;
+  return releases.toSorted((a, b) => (place(a) < place(b) ? 1 : -1)).slice(0, feedLength);
+}
+
 export function feedEntry(release: PublishedRelease, config: SiteConfig): FeedEntry {
   const { version, date, notes, retracted } = release;
   const advisories = notes.flatMap(({ advisory }) => advisory ?? []);
@@ -58,8 +68,7 @@ function entryHtml(release: PublishedRelease, config: SiteConfig): string {
  * @param entries newest first
  */
 export function feedFiles(entries: readonly FeedEntry[], config: SiteConfig): OutputFile[] {
-  const newest = entries.slice(0, feedLength);
-  return [textFile("feed.atom", atom(newest, config)), jsonFile("feed.json", jsonFeed(newest, config))];
+  return [textFile("feed.atom", atom(entries, config)), jsonFile("feed.json", jsonFeed(entries, config))];
 }
 
 function atom(entries: readonly FeedEntry[], { product, authority, baseUrl }: SiteConfig): string {

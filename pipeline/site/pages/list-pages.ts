@@ -230,19 +230,16 @@ function siteMap(pieces: readonly PagePieces[], parts: readonly ListPart[], conf
 
 function addressesOf(pieces: readonly PagePieces[], parts: readonly ListPart[], config: SiteConfig) {
   const timeOf = ({ releasedAt, date }: PagePieces) => releasedAt ?? date;
-  const newest = pieces[0] && timeOf(pieces[0]);
+  const newest = pieces.map(timeOf).sort().at(-1);
   const folders = platformNames(pieces, config).map((name) => `platforms/${platformFolder(name)}/`);
   return [
-    { path: "", date: newest },
-    { path: "releases/", date: newest },
-    { path: "platforms/", date: newest },
+    ...["", "releases/", "platforms/"].map((path) => ({ path, date: newest })),
     ...[...folders, ...config.channels.map(channelPage), "changes/", "feeds/", "api/reference/"].map(
       (path) => ({ path, date: undefined }),
     ),
-    ...pieces.flatMap((piece) => [
-      { path: `releases/${piece.version}/`, date: timeOf(piece) },
-      { path: `changes/${piece.version}/`, date: timeOf(piece) },
-    ]),
+    ...pieces.flatMap((piece) =>
+      ["releases", "changes"].map((name) => ({ path: `${name}/${piece.version}/`, date: timeOf(piece) })),
+    ),
     ...parts.map(({ folder }) => ({ path: `page/${folder}`, date: undefined })),
   ];
 }

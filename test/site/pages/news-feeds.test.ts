@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { feedEntry, feedFiles } from "../../../pipeline/site/news-feeds.ts";
+import { feedEntry, feedFiles, newsOf } from "../../../pipeline/site/news-feeds.ts";
 import {
   configOf,
   dangers,
@@ -133,7 +133,7 @@ test("a feed has fifty entries at most", () => {
   const many = Array.from({ length: 60 }, (_, index) =>
     releaseOf(`26.08.${String(60 - index).padStart(3, "0")}`),
   );
-  const { feed, json } = feedsOf(many);
+  const { feed, json } = feedsOf(newsOf(many));
   expect(childrenOf(feed, "entry")).toHaveLength(50);
   expect(json.items.at(-1).url).toBe("https://downloads.example.com/base/releases/26.08.011/");
 });
