@@ -1,5 +1,5 @@
 import { isFolderAddress } from "../documents/relative-path.ts";
-import { usualKey, usualOpenPgpKey } from "../documents/signers.ts";
+import { usualKey, usualOpenPgpKey, usualPackslipKey } from "../documents/signers.ts";
 import type { ReleaseDocument } from "../documents/site.ts";
 import type { SiteIndex, SiteState } from "../documents/site-state.ts";
 import {
@@ -164,8 +164,10 @@ async function runPending(
   const { pending } = state;
   if (!pending) return;
   // Hooks do not sign, so they do not get the keys.
-  const named = [trust.online, ...trust.openpgp].flatMap((key) => ("env" in key ? key.env : []));
-  const hidden = [usualKey, usualOpenPgpKey, ...named];
+  const named = [trust.online, trust.packslip, ...trust.openpgp].flatMap((key) =>
+    "env" in key ? key.env : [],
+  );
+  const hidden = [usualKey, usualOpenPgpKey, usualPackslipKey, ...named];
   const run = { folder: site.folder, hidden };
   if (pending.purge && site.purge) {
     const files = changes ? writtenFiles(changes) : local.files;

@@ -95,29 +95,33 @@ test("the programs of a site get the environment without the signing keys", asyn
   const project = await publishingProject({
     sites: (folder) =>
       `  prod: {url: "dir:${folder}/www", purge: {exec: [sh, -c, "env > '${folder}/environment'"]}}\n`,
-    env: { CDN_TOKEN: "secret", SIGNER: "elsewhere", RELCAT_OPENPGP_KEY: "BEGIN PGP PRIVATE KEY" },
+    env: {
+      ...{ CDN_TOKEN: "secret", SIGNER: "elsewhere" },
+      ...{ RELCAT_OPENPGP_KEY: "BEGIN PGP PRIVATE KEY", RELCAT_PACKSLIP_KEY: "BEGIN PRIVATE KEY" },
+    },
   });
   const file = join(project.folder, "releases/catalog.yaml");
   const environment = () => readFileSync(join(project.folder, "environment"), "utf8");
   await project.succeed("publish", "prod");
   expect(environment()).toContain("CDN_TOKEN=secret");
   expect(environment()).toContain("SIGNER=elsewhere");
-  expect(environment()).not.toMatch(/RELCAT_ONLINE_KEY|RELCAT_OPENPGP_KEY|PRIVATE KEY/);
+  expect(environment()).not.toMatch(/RELCAT_\w+_KEY|PRIVATE KEY/);
 
   // The key can have another variable.
   project.secrets.SIGNER = project.secrets.RELCAT_ONLINE_KEY ?? "";
   project.secrets.PACKAGES = "BEGIN PGP PRIVATE KEY";
+  project.secrets.LISTS = "BEGIN PRIVATE KEY";
   writeFileSync(
     file,
     readFileSync(file, "utf8").replace(
       /^trust: .*$/m,
-      "trust: {profile: simple, online: {env: SIGNER}, openpgp: {key: {env: PACKAGES}}}",
+      "trust: {profile: simple, online: {env: SIGNER}, openpgp: {key: {env: PACKAGES}}, packslip: {env: LISTS}}",
     ),
   );
   await addRelease(project, "26.09.001");
   await project.make();
   await project.succeed("publish", "prod");
-  expect(environment()).not.toMatch(/SIGNER|PACKAGES|PRIVATE KEY/);
+  expect(environment()).not.toMatch(/SIGNER|PACKAGES|LISTS|PRIVATE KEY/);
 });
 
 describe("a staging site", () => {
