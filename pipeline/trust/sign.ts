@@ -133,8 +133,8 @@ async function signReleases(request: SignRequest, releases: readonly BuiltReleas
 }
 
 /**
- * security.txt with its end, which RFC 9116 wants less than a year away. It is that of the tenth month, so that the
- * daily signatures of a month give the same file.
+ * security.txt with its end, which RFC 9116 wants less than a year away. It is the end of the tenth month after this
+ * one, so that the daily signatures of a month give the same file.
  */
 function datedContact({ build, read, now }: SignRequest): SignedFile[] {
   if (!Object.hasOwn(build.files, undatedSecurityPath)) return [];

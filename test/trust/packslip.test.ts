@@ -312,6 +312,17 @@ test("a refresh renews the list after half of its time, with a higher number", a
   expect(after.expires_at > before.expires_at).toBe(true);
 });
 
+test("signing replaces a list that a clock dated ahead of time", async () => {
+  const before = statementIn(list).predicate;
+  expect(Date.parse(before.generated_at)).toBeGreaterThan(Date.now());
+  await succeed("build", "--released", "--site", "test");
+  await succeed("sign", "--site", "test", "--now", new Date().toISOString());
+  await succeed("publish", "test");
+  const after = statementIn(list).predicate;
+  expect(Date.parse(after.generated_at)).toBeLessThanOrEqual(Date.now());
+  expect(after.sequence).toBeGreaterThan(before.sequence);
+});
+
 test("trust list shows the key that users pin, and refuses a file that is not one", async () => {
   const file = "releases/trust/packslip.pub";
   const text = readFileSync(join(made.folder, file), "utf8");

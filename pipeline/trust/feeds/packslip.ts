@@ -5,7 +5,7 @@ import { inParallel } from "../../system/in-parallel.ts";
 import { publicKeyObject, type Signer } from "../keys.ts";
 import { sha256 } from "../metadata.ts";
 import { covered, envelope } from "../provenance.ts";
-import { dateOf, day } from "../roles.ts";
+import { clockTolerance, dateOf, day } from "../roles.ts";
 import type { SignedFile } from "../site-targets.ts";
 import type { FeedSigning } from "./sign-feeds.ts";
 import type { FeedFault, FeedsToVerify } from "./verify-feeds.ts";
@@ -60,7 +60,7 @@ export async function signPackslip(
   });
   const [newest] = known.sort((a, b) => b.dates.sequence - a.dates.sequence);
   const isDue = ({ generated_at: from, expires_at: to }: ListDates) =>
-    now > (Date.parse(from) + Date.parse(to)) / 2;
+    now > (Date.parse(from) + Date.parse(to)) / 2 || now < Date.parse(from) - clockTolerance;
   if (newest && !isDue(newest.dates) && newest.payload === JSON.stringify(complete(newest.dates)))
     return [...files, { path: listPath, bytes: newest.bytes }];
   const dates = {
