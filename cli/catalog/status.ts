@@ -106,8 +106,8 @@ function nextForReleases(next: Next, sites: readonly SiteStatus[], { sites: know
   const settling = sites.filter(({ name }) => known.get(name)?.settles);
   if (next.command !== "relcat build --released" || settling.length === 0) return next;
   const behind = settling.find(
-    ({ unreachable, unpublished, live }) =>
-      unreachable === undefined && (unpublished !== 0 || live?.hold != null),
+    ({ unreachable, unpublished, live, unverified }) =>
+      unreachable === undefined && (unpublished !== 0 || live?.hold != null || unverified.length > 0),
   );
   if (!behind) {
     const isKnown = settling.every(({ unreachable }) => unreachable === undefined);
@@ -122,8 +122,9 @@ function nextForReleases(next: Next, sites: readonly SiteStatus[], { sites: know
   };
 }
 
-function whyToPublish({ name, live, unpublished }: SiteStatus): string {
+function whyToPublish({ name, live, unpublished, unverified }: SiteStatus): string {
   if (live?.hold) return `${name} is held until this is repaired: ${live.hold.reason}`;
+  if (unpublished === 0) return `${name}: ${unverified[0]} is ${unverifiedText}`;
   return unpublished === null
     ? `${name} has a different ledger from the one here`
     : `${name} lacks ${count(unpublished, "ledger line")}`;
@@ -216,7 +217,9 @@ function siteRow(
       ...(unpublished === null ? ["the ledger here does not begin with its ledger"] : []),
       ...(unpublished ? [`${count(unpublished, "ledger line")} not published`] : []),
       ...(live.hold ? [`held: ${live.hold.reason}`] : []),
-      ...(unverified.length > 0 ? [`${listed(unverified, 3)} ${unverifiedText}`] : []),
+      ...(unverified.length > 0
+        ? [`${listed(unverified, 3)} ${unverifiedText}: sign and publish again`]
+        : []),
       ...shown.map((end) => endText(end) + (end.command === null ? "" : `: ${asGiven(end.command, given)}`)),
       ...(ends.length > 0 || unverified.length > 0 ? [] : ["not signed"]),
     ].join(", "),
@@ -230,7 +233,7 @@ function supportLine({ line, of, on, days }: SupportEnd): string {
     : `${of} of ${line} ${verb} on ${on}, in ${count(days, "day")}`;
 }
 
-const unverifiedText = "not signed by a key of the newest root in releases/trust: sign and publish again";
+const unverifiedText = "not signed by a key of the newest root in releases/trust";
 
 const endText = ({
   role,

@@ -58,6 +58,8 @@ interface Asking {
   releases: string;
 }
 
+const nothingThere = { live: null, ends: [], unverified: [] };
+
 /** Queries every configured site; unreachable ones give a reason. */
 export async function siteStatuses(
   config: KeyedSettings,
@@ -71,16 +73,8 @@ export async function siteStatuses(
       } catch (error) {
         if (!(error instanceof RelcatError)) throw error;
         const { name, url } = site;
-        const [problem] = error.problems;
-        return {
-          name,
-          url,
-          unreachable: problem?.message ?? error.message,
-          live: null,
-          unpublished: null,
-          ends: [],
-          unverified: [],
-        };
+        const unreachable = error.problems[0]?.message ?? error.message;
+        return { name, url, unreachable, unpublished: null, ...nothingThere };
       }
     }),
   );
@@ -95,7 +89,7 @@ async function statusOf(
   const { name, url } = site;
   const store = await openSite(site, environment, pid);
   const stored = await store.readState();
-  if (!stored) return { name, url, live: null, unpublished: ledger.events.length, ends: [], unverified: [] };
+  if (!stored) return { name, url, unpublished: ledger.events.length, ...nothingThere };
   const { build, at, publisher, commit, state, hold, ledger: mark, signed } = stored.state;
   const trust = signed === null ? undefined : readTrust(releases);
   const root = trust?.roots.at(-1);
@@ -119,8 +113,12 @@ async function statusOf(
     // A role that was renewed here already has only to be published.
     const here = role === "root" ? trust?.roots.at(-1) : trust?.targets;
     const isRenewed = isOffline && here !== undefined && here.metadata.signed.expires > expires;
-    const renew =
-      isOffline && !isRenewed ? "relcat trust sign --keys KEYS" : `relcat publish ${name} --refresh`;
+    // A refresh refuses metadata without our signature.
+    const online =
+      unverified.length > 0
+        ? `relcat build --released --site ${name} && relcat sign --site ${name} && relcat publish ${name}`
+        : `relcat publish ${name} --refresh`;
+    const renew = isOffline && !isRenewed ? "relcat trust sign --keys KEYS" : online;
     const state =
       left <= 0 ? "expired" : role === "timestamp" && isAhead ? "future" : isDueNow ? "due" : "valid";
     return { role, expires, days: Math.floor(left / day), state, command: state === "valid" ? null : renew };

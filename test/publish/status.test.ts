@@ -80,3 +80,24 @@ describe("relcat status, with sites", () => {
     expect(await row("prod")).toContain("the ledger here does not begin with its ledger");
   });
 });
+
+test("after a rotation of the online key, status says how to sign and publish again, and that works", async () => {
+  const project = await publishingProject();
+  await project.succeed("sign", "--site", "prod");
+  await project.succeed("publish", "prod");
+  await project.succeed("trust", "rotate", "online", "--keys", project.keys);
+  const again = "relcat build --released --site prod && relcat sign --site prod && relcat publish prod";
+  const next = async (ahead = 0) => {
+    const { stdout } = await relcat(project.folder, ["status"], { ahead });
+    return stdout.split("\n").slice(-2);
+  };
+  const why = "prod: metadata/timestamp.json is not signed by a key of the newest root in releases/trust";
+  expect(await next()).toEqual([`Next: ${again}`, `  ${why}`]);
+  // The root of the site ends; a refresh would be refused.
+  expect(await next(306 * 86_400_000)).toEqual([`Next: ${again}`, `  ${why}`]);
+  const { stdout } = await relcat(project.folder, ["status"], { ahead: 306 * 86_400_000 });
+  expect(stdout).toContain(`root expires in 58 days: ${again}\n`);
+  project.secrets.RELCAT_ONLINE_KEY = readFileSync(join(project.keys, "online-v2.pem"), "utf8");
+  for (const command of again.split(" && ")) await project.succeed(...command.split(" ").slice(1));
+  expect(await next()).toEqual(["Next: nothing to do", "  every ledger line is published"]);
+});
