@@ -1,4 +1,7 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { temporaryFolder } from "../../support/run.ts";
 import { file, image, ingest, ingestImage, problemsOf, revision } from "./ingesting.ts";
 
 const artifacts = [
@@ -20,7 +23,27 @@ test.each([
   );
   expect(manifest.artifacts.every(({ attestation, sha256 }) => attestation?.sha256 === sha256)).toBe(true);
   expect(manifest.artifacts.some(({ vendor }) => vendor)).toBe(false);
-  expect(leftOut).toEqual(["checksums.txt (Checksum)", "client (Binary)"]);
+  expect(leftOut).toEqual([
+    "checksums.txt (Checksum)",
+    "client (Binary)",
+    "ghcr.io/example/client:26.8.2 (Published Docker Image)",
+  ]);
+});
+
+test("a folder whose artifacts are all by-products is not read file by file", async () => {
+  const dist = join(temporaryFolder(), "dist");
+  mkdirSync(dist);
+  writeFileSync(
+    join(dist, "artifacts.json"),
+    '[{ "name": "tool", "path": "dist/tool_linux_amd64_v1/tool", "type": "Binary" }]',
+  );
+  writeFileSync(join(dist, "config.yaml"), "project_name: tool\n");
+  expect(await problemsOf([dist])).toMatchInlineSnapshot(`
+    [
+      "input-empty: no input names a file for download; left out: tool (Binary)
+    → Give the files, an output folder, or a checksum file with --sums.",
+    ]
+  `);
 });
 
 test("metadata.json states the revision of images of the same job", async () => {

@@ -1,12 +1,13 @@
 import { dirname, join } from "node:path/posix";
 import { z } from "zod";
-import { line, name, size } from "../../../../shared/fields.ts";
+import { line, size } from "../../../../shared/fields.ts";
 import { isObject } from "../../../documents/is-object.ts";
 import type { FoundFile } from "../evidence.ts";
 import { isListOf, loose, shape } from "./shape.ts";
 
 const artifact = loose({
-  name,
+  /** The name of a container image is its address. */
+  name: line,
   path: line,
   type: line,
   extra: loose({ Checksum: line.optional(), Size: size.optional(), Format: line.optional() }).optional(),

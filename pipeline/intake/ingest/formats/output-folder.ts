@@ -76,7 +76,7 @@ async function readImageInfo(folder: string, names: readonly string[]): Promise<
 async function isGoreleaser(file: string): Promise<boolean> {
   const [bytes = new Uint8Array()] = await readFiles([file]);
   const recognised = recognise(file, bytes);
-  return "known" in recognised && (recognised.known.files?.length ?? 0) > 0;
+  return "known" in recognised && recognised.known.leftOut !== undefined;
 }
 
 /**
