@@ -26,6 +26,8 @@ export interface FoundFile {
   paths: readonly string[];
   /** The store object that contains it. */
   store?: string | undefined;
+  /** The store object in which a link or a list leads to it. */
+  through?: string | undefined;
   sha256?: string | undefined;
   size?: number | undefined;
   /** Hint for the package type: a row of the table, or a name of nixpkgs. */

@@ -1,4 +1,4 @@
-import { basename } from "node:path/posix";
+import { basename, dirname } from "node:path/posix";
 import type { Settings } from "../../documents/config.ts";
 import { giveWhole, isShortened } from "../../project/display.ts";
 import { readFiles } from "../../system/files.ts";
@@ -15,9 +15,9 @@ import {
   recognise,
 } from "./formats/recognise.ts";
 import { isSidecar } from "./formats/sidecars.ts";
-import { baseOf, isStoreBase, nameOf, storePathOf } from "./formats/store-path.ts";
+import { isStoreBase, nameOf, storePathOf } from "./formats/store-path.ts";
 import type { Sum } from "./formats/sums.ts";
-import { mainOutputs } from "./join.ts";
+import { mainOutputs, withoutFiles } from "./join.ts";
 
 interface Reading {
   config: Settings;
@@ -56,11 +56,7 @@ async function readInputs(paths: readonly string[], reading: Reading): Promise<E
  */
 function builtOutputs({ files, builds }: Evidence): string[] {
   if (files.some(({ store }) => store === undefined)) return [];
-  const covered = new Set(files.map(({ store }) => baseOf(store ?? "")));
-  const uncovered = builds.filter(
-    ({ outputs }) => !Object.values(outputs).some((path) => covered.has(baseOf(path))),
-  );
-  return mainOutputs(uncovered).filter((path) => pathInfo(path).kind !== "missing");
+  return mainOutputs(withoutFiles(builds, files)).filter((path) => pathInfo(path).kind !== "missing");
 }
 
 async function readInput(path: string, reading: Reading): Promise<Partial<Evidence>> {
@@ -68,7 +64,9 @@ async function readInput(path: string, reading: Reading): Promise<Partial<Eviden
   const info = pathInfo(path);
   if (info.kind === "missing") return missing(path, reading);
   if (info.kind !== "folder") return readFile(path, info, reading);
-  return readFolder(path, info.realPath, (inside) => readInput(inside, reading));
+  const found = await readFolder(path, info.realPath, (inside) => readInput(inside, reading));
+  const through = storePathOf(info.realPath);
+  return { ...found, files: found.files.map((file) => ({ ...file, ...(through && { through }) })) };
 }
 
 function missing(path: string, { sums }: Reading): Partial<Evidence> {
@@ -131,9 +129,16 @@ function isForDownload(path: string, recognised: Recognised, config: Settings): 
 /** A downloadable file, named directly or through its folder. */
 function plainFile(path: string, realPath: string): FoundFile {
   const own = basename(realPath);
-  // If a store path is itself a file, its hash is not part of the download name.
-  const name = isStoreBase(own) && storePathOf(realPath)?.endsWith(`/${own}`) ? nameOf(own) : basename(path);
-  return { name, paths: [path, realPath], store: storePathOf(realPath), at: wholeFile(path) };
+  const [store, through] = [realPath, pathInfo(dirname(path)).realPath].map(storePathOf);
+  // If a store path is itself a file, its hash is not part of the download name. Links in outputs have their own names.
+  const isOutput = !through && isStoreBase(own) && store?.endsWith(`/${own}`);
+  return {
+    name: isOutput ? nameOf(own) : basename(path),
+    paths: [path, realPath],
+    store,
+    through,
+    at: wholeFile(path),
+  };
 }
 
 /**

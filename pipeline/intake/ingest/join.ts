@@ -30,28 +30,34 @@ export interface Job {
 /** Merges all inputs, in any order; contradictions are problems. */
 export function join(evidence: Evidence): { job: Job; problems: Problem[] } {
   const problems: Problem[] = [];
-  const job: Job = {
-    files: joinFiles(evidence, problems),
-    outputs: mainOutputs(evidence.builds),
-    objects: joinObjects(evidence.objects, problems),
-    drvs: joinRecipes(evidence, problems),
-  };
-  problems.push(...unusedBuilds(evidence.builds, job.files));
-  return { job, problems };
+  const files = joinFiles(evidence, problems);
+  const outputs = mainOutputs(evidence.builds);
+  const objects = joinObjects(evidence.objects, problems);
+  const drvs = joinRecipes(evidence, problems);
+  problems.push(...unusedBuilds(evidence, files));
+  return { job: { files, outputs, objects, drvs }, problems };
 }
 
 /** A build without a released file indicates a missing file or the wrong release. */
-function unusedBuilds(builds: readonly Build[], files: readonly JobFile[]): Problem[] {
+function unusedBuilds({ builds, files: found }: Evidence, files: readonly JobFile[]): Problem[] {
   // A file copied out of the store may come from any build.
   if (files.some(({ store, finished }) => store === undefined && !finished)) return [];
-  const used = new Set(files.map(({ store }) => baseOf(store ?? "")));
-  return builds
-    .filter(({ wanted, outputs }) => wanted && !Object.values(outputs).some((path) => used.has(baseOf(path))))
+  return withoutFiles(builds, [...files, ...found])
+    .filter(({ wanted }) => wanted)
     .map(({ outputs, drv, at }) => {
       const path = outputs.out ?? Object.values(outputs)[0] ?? drv ?? "this build: it names no output";
       const hint = "Give its output folder or file too, or leave this build out of the inputs.";
       return problem("build-unused", at, `no file for download is known of ${path}`, hint);
     });
+}
+
+/** Builds none of whose outputs contains a file, or leads to one. */
+export function withoutFiles(
+  builds: readonly Build[],
+  files: readonly Pick<FoundFile, "store" | "through">[],
+): Build[] {
+  const used = new Set(files.flatMap(({ store = "", through = "" }) => [baseOf(store), baseOf(through)]));
+  return builds.filter(({ outputs }) => !Object.values(outputs).some((path) => used.has(baseOf(path))));
 }
 
 /** Outputs built for the job; of several outputs, the one called `out`. */
@@ -94,7 +100,7 @@ function joinRecipes(
       : Object.values(outputs).map((output) => ({ output: baseOf(output), value: baseOf(drv), at })),
   );
   for (const [base, claims] of Map.groupBy(stated, ({ output }) => output)) {
-    const agreed = agree<string>(`the derivation of ${base}`, claims satisfies Claim<string>[], problems);
+    const agreed = agree(`the derivation of ${base}`, claims, problems);
     if (agreed) drvs.set(base, agreed.value);
   }
   return drvs;
@@ -166,14 +172,8 @@ function oneFinished(name: string, parts: readonly FoundFile[], problems: Proble
     if (fields.length === 0 || !first) continue;
     const { file, line } = first.at();
     const message = `${name} is described differently in ${file}:${line}: ${fields.join(", ")}`;
-    problems.push(
-      problem(
-        "ingest-conflict",
-        at,
-        message,
-        "One file has one description: correct or leave out one of the two.",
-      ),
-    );
+    const hint = "One file has one description: correct or leave out one of the two.";
+    problems.push(problem("ingest-conflict", at, message, hint));
   }
   return first?.value;
 }

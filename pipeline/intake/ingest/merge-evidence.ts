@@ -32,22 +32,9 @@ export async function mergeEvidence(
   const { sidecars, problems: sidecarProblems } = await readSidecars(evidence.sidecars, evidence.files);
   problems.push(...evidence.problems, ...sidecarProblems);
   problems.push(...signatureProblems(evidence.objects, config.trustedKeys));
-  const revision = settle(
-    "the revision",
-    evidence.revisions,
-    stated.revision,
-    "--rev",
-    "ingest-conflict",
-    problems,
-  );
-  const named = settle(
-    "the release",
-    evidence.releases,
-    stated.release,
-    "--release",
-    "release-mismatch",
-    problems,
-  );
+  const { revisions, releases } = evidence;
+  const revision = settle("the revision", revisions, stated.revision, "--rev", "ingest-conflict", problems);
+  const named = settle("the release", releases, stated.release, "--release", "release-mismatch", problems);
   throwErrors(problems);
   const version = named ?? (await stated.openRelease?.());
   if (version === undefined) {

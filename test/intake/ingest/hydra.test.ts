@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../support/run.ts";
@@ -38,6 +38,32 @@ test("several products have quotes and a default, and documents are left out", a
     "coverage report (a product of type report coverage)",
     "doc (a product of type doc manual)",
   ]);
+});
+
+/** A product outside its build's output: a store path that is a file. */
+const elsewhere = "/nix/store/1z0k8yb2xkxdr1ic5xyi0v1g1bi8hkzv-controller.qcow2.gz";
+
+test("a product in another store path has its own name and store path, in JSON and in a list", async () => {
+  const store = join(temporaryFolder(), "nix/store");
+  const output = join(store, basename(path));
+  mkdirSync(join(output, "nix-support"), { recursive: true });
+  cpSync(file(image.file), join(store, basename(elsewhere)));
+  const product = join(store, basename(elsewhere));
+  writeFileSync(join(output, "nix-support/hydra-build-products"), `file qcow2 ${product}\n`);
+  const document = join(store, "hydra.json");
+  const text = readFileSync(file("hydra-run-command/succeeded.json"), "utf8");
+  writeFileSync(document, text.replace(/"path": "[^"]*image\.qcow2\.gz"/, `"path": "${elsewhere}"`));
+  const found = [];
+  for (const inputs of [["nix-build/array.json", output], [document], [document, output]]) {
+    const { name, store: object, vendor } = await artifactOf(inputs);
+    found.push([name, object, vendor?.image]);
+  }
+  const expected = [
+    "controller.qcow2.gz",
+    { path: elsewhere },
+    { derivation: basename(elsewhere).slice(0, 32) },
+  ];
+  expect(found).toEqual([expected, expected, expected]);
 });
 
 test("a failed build is refused, with any content", async () => {

@@ -1,5 +1,16 @@
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { expect, test } from "vitest";
-import { artifactOf, image, ingestImage, problemsOf, revision, selfCheck } from "./ingesting.ts";
+import { temporaryFolder } from "../../support/run.ts";
+import {
+  artifactOf,
+  file as fixture,
+  image,
+  ingestImage,
+  problemsOf,
+  revision,
+  selfCheck,
+} from "./ingesting.ts";
 
 const { file, path, size, drv, derivation } = image;
 const attestation = { cryptolib_post: { expected_hash: selfCheck } };
@@ -163,6 +174,36 @@ test("a build without any of its files is an error", async () => {
     ]
   `);
 });
+
+/** An output that contains links to other store paths, one of which is a file and has another name. */
+function folderOfLinks() {
+  const store = join(temporaryFolder(), "nix/store");
+  const output = join(store, basename(path));
+  mkdirSync(output, { recursive: true });
+  const disks = [
+    ["controller-qcow.qcow2.gz", "g9x36nk71c2vac1zw6zxc1zj9rxp0p0g-disk.qcow2.gz"],
+    ["controller-qcow-efi.qcow2.gz", "1z0k8yb2xkxdr1ic5xyi0v1g1bi8hkzv-disk.qcow2.gz"],
+  ] as const;
+  for (const [name, target] of disks) {
+    cpSync(fixture(`images/${name}`), join(store, target));
+    symlinkSync(`../${target}`, join(output, name));
+  }
+  const expected = disks.map(([name, target]) => [name, `/nix/store/${target}`]);
+  return { output, expected };
+}
+
+test.each(["the folder", "its files", "a link to the folder"])(
+  "links in an output have names of their own and the store paths of their files, and the build is used: %s",
+  async (way) => {
+    const { output, expected } = folderOfLinks();
+    const link = join(temporaryFolder(), "result");
+    symlinkSync(output, link);
+    const given = { "the folder": [output], "a link to the folder": [link] }[way];
+    const files = expected.map(([name = ""]) => join(link, name));
+    const { manifest } = await ingestImage(["nix-build/array.json", ...(given ?? files)]);
+    expect(manifest.artifacts.map(({ name, store }) => [name, store?.path])).toEqual(expected);
+  },
+);
 
 test("the revision comes from the metadata of a flake", async () => {
   const artifact = await artifactOf(["nix-flake/clean.json", "nix-build/array.json", file], {

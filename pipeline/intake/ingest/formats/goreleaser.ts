@@ -15,10 +15,8 @@ const artifact = loose({
 
 /** Not installable: intermediate files, signatures, and recipes for other catalogs. */
 const byproducts = new Set([
-  ..."Binary,Library,C Header,C Archive Library,C Shared Library,Checksum,Signature,Certificate,SBOM".split(
-    ",",
-  ),
-  ..."Metadata,Source,Docker Image,Published Docker Image,Docker Manifest,Brew Tap,Brew Cask".split(","),
+  ..."Binary,Library,C Header,C Archive Library,C Shared Library,Checksum,Signature,Certificate".split(","),
+  ..."SBOM,Metadata,Source,Docker Image,Published Docker Image,Docker Manifest,Brew Tap,Brew Cask".split(","),
   ..."Homebrew Cask,Homebrew Formula,Krew Plugin Manifest,Scoop Manifest,Winget Manifest,Nixpkg".split(","),
   ..."PKGBUILD,SRCINFO,Source PKGBUILD,Source SRCINFO,PublishableChocolatey".split(","),
 ]);

@@ -6,7 +6,7 @@ import { type Path, placeAt, type Source } from "../../../../shared/source.ts";
 import { isObject } from "../../../documents/is-object.ts";
 import { type At, type Evidence, type FoundFile, problem } from "../evidence.ts";
 import { count, loose, shape } from "./shape.ts";
-import { isStorePath, nameOf, storePath } from "./store-path.ts";
+import { productName, storePath, storePathOf } from "./store-path.ts";
 
 /** Input of a Hydra RunCommand ($HYDRA_JSON): a build with measured products. */
 export const hydraRunCommand = shape({
@@ -124,9 +124,12 @@ function refuse({ status: { value, at }, drv }: HydraBuild): Problem | undefined
 
 function fileOf({ path, sha256hash, size, subtype, at }: Product, { outputs, job }: HydraBuild): FoundFile {
   return {
-    name: isStorePath(path) ? nameOf(path) : basename(path),
+    name: productName(path),
     paths: path.startsWith("/") ? [path] : [],
-    store: outputs.find(([, output]) => output === path || path.startsWith(`${output}/`))?.[1] ?? undefined,
+    store:
+      outputs.find(([, output]) => path === output || path.startsWith(`${output}/`))?.[1] ??
+      storePathOf(path),
+    through: outputs[0]?.[1] ?? undefined,
     sha256: sha256hash ?? undefined,
     size: size === null || size === undefined ? undefined : Number(size),
     hint: hintOf({ subtype: subtype ?? "" }) ?? job,

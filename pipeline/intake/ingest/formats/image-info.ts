@@ -1,7 +1,7 @@
-import { basename } from "node:path/posix";
 import { absolutePath, line, table } from "../../../../shared/fields.ts";
 import { isObject } from "../../../documents/is-object.ts";
 import { count, loose, shape } from "./shape.ts";
+import { productName } from "./store-path.ts";
 
 const disk = loose({ file: absolutePath, logical_bytes: count.optional() });
 
@@ -29,7 +29,7 @@ export const imageInfo = shape({
       })),
     ];
     const files = named.map(({ path, where }) => ({
-      name: basename(path),
+      name: productName(path),
       paths: [path],
       at: () => place(where),
     }));

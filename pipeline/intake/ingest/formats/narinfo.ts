@@ -19,15 +19,9 @@ export function readNarinfo(source: Source): Partial<Evidence> {
   const problems: Problem[] = [];
   const require = (key: string, fits: (value: string) => boolean, expected: string): string => {
     const value = one(key)?.value ?? "";
-    if (!fits(value))
-      problems.push(
-        problem(
-          "wrong-type",
-          at(key),
-          `${key} is ${JSON.stringify(value)}, expected ${expected}`,
-          "Fetch it again from the binary cache.",
-        ),
-      );
+    const message = `${key} is ${JSON.stringify(value)}, expected ${expected}`;
+    const hint = "Fetch it again from the binary cache.";
+    if (!fits(value)) problems.push(problem("wrong-type", at(key), message, hint));
     return value;
   };
   const path = require("StorePath", isStorePath, "a store path");

@@ -18,6 +18,8 @@ const built = z.union(
 const isOpaque = (item: unknown): boolean =>
   isObject(item) && Object.keys(item).length === 1 && isStorePath(item.path);
 
+const dryRun = "nix build --dry-run builds nothing; run it without --dry-run.";
+
 /** `nix build --json`: a list of recipes and their outputs; a bare path is an output whose recipe is unknown. */
 export const nixBuild = shape({
   title: "nix build --json",
@@ -29,24 +31,16 @@ export const nixBuild = shape({
     const problems = [];
     for (const [index, item] of value.entries()) {
       const at = () => place([index]);
-      if (typeof item === "string") builds.push({ drv: undefined, outputs: { out: item }, wanted: true, at });
-      else if (!("drvPath" in item))
-        builds.push({ drv: undefined, outputs: { out: item.path as string }, wanted: true, at });
-      else {
+      if (typeof item === "string" || !("drvPath" in item)) {
+        const out = typeof item === "string" ? item : (item.path as string);
+        builds.push({ drv: undefined, outputs: { out }, wanted: true, at });
+      } else {
         const { drvPath: drv, outputs } = item as { drvPath: string; outputs: Record<string, string | null> };
         const made = Object.fromEntries(
           Object.entries(outputs).flatMap(([name, path]) => (path ? [[name, path]] : [])),
         );
         if (Object.keys(made).length > 0) builds.push({ drv, outputs: made, wanted: true, at });
-        else
-          problems.push(
-            problem(
-              "build-failed",
-              at,
-              `${drv} has no outputs`,
-              "nix build --dry-run builds nothing; run it without --dry-run.",
-            ),
-          );
+        else problems.push(problem("build-failed", at, `${drv} has no outputs`, dryRun));
       }
     }
     return { builds, problems };

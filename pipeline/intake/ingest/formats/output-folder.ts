@@ -6,7 +6,7 @@ import { usualType } from "../built-in-rules.ts";
 import { type Evidence, type FoundFile, gather, problem, wholeFile } from "../evidence.ts";
 import { hintOf, isDownload, leftOutProduct, readProducts } from "./hydra-build.ts";
 import { recognise } from "./recognise.ts";
-import { storePathOf } from "./store-path.ts";
+import { productName, storePathOf } from "./store-path.ts";
 
 const productsFile = "nix-support/hydra-build-products";
 const imageInfoFile = "nix-support/image-info.json";
@@ -54,9 +54,12 @@ async function readProductList(folder: string, names: readonly string[]): Promis
   const file = join(folder, productsFile);
   const [bytes = new Uint8Array()] = await readFiles([file]);
   const { products, problems } = readProducts(decode(file, bytes));
-  const files = products
-    .filter(isDownload)
-    .map(({ path, subtype, at }) => ({ name: basename(path), paths: [path], hint: hintOf({ subtype }), at }));
+  const files = products.filter(isDownload).map(({ path, subtype, at }) => ({
+    name: productName(path),
+    paths: [path],
+    hint: hintOf({ subtype }),
+    at,
+  }));
   return { files, problems, leftOut: products.filter((product) => !isDownload(product)).map(leftOutProduct) };
 }
 
@@ -88,7 +91,7 @@ function locate(evidence: Evidence, folder: string, realPath: string): Evidence 
   const files = evidence.files.map((file): FoundFile => {
     const [path = ""] = file.paths;
     const store = storePathOf(path);
-    const isOwn = store !== undefined && (own === undefined || own === store);
+    const isOwn = store !== undefined && store !== path && (own === undefined || own === store);
     return {
       ...file,
       store: store ?? own,

@@ -32,6 +32,9 @@ export const hashPart = (path: string): string => basename(path).slice(0, 32);
 /** The name without the hash, which is the download name of a store path that is a file. */
 export const nameOf = (path: string): string => basename(path).slice(33);
 
+/** The download name of a product. */
+export const productName = (path: string): string => (isStorePath(path) ? nameOf(path) : basename(path));
+
 /** `path` as a full path in the store of `sibling`. */
 export const besides = (path: string, sibling: string): string =>
   path.startsWith("/") ? path : `${dirname(sibling)}/${path}`;

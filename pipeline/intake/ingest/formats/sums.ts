@@ -46,14 +46,8 @@ function readSums(source: Source): { sums: Sum[]; problems: Problem[] } {
     const known = sums.get(name) ?? { at };
     const sha256 = fields.hex?.toLowerCase();
     if (sha256 !== undefined && known.sha256 !== undefined && known.sha256 !== sha256) {
-      problems.push(
-        problem(
-          "sums-line",
-          at,
-          `${name} is listed twice with different checksums`,
-          "Remove the wrong line.",
-        ),
-      );
+      const message = `${name} is listed twice with different checksums`;
+      problems.push(problem("sums-line", at, message, "Remove the wrong line."));
     }
     sums.set(name, {
       ...known,
