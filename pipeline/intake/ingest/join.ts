@@ -32,8 +32,9 @@ export function join(evidence: Evidence): { job: Job; problems: Problem[] } {
   const problems: Problem[] = [];
   const files = joinFiles(evidence, problems);
   const outputs = mainOutputs(evidence.builds);
+  const released = new Set([...outputs, ...files.map(({ store = "" }) => store)].map(baseOf));
   const objects = joinObjects(evidence.objects, problems);
-  const drvs = joinRecipes(evidence, problems);
+  const drvs = joinRecipes(evidence, released, problems);
   problems.push(...unusedBuilds(evidence, files));
   return { job: { files, outputs, objects, drvs }, problems };
 }
@@ -86,6 +87,7 @@ function joinObjects(objects: readonly StoreObject[], problems: Problem[]): Map<
 /** Output to recipe. The deriver of a store object is used only if no build names one. */
 function joinRecipes(
   { builds, objects }: Pick<Evidence, "builds" | "objects">,
+  released: ReadonlySet<string>,
   problems: Problem[],
 ): Map<string, string> {
   const drvs = new Map<string, string>();
@@ -100,7 +102,8 @@ function joinRecipes(
       : Object.values(outputs).map((output) => ({ output: baseOf(output), value: baseOf(drv), at })),
   );
   for (const [base, claims] of Map.groupBy(stated, ({ output }) => output)) {
-    const agreed = agree(`the derivation of ${base}`, claims, problems);
+    // Several recipes of a closure may fetch one source.
+    const agreed = agree(`the derivation of ${base}`, claims, released.has(base) ? problems : []);
     if (agreed) drvs.set(base, agreed.value);
   }
   return drvs;

@@ -205,6 +205,18 @@ test.each(["the folder", "its files", "a link to the folder"])(
   },
 );
 
+test("recipes of a closure may have one output, such as a source that two of them fetch", async () => {
+  const closure = join(temporaryFolder(), "closure.json");
+  const fetched = { outputs: { out: { path: "/nix/store/ij1vkjxsia6fbxhvyxgqwy5pfibb7is2-source.tar.gz" } } };
+  const recipes = ["1z0k8yb2xkxdr1ic5xyi0v1g1bi8hkzv", "pb66a6lfgd0db6vjqmd07k81rmprxhx5"].map((hash) => [
+    `/nix/store/${hash}-source.tar.gz.drv`,
+    fetched,
+  ]);
+  writeFileSync(closure, JSON.stringify(Object.fromEntries(recipes)));
+  const artifact = await artifactOf([closure, "nix-build/array.json", file]);
+  expect(artifact.vendor?.image).toEqual({ drv, derivation });
+});
+
 test("the revision comes from the metadata of a flake", async () => {
   const artifact = await artifactOf(["nix-flake/clean.json", "nix-build/array.json", file], {
     revision: undefined,
