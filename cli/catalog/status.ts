@@ -20,7 +20,7 @@ import { asGiven } from "../terminal/as-given.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, type Host } from "../terminal/host.ts";
 import { countProblems, renderProblems } from "../terminal/render.ts";
-import { amounts, count, listed } from "../terminal/words.ts";
+import { amounts, count, inDays, listed } from "../terminal/words.ts";
 import { channelLine } from "./channels.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 
@@ -140,8 +140,8 @@ function repositoryKeys(keys: readonly FeedKeyEnd[], { feeds }: Config): string[
   const offered = keys.filter(({ state }) => state !== "retired");
   const isNeeded = feeds.apt !== undefined || feeds.yum !== undefined;
   const lines = offered.map(({ fingerprint, state, since, ends }) => {
-    const until = ends === null ? "" : `, it ends on ${ends.slice(0, 10)}`;
-    return `the OpenPGP key ${fingerprint} is ${state} since ${since.slice(0, 10)}${until}`;
+    const until = ends === null ? "" : `, and is valid until ${ends.slice(0, 10)}`;
+    return `the OpenPGP key ${fingerprint} has been ${state} since ${since.slice(0, 10)}${until}`;
   });
   if (!isNeeded || offered.some(({ state }) => state === "signing")) return lines;
   return [...lines, "no OpenPGP key signs the apt and yum repositories: relcat trust init KEYS --openpgp"];
@@ -228,9 +228,7 @@ function siteRow(
 
 function supportLine({ line, of, on, days }: SupportEnd): string {
   const verb = of === "support" ? "ends" : "end";
-  return days < 0
-    ? `${of} of ${line} ended on ${on}`
-    : `${of} of ${line} ${verb} on ${on}, in ${count(days, "day")}`;
+  return days < 0 ? `${of} of ${line} ended on ${on}` : `${of} of ${line} ${verb} on ${on}, ${inDays(days)}`;
 }
 
 const unverifiedText = "not signed by a key of the newest root in releases/trust";
@@ -241,5 +239,5 @@ const endText = ({
   state,
 }: Pick<SiteStatus["ends"][number], "role" | "days" | "state">): string => {
   if (state === "future") return `${role} was signed by a clock that was ahead`;
-  return state === "expired" ? `${role} has expired` : `${role} expires in ${count(days, "day")}`;
+  return state === "expired" ? `${role} has expired` : `${role} expires ${inDays(days)}`;
 };

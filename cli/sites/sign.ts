@@ -60,6 +60,6 @@ export async function signBuild(
 async function sayPublish(site: string, out: string, project: ProjectSettings, host: Host): Promise<void> {
   const hold = await holdAgainst(project, site, out, host);
   if (!hold) return sayNext(host, `relcat publish ${site}`);
-  say(host, `${site} is held since ${hold.since} by ${hold.by}: ${hold.reason}`);
+  say(host, `${site} has been held since ${hold.since} by ${hold.by}: ${hold.reason}`);
   sayNext(host, `relcat publish ${site} --release-hold, when that is repaired`);
 }

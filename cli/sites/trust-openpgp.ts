@@ -12,7 +12,7 @@ import {
 import { answer, type Host, say, sayNext } from "../terminal/host.ts";
 import { timeOf } from "../terminal/option-values.ts";
 import { UsageError } from "../terminal/usage.ts";
-import { count, listed, shellWord } from "../terminal/words.ts";
+import { inDays, listed, shellWord } from "../terminal/words.ts";
 
 const signing = "relcat build --released and relcat sign";
 
@@ -105,7 +105,6 @@ export const exported = (
 
 export function describeFeedKey({ fingerprint, state, since, ends }: FeedKeyEnd, host: Host): string {
   const days = ends === null ? undefined : Math.floor((Date.parse(ends) - host.clock) / 86_400_000);
-  const end =
-    days === undefined ? "" : days < 0 ? ", it has expired" : `, it expires in ${count(days, "day")}`;
+  const end = days === undefined ? "" : days < 0 ? ", it has expired" : `, it expires ${inDays(days)}`;
   return `${"openpgp".padEnd(10)} ${state} since ${since.slice(0, 10)}${end}  ${fingerprint}`;
 }

@@ -125,7 +125,7 @@ export async function listTrust(host: Host): Promise<void> {
       ...rows.map(({ role, version, threshold, keys, expires, days_left }) => {
         const need = keys.length > 1 ? `${threshold} of ${keys.length}` : "";
         const ids = keys.map((id) => id.slice(0, 16)).join(" ");
-        return `${role.padEnd(10)} version ${version}, until ${expires.slice(0, 10)} (${count(days_left, "day")})  ${need} ${ids}`;
+        return `${role.padEnd(10)} version ${version}, until ${expires.slice(0, 10)} (${days_left < 0 ? "expired" : count(days_left, "day")})  ${need} ${ids}`;
       }),
       ...feedKeys.map((key) => describeFeedKey(key, host)),
       ...(packslip ? [`${"packslip".padEnd(10)} users pin ${packslip.public}  ${packslip.key_id}`] : []),

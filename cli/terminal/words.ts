@@ -4,6 +4,9 @@ export { shellWord } from "../../pipeline/project/display.ts";
 export const count = (amount: number, noun: string, plural = `${noun}s`): string =>
   `${amount} ${amount === 1 ? noun : plural}`;
 
+/** Time until an end. @param days whole days that are left */
+export const inDays = (days: number): string => (days > 0 ? `in ${count(days, "day")}` : "within a day");
+
 /** "3 added", "1 removed": amounts above 0, each with its word. */
 export const amounts = (parts: readonly (readonly [amount: number, word: string])[]): string[] =>
   parts.flatMap(([amount, word]) => (amount > 0 ? [`${amount} ${word}`] : []));

@@ -57,7 +57,7 @@ function explicitTime(explicit: { name: string; value: string }, newest: string)
     throw failure(
       "clock",
       `${name} gives ${at}, before the ledger's newest date ${newest}`,
-      `Unset ${name}, or give a later time.`,
+      `${name.startsWith("--") ? "Leave out" : "Unset"} ${name}, or give a later time.`,
     );
   }
   return at;

@@ -110,7 +110,7 @@ export function refuseHold(hold: SiteState["hold"], site: SiteSettings): void {
   const at = hold.commit?.slice(0, 12) ?? "COMMIT";
   throw failure(
     "site-held",
-    `${site.name} is held since ${hold.since} by ${hold.by}: ${hold.reason}`,
+    `${site.name} has been held since ${hold.since} by ${hold.by}: ${hold.reason}`,
     `When that is repaired: relcat ${site.settles ? "release" : "publish"} ${site.name} --release-hold. To withdraw a package in the meantime: relcat build --released --at ${at} --site ${site.name} --out earlier, then, if the site is signed, relcat sign --site ${site.name} --out earlier, then relcat publish ${site.name} --out earlier`,
   );
 }
@@ -228,7 +228,7 @@ export function refuseEndedSignatures(local: LocalBuild, site: string, now: numb
   const [role, expires] = ended;
   throw failure(
     "build-unsigned",
-    `${local.folder} has expired: its ${role} has ended on ${expires}`,
+    `${local.folder} has expired: its ${role} ended on ${expires}`,
     role === "root" || role === "targets"
       ? `${renewal(role)}. Then sign again: relcat sign --site ${site}`
       : `Sign it again: relcat sign --site ${site}`,

@@ -109,7 +109,7 @@ export function refuseEndedTrust({ roots, targets }: SignRequest["trust"], now: 
       .map(([role, expires]) => ({
         code: "trust-expired",
         severity: "error",
-        message: `the ${role} metadata in releases/trust has expired on ${expires.slice(0, 10)}, so clients reject the site`,
+        message: `the ${role} metadata in releases/trust expired on ${expires.slice(0, 10)}, so clients reject the site`,
         hint: `${renewal(role)}, and commit releases/trust. Then run the command again.`,
       })),
   );

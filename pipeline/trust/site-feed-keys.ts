@@ -127,7 +127,7 @@ function announceKey(keys: Keys, fingerprint: string, since: string): ListedFeed
   if (waiting)
     throw failure(
       "trust-exists",
-      `the OpenPGP key ${waiting.fingerprint} is announced since ${waiting.since.slice(0, 10)}`,
+      `the OpenPGP key ${waiting.fingerprint} has been announced since ${waiting.since.slice(0, 10)}`,
       "Let it sign first: relcat trust rotate openpgp --step sign",
     );
   if (keys.length === 0)

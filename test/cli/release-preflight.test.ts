@@ -128,7 +128,7 @@ const refusals: Record<string, Refusal> = {
   },
   "the site is held": {
     status: 3,
-    says: ["error[site-held] prod is held since 2026-09-20T10:00:00.000000Z by me: The page is odd."],
+    says: ["error[site-held] prod has been held since 2026-09-20T10:00:00.000000Z by me: The page is odd."],
     async breaks(made) {
       await released(made);
       const hold = {
@@ -208,8 +208,8 @@ const refusals: Record<string, Refusal> = {
   "root and targets have expired": {
     status: 7,
     says: [
-      "error[trust-expired] the root metadata in releases/trust has expired on 2025-01-01, so clients reject the site\n  hint: Holders of root keys renew it: relcat trust sign --keys KEYS, and commit releases/trust.",
-      "error[trust-expired] the targets metadata in releases/trust has expired on 2025-01-01, so clients reject the site\n  hint: The holder of the targets key renews it: relcat trust sign --keys KEYS, and commit releases/trust.",
+      "error[trust-expired] the root metadata in releases/trust expired on 2025-01-01, so clients reject the site\n  hint: Holders of root keys renew it: relcat trust sign --keys KEYS, and commit releases/trust.",
+      "error[trust-expired] the targets metadata in releases/trust expired on 2025-01-01, so clients reject the site\n  hint: The holder of the targets key renews it: relcat trust sign --keys KEYS, and commit releases/trust.",
     ],
     breaks: (made) => otherTrust(made, "2024-01-02T00:00:00Z")(),
   },

@@ -243,7 +243,7 @@ ${commands("repository-key.md", "See that it worked")}`;
     const before = at.live(host, "dists/jammy/InRelease");
     const { stdout } = await follow(at, script("The key leaked"));
     const fingerprint = (await keyIn(at, "openpgp-v2.asc")).getFingerprint().toUpperCase();
-    expect(stdout).toContain(`the OpenPGP key ${fingerprint} is signing since `);
+    expect(stdout).toContain(`the OpenPGP key ${fingerprint} has been signing since `);
     const after = at.live(host, "dists/jammy/InRelease") ?? "";
     expect(after).not.toBe(before);
     expect((await readCleartextMessage({ cleartextMessage: after })).getSigningKeyIDs()).toHaveLength(1);

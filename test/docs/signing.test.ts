@@ -49,7 +49,7 @@ find dist -type f | sort; relcat status`,
     );
     for (const path of ["dists/jammy/InRelease", "dists/jammy/Release.gpg", "yum/stable.mirrorlist"])
       expect(stdout.split("\n")).toContain(`dist/${path}`);
-    expect(stdout).toMatch(/^the OpenPGP key [0-9A-F]{40} is signing since /m);
+    expect(stdout).toMatch(/^the OpenPGP key [0-9A-F]{40} has been signing since /m);
   });
 
   test("for verifying a site and its files, by relcat and by hand, and for refreshing it", async () => {

@@ -81,7 +81,7 @@ test("a clock that was never set is refused", () => {
 test("a given time before the ledger's newest date is refused", () => {
   expect(refusal(given("2026-09-01T10:00:00Z"), "2026-09-01T10:00:00.000001Z")).toBe(
     "clock --now gives 2026-09-01T10:00:00.000000Z, before the ledger's newest date 2026-09-01T10:00:00.000001Z / " +
-      "Unset --now, or give a later time.",
+      "Leave out --now, or give a later time.",
   );
 });
 

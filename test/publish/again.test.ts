@@ -230,7 +230,7 @@ describe("signatures", () => {
     const { exitCode, stderr } = await project.run("publish", "prod");
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(
-      /^error\[build-unsigned\] dist has expired: its timestamp has ended on \S+\n {2}hint: Sign it again: relcat sign --site prod$/,
+      /^error\[build-unsigned\] dist has expired: its timestamp ended on \S+\n {2}hint: Sign it again: relcat sign --site prod$/,
     );
   });
 

@@ -89,7 +89,7 @@ describe.each([["folder"]])("rollback in a %s", () => {
       /\. Signatures are valid until 20\S+Z; renew them with relcat publish prod --refresh\.$/,
     );
     expect(signed.stderr).toMatch(
-      /(^|\n)prod is held since \S+ by \S+: odd page\nNext: relcat publish prod --release-hold, when that is repaired$/,
+      /(^|\n)prod has been held since \S+ by \S+: odd page\nNext: relcat publish prod --release-hold, when that is repaired$/,
     );
     expect((await project.succeed("status")).stdout).toMatch(
       /\nNext: relcat build --released --site prod && relcat sign --site prod && relcat publish prod --release-hold\n {2}prod is held until this is repaired: odd page$/,
@@ -97,7 +97,7 @@ describe.each([["folder"]])("rollback in a %s", () => {
     const { exitCode, stderr } = await project.run("publish", "prod");
     expect(exitCode).toBe(3);
     expect(stderr).toMatch(
-      /^error\[site-held\] prod is held since \S+ by \S+: odd page\n {2}hint: When that is repaired: relcat release prod --release-hold\. To withdraw a package in the meantime: relcat build --released --at [0-9a-f]{12} --site prod --out earlier, then, if the site is signed, relcat sign --site prod --out earlier, then relcat publish prod --out earlier$/,
+      /^error\[site-held\] prod has been held since \S+ by \S+: odd page\n {2}hint: When that is repaired: relcat release prod --release-hold\. To withdraw a package in the meantime: relcat build --released --at [0-9a-f]{12} --site prod --out earlier, then, if the site is signed, relcat sign --site prod --out earlier, then relcat publish prod --out earlier$/,
     );
     const { stdout } = await project.succeed("history", "prod");
     expect(stdout).toMatch(/\nlive {2}[0-9a-f]{12} .* rollback .* odd page\n/);

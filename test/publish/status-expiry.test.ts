@@ -32,6 +32,7 @@ test("status names the refresh from half of the lifetime on, and exits with 7 af
   ]);
   const due = "timestamp expires in 2 days";
   expect(await statusIn(4)).toEqual([0, `${due}: ${refresh}`, `Next: ${refresh}`, `  prod: ${due}`]);
+  expect((await statusIn(6))[1]).toBe(`timestamp expires within a day: ${refresh}`);
   const over = "timestamp has expired";
   expect(await statusIn(8)).toEqual([7, `${over}: ${refresh}`, `Next: ${refresh}`, `  prod: ${over}`]);
   const { stdout } = await inDays(8, "status", "--json");
@@ -65,7 +66,7 @@ test("publish refuses a root that has expired since the build was signed", async
   expect([exitCode, stderr]).toEqual([
     1,
     expect.stringMatching(
-      /^error\[build-unsigned\] dist has expired: its root has ended on \S+\n {2}hint: Holders of root keys renew it: relcat trust sign --keys KEYS\. Then sign again: relcat sign --site prod$/,
+      /^error\[build-unsigned\] dist has expired: its root ended on \S+\n {2}hint: Holders of root keys renew it: relcat trust sign --keys KEYS\. Then sign again: relcat sign --site prod$/,
     ),
   ]);
 });
@@ -84,6 +85,7 @@ test("sign and refresh refuse root and targets that have expired, and the named 
       `hint: The holder of the targets key renews it: ${renew}, and commit releases/trust. Then run the command again.`,
     );
   }
+  expect((await inDays(370, "trust", "list")).stdout).toMatch(/^root +version 1, until \S+ \(expired\)/);
   expect((await inDays(370, "trust", "sign", "--keys", project.keys)).exitCode).toBe(0);
   const renewed = await statusIn(370);
   expect([renewed[0], renewed[2]]).toEqual([7, `Next: ${refresh}`]);

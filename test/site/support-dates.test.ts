@@ -133,4 +133,6 @@ test("status names the ends of the next 90 days, and those that are over", async
     { line: "25.12", of: "security updates", on: day(-2) },
     { line: "25.12", of: "support", on: day(80) },
   ]);
+  const last = await (await made({ "25.12": { until: day(0) } })).run("status", "--offline");
+  expect(last.stdout).toContain(`support of 25.12 ends on ${day(0)}, within a day\n`);
 });

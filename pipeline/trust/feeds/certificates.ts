@@ -123,7 +123,7 @@ async function faultOf(
       `is valid from ${dateText(usableFrom)} on, which is after the time of signing`,
       "Check the clock.",
     ];
-  if (ends <= now) return [`has ended on ${dateText(ends)}`, another];
+  if (ends <= now) return [`ended on ${dateText(ends)}`, another];
   if (ends - now < days * day)
     return [`ends on ${dateText(ends)}, expected at least ${days} days from now`, another];
   return undefined;

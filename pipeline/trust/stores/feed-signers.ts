@@ -161,7 +161,7 @@ function missing({ fingerprint, since }: FeedKey, specs: readonly OpenPgpSignerS
   const places = specs.map((spec) => ("exec" in spec ? spec.exec[0] : "file" in spec ? spec.file : spec.env));
   return failure(
     "key-unusable",
-    `${places.join(", ")} lacks the OpenPGP key ${fingerprint}, which signs since ${since.slice(0, 10)}`,
+    `${places.join(", ")} lacks the OpenPGP key ${fingerprint}, which has signed since ${since.slice(0, 10)}`,
     "While two keys sign, give both: one armored block after the other, or a list in trust.openpgp.key.",
   );
 }

@@ -83,7 +83,7 @@ describe("a rotation", () => {
       { fingerprint: next, state: "announced", since: since(2) },
     ]);
     expect((await at.succeed("status")).stdout).toContain(
-      `the OpenPGP key ${old} is signing since 2026-10-01\nthe OpenPGP key ${next} is announced since 2026-10-02\n`,
+      `the OpenPGP key ${old} has been signing since 2026-10-01\nthe OpenPGP key ${next} has been announced since 2026-10-02\n`,
     );
     const both = await at.succeed(...step("sign"), ...now(3));
     expect(both.stderr).toContain("both keys sign: relcat sign needs both private keys");
@@ -101,7 +101,7 @@ describe("a rotation", () => {
       "a second announcement",
       [...step("announce"), "--certificate"],
       async () => {},
-      "is announced since 2026-10-02",
+      "has been announced since 2026-10-02",
     ],
     ["retiring the only key that signs", step("retire"), async () => {}, "signs, and none would be left"],
     [
@@ -139,7 +139,7 @@ test("status says that repositories have no key, and when a key ends", async () 
   const args = ["--openpgp", "--certificate", certificateFile(ending)];
   await at.succeed("trust", "init", ...args, ...now(1));
   const { stdout } = await at.succeed("status");
-  expect(stdout).toContain("is signing since 2026-10-01, it ends on 2027-09-01\n");
+  expect(stdout).toContain("has been signing since 2026-10-01, and is valid until 2027-09-01\n");
   expect(stdout).not.toContain(missing);
   const { document } = await at.json("status");
   expect(document.openpgp).toEqual([

@@ -283,7 +283,7 @@ describe("a key is refused", () => {
     // Beside another key it serves the clients that know only it, as long as it lasts.
     const both = { keys: [listed(soon), listed(first)], secrets: [soon, first] };
     await sign(both);
-    expect((await refused({ ...both, now: start + 89 * day })).message).toContain("has ended on 2026-12-29");
+    expect((await refused({ ...both, now: start + 89 * day })).message).toContain("ended on 2026-12-29");
   });
 
   test("if its signing subkey ends within 90 days", async () => {
@@ -374,7 +374,7 @@ describe("a key is refused", () => {
   test("if it is missing, unknown, or has a passphrase", async () => {
     expect(await refused({ keys: [listed(first), listed(second)] })).toMatchObject({
       code: "key-unusable",
-      message: `RELCAT_OPENPGP_KEY lacks the OpenPGP key ${fingerprintOf(second)}, which signs since 2026-09-30`,
+      message: `RELCAT_OPENPGP_KEY lacks the OpenPGP key ${fingerprintOf(second)}, which has signed since 2026-09-30`,
     });
     expect(await refused({ secrets: [first, second] })).toMatchObject({
       code: "key-untrusted",

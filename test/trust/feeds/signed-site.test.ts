@@ -139,9 +139,7 @@ describe("a signed site with package repositories", () => {
     const { exitCode, stderr } = await made.run("publish", "prod");
     expect([exitCode, stderr]).toEqual([
       1,
-      expect.stringMatching(
-        /error\[build-unsigned\] dist has expired: its dists\/jammy\/Release has ended on/,
-      ),
+      expect.stringMatching(/error\[build-unsigned\] dist has expired: its dists\/jammy\/Release ended on/),
     ]);
   });
 });
