@@ -22,15 +22,17 @@ export function newsOf<Release extends { version: string; releasedAt?: string | 
 }
 
 export function feedEntry(release: PublishedRelease, config: SiteConfig): FeedEntry {
-  const { version, date, notes, retracted } = release;
+  const { version, date, notes, retracted, histories } = release;
   const advisories = notes.flatMap(({ advisory }) => advisory ?? []);
   const published = release.releasedAt ?? `${date}T00:00:00Z`;
+  // A revised record has the same entry.
+  const changes = [...retracted, ...[...histories.values()].flat().filter(({ kind }) => kind !== "revised")];
   return {
     id: `tag:${config.authority},${firstDayOf(version).slice(0, 4)}:release/${version}`,
     url: `${config.baseUrl}/releases/${version}/`,
     title: `${config.product} ${version}`,
     published,
-    updated: latest([published, ...retracted.map((record) => record.at)]) ?? published,
+    updated: latest([published, ...changes.map(({ at }) => at)]) ?? published,
     html: entryHtml(release, config),
     ...(advisories.length > 0 && { advisories: advisories.map(({ id, severity }) => ({ id, severity })) }),
   };

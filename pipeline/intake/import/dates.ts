@@ -28,15 +28,10 @@ export function ledgerDates({ created_date, modified_date, version }: LiveRecord
 }
 
 /** Dates that only `verbatim` can keep. */
-export function verbatimDates({
-  created_date,
-  modified_date,
-}: LiveRecord): ("created_date" | "modified_date")[] {
-  if (outOfOrder(created_date, modified_date)) return ["created_date", "modified_date"];
-  return [
-    ...(wellFormed(created_date) === undefined ? (["created_date"] as const) : []),
-    ...(wellFormed(modified_date) === undefined ? (["modified_date"] as const) : []),
-  ];
+export function verbatimDates(record: LiveRecord): ("created_date" | "modified_date")[] {
+  const members = ["created_date", "modified_date"] as const;
+  if (outOfOrder(record.created_date, record.modified_date)) return [...members];
+  return members.filter((member) => wellFormed(record[member]) === undefined);
 }
 
 const earlier = (a: string | undefined, b: string | undefined) =>
