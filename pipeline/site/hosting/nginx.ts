@@ -170,9 +170,10 @@ function apiLocations(base: string): string[] {
       ...opening(description(descriptions.root), allow.other),
       `rewrite ^ ${file}/api/v1/index.json last;`,
     ]),
-    location(`~ ^${escaped(base)}${slashless.slice(1)}`, [
-      when("method", "read", "return 301 $uri/$is_args$args;"),
-      "return 308 $uri/$is_args$args;",
+    // Unlike $uri, $1 has no line break, before which the pattern may end.
+    location(`~ ^${escaped(base)}(${slashless.slice(1, -1)})$`, [
+      when("method", "read", `return 301 ${base}$1/$is_args$args;`),
+      `return 308 ${base}$1/$is_args$args;`,
     ]),
   ];
 }
