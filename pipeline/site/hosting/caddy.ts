@@ -122,6 +122,8 @@ function fileServer(encodings: ReadonlySet<Encoding>, status?: number): string[]
     .map((each) => names[each]);
   return [
     "header Content-Type {relcat_media}",
+    // An error has a body, whatever the client has already or wants of it.
+    ...(status === undefined ? [] : ["request_header -If-*", "request_header -Range"]),
     ...block("file_server", [
       "hide .*",
       ...(known.length > 0 ? [`precompressed ${known.join(" ")}`] : []),
@@ -281,7 +283,7 @@ function fileRoutes(base: string, { encodings, feeds, hasWellKnown }: HostSource
       ...feeds.flatMap(feedRoute),
       "@relcat_artifact {",
       "\tfile {path}",
-      "\tpath_regexp ^/[^/]+/.",
+      "\tpath_regexp ^/[^/]+/.*[^/]$",
       `\tnot path_regexp ^/${documentFolders}`,
       "}",
       ...handle("@relcat_artifact", [
@@ -289,12 +291,9 @@ function fileRoutes(base: string, { encodings, feeds, hasWellKnown }: HostSource
         ...policies,
         ...fileServer(new Set()),
       ]),
-      "@relcat_file file {path}",
+      ...block("@relcat_file", ["file {path}", "not path_regexp /$"]),
       ...handle("@relcat_file", found),
-      "@relcat_index {",
-      "\tfile {path}index.html {path}index.json",
-      "\tpath_regexp /$",
-      "}",
+      ...block("@relcat_index", ["file {path}index.html {path}index.json", "path_regexp /$"]),
       ...handle("@relcat_index", ["rewrite * {http.matchers.file.relative}", ...found]),
       ...handle("", missing),
     ]),

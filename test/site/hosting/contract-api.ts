@@ -33,6 +33,11 @@ export function apiRequests(site: ServedSite): Exchange[] {
   });
   const id = (name: ArtifactName) => `${site.ids[name]}/`;
   const file = (name: ArtifactName) => leadsTo(urlOf(name));
+  const gone: Expected = {
+    status: 410,
+    json: { id: site.ids.oldRpm, reason: "Overwrites settings.", replaced_by: site.ids.rpm },
+    headers: { ...json, "cache-control": caching },
+  };
   const latest = (name: string, query: string, expected: Expected, part: Part = "latest") =>
     row(part, name, `latest/${query}`, expected);
   return [
@@ -73,11 +78,7 @@ export function apiRequests(site: ServedSite): Exchange[] {
     }),
     row("record", "HEAD", id("core20"), { status: 200, text: "", headers: json }, { method: "HEAD" }),
 
-    row("gone", "says why and what instead", id("oldRpm"), {
-      status: 410,
-      json: { id: site.ids.oldRpm, reason: "Overwrites settings.", replaced_by: site.ids.rpm },
-      headers: { ...json, "cache-control": caching },
-    }),
+    row("gone", "says why and what instead, the second time too", id("oldRpm"), gone, { again: gone }),
     row("gone", "without a replacement", id("msi"), {
       status: 410,
       json: { reason: "Does not start.", replaced_by: null },

@@ -131,6 +131,14 @@ export function siteRequests(site: ServedSite): Exchange[] {
 
     row("errors", "elsewhere", "/nothing/here", missing),
     row("errors", "in a folder of the site", "/releases/26.99.001/", missing),
+    row("errors", "a file with a final slash", "/feed.atom/", missing),
+    row("errors", "an artifact with a final slash", "/files/26.08.001/tool.tar/", missing),
+    row("errors", "of which a client wants a part", "/nothing/here", missing, {
+      headers: { Range: "bytes=0-3" },
+    }),
+    row("errors", "a client that has any page", "/nothing/here", missing, {
+      headers: { "If-None-Match": "*" },
+    }),
     row("errors", "a document's address in capitals", "/API/v1/package/", missing),
     row("errors", "a page's address in capitals", "/INDEX.html", missing),
     row("errors", "below the API", "/api/v1/nothing/", json404),
