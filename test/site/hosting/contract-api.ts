@@ -79,6 +79,17 @@ export function apiRequests(site: ServedSite): Exchange[] {
     row("record", "HEAD", id("core20"), { status: 200, text: "", headers: json }, { method: "HEAD" }),
 
     row("gone", "says why and what instead, the second time too", id("oldRpm"), gone, { again: gone }),
+    row(
+      "gone",
+      "a page for a browser",
+      id("msi"),
+      {
+        status: 410,
+        headers: { "content-type": /^text\/html/, "cache-control": "no-store" },
+        text: /Does not start\./,
+      },
+      { headers: { Accept: browser } },
+    ),
     row("gone", "without a replacement", id("msi"), {
       status: 410,
       json: { reason: "Does not start.", replaced_by: null },

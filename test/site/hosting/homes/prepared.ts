@@ -13,6 +13,12 @@ export const preparedAnswers: readonly Exception[] = [
   { part: "orderings", reason: "501: only the two usual orderings are prepared", instead: notReady },
   { part: "filters", reason: "501: only the filters above are prepared", instead: notReady },
   {
+    part: "gone",
+    exchanges: ["a page for a browser"],
+    reason: "browsers get the JSON too",
+    instead: { status: 410, headers: { "content-type": "application/json" } },
+  },
+  {
     part: "latestLine",
     reason: "501: only the newest of each kind is prepared; `arch` gets 400",
     instead: notReady,
