@@ -237,7 +237,7 @@ describe("an attacker who can write the site's folder, and has no key,", () => {
   });
 });
 
-describe("an attacker who can write the site's bucket, and has no key,", () => {
+describe("an attacker who can write the site's bucket, and has no key,", { tags: ["long"] }, () => {
   let fake: S3Fake;
   let project: PublishingProject;
   let sound: Map<string, ReturnType<S3Fake["bucket"]["objects"]["get"]>>;
