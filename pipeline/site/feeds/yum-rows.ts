@@ -1,4 +1,9 @@
-import { type RpmEntry, type RpmMetadata, sourcePackage } from "../../../shared/package-metadata.ts";
+import {
+  isPrimaryFile,
+  type RpmEntry,
+  type RpmMetadata,
+  sourcePackage,
+} from "../../../shared/package-metadata.ts";
 import type { PublishedPackage, PublishedRelease, SiteConfig } from "../../documents/published.ts";
 import { isOffered, memberOf } from "../../selection/channels.ts";
 import { nevra, yumReposOf } from "../../selection/feed-indexes.ts";
@@ -158,7 +163,7 @@ function format(rpm: RpmMetadata): string {
     element("rpm:sourcerpm", {}, rpm.sourcerpm),
     element("rpm:header-range", { start, end }),
     ...dependencies.flatMap((kind) => dependencyList(kind, rpm[kind])),
-    ...rpm.files.filter(({ path }) => isPrimary(path)).map(fileElement),
+    ...rpm.files.filter(({ path }) => isPrimaryFile(path)).map(fileElement),
   ]);
 }
 
@@ -175,7 +180,3 @@ const dependency = ({ name, flags, epoch, version: ver, release: rel, pre }: Rpm
 
 const fileElement = ({ path, type }: RpmMetadata["files"][number]): string =>
   element("file", type === "file" ? {} : { type }, path);
-
-/** Files that other packages may require by path without filelists.xml. */
-const isPrimary = (path: string): boolean =>
-  path.startsWith("/etc/") || path.includes("bin/") || path === "/usr/lib/sendmail";
