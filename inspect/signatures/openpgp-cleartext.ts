@@ -64,7 +64,7 @@ function readCleartext(bytes: Uint8Array, what: string): Cleartext {
   const text = lines.slice(3, end);
   if (text.some((line) => line.text.startsWith("-") && !line.text.startsWith("- ")))
     throw malformed(`${what} has a line that begins with "-", expected "- " before it`);
-  const signed = text.map((line) => line.text.replace(/^- /, "").replace(/[ \t\r]+$/, ""));
+  const signed = text.map((line) => line.text.replace(/^- /, "").replace(/(?<![ \t\r])[ \t\r]+$/, ""));
   return {
     canonical: Buffer.from(signed.join("\r\n"), "latin1"),
     hash,

@@ -32,6 +32,13 @@ test("a list is ok, and names its missing files", async () => {
   });
 });
 
+test("a list with a long run of blanks takes no longer than another one", async () => {
+  const text = (await clearsigned(key, list)).replace("\n\n", `\n\n${" ".repeat(100_000)}x\n`);
+  const before = process.cpuUsage();
+  expect(await inspect(text)).toMatchObject({ verdict: "bad-signature" });
+  expect(process.cpuUsage(before).user).toBeLessThan(2_000_000);
+});
+
 describe("a list is refused:", () => {
   test.each([
     [
