@@ -1,5 +1,5 @@
 import { areZeros } from "../bytes/byte-source.ts";
-import { malformed } from "../verdict.ts";
+import { malformed, refused } from "../verdict.ts";
 
 /** An element of ASN.1 (X.690) in DER, or with BER's indefinite lengths, which Apple's signatures use. */
 export interface Asn1 {
@@ -30,59 +30,67 @@ export const context = (number: number): number => 0xa0 | number;
 
 /** Deeper than any signature, and far below the stack limit. */
 const maxNestingDepth = 40;
+/** More than a signature with long revocation lists has. Each takes the memory of hundreds of bytes. */
+const maxElements = 1 << 20;
 
 /**
  * Reads exactly one element.
  * @param what name for messages
- * @throws Fault malformed, also if bytes follow the element
+ * @throws Fault malformed, also if bytes follow the element; refuse
  */
 export function readAsn1(bytes: Uint8Array, what: string): Asn1 {
-  const found = element(plain(bytes), 0, bytes.length, what, 0);
+  const found = firstElement(bytes, what);
   if (found.raw.length !== bytes.length) throw malformed(`bytes follow the end of ${what}`);
   return found;
 }
 
 /** Like `readAsn1`, but zeros may follow. */
 export function readPaddedAsn1(bytes: Uint8Array, what: string): Asn1 {
-  const found = element(plain(bytes), 0, bytes.length, what, 0);
+  const found = firstElement(bytes, what);
   if (!areZeros(bytes.subarray(found.raw.length))) throw malformed(`bytes follow the end of ${what}`);
   return found;
 }
 
-/** Slices of a Buffer take several times as long to create. */
-const plain = ({ buffer, byteOffset, length }: Uint8Array) => new Uint8Array(buffer, byteOffset, length);
+interface Reading {
+  bytes: Uint8Array;
+  what: string;
+  /** Number of elements so far. */
+  count: number;
+}
 
-function element(bytes: Uint8Array, from: number, end: number, what: string, depth: number): Asn1 {
+function firstElement({ buffer, byteOffset, length }: Uint8Array, what: string): Asn1 {
+  // Slices of a Buffer take several times as long to create.
+  const bytes = new Uint8Array(buffer, byteOffset, length);
+  return element({ bytes, what, count: 0 }, 0, length, 0);
+}
+
+function element(reading: Reading, from: number, end: number, depth: number): Asn1 {
+  const { bytes, what } = reading;
   if (depth > maxNestingDepth) throw malformed(`${what} is nested deeper than ${maxNestingDepth} elements`);
+  if (++reading.count > maxElements) throw refused(`${what} has over ${maxElements} elements`);
   const tag = bytes[from] ?? 0;
   if (end - from < 2 || (tag & 0x1f) === 0x1f) throw malformed(`${what} is not ASN.1 at its byte ${from}`);
   const isConstructed = (tag & 0x20) !== 0;
   const { start, length } = extent(bytes, from + 1, end, what);
   if (length === undefined) {
     if (!isConstructed) throw malformed(`${what} has a value without an end at its byte ${from}`);
-    const inside = elements(bytes, start, end, what, depth, true);
+    const inside = elements(reading, start, end, depth, true);
     const stop = start + inside.reduce((sum, part) => sum + part.raw.length, 0);
     return { tag, raw: bytes.subarray(from, stop + 2), content: bytes.subarray(start, stop), inside };
   }
   const stop = start + length;
   if (stop > end)
     throw malformed(`${what} has ${length} bytes at its byte ${from}, which reach beyond the end`);
-  const inside = isConstructed ? elements(bytes, start, stop, what, depth, false) : [];
+  const inside = isConstructed ? elements(reading, start, stop, depth, false) : [];
   return { tag, raw: bytes.subarray(from, stop), content: bytes.subarray(start, stop), inside };
 }
 
-function elements(
-  bytes: Uint8Array,
-  from: number,
-  end: number,
-  what: string,
-  depth: number,
-  isOpen: boolean,
-): Asn1[] {
+function elements(reading: Reading, from: number, end: number, depth: number, isOpen: boolean): Asn1[] {
+  const { bytes, what } = reading;
   const found: Asn1[] = [];
   let at = from;
   for (; at < end && !(isOpen && bytes[at] === 0 && bytes[at + 1] === 0); ) {
-    const next = element(bytes, at, end, what, depth + 1);
+    const next = element(reading, at, end, depth + 1);
     found.push(next);
     at += next.raw.length;
   }

@@ -42,6 +42,7 @@ describe("invalid ASN.1 is refused:", () => {
     ["a primitive value without an end", hex("04 80 00 00"), "X has a value without an end at its byte 0"],
     ["a list that has no end", hex("30 80 04 00"), "X has elements without an end"],
     ["deeply nested lists", nested(50_000), "X is nested deeper than 40 elements"],
+    ["millions of elements", der(0x30, Buffer.alloc(1 << 22, "0500", "hex")), "X has over 1048576 elements"],
     ["bytes that follow", hex("05 00 00"), "bytes follow the end of X"],
   ])("%s", (_, bytes, message) => {
     expect(() => readAsn1(bytes, "X")).toThrow(message);
