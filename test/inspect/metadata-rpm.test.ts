@@ -288,6 +288,18 @@ describe("a header is refused", () => {
       'folder, mode and flags of the file "a"',
     ],
     [
+      "with thousands of files in a folder with a very long name",
+      [
+        ...named,
+        shorts(1030, ...sharing.map(() => 0o100644)),
+        integers(1037, ...sharing.map(() => 0)),
+        integers(1116, ...sharing.map(() => 0)),
+        texts(1117, ...sharing),
+        texts(1118, `/etc/${"x".repeat(100_000)}/`),
+      ],
+      "the paths of its files have over 50000000 characters together",
+    ],
+    [
       "with a description of ten megabytes",
       [...named, text(1005, "x".repeat(10 << 20))],
       "bytes as JSON, expected 262144 at most",

@@ -309,6 +309,19 @@ describe("a package of rpm 6", () => {
     });
   });
 
+  test("is refused if its paths take far more memory than its header", async () => {
+    const names = Array.from({ length: 1000 }, (_, index) => `${index}`);
+    const folder = [
+      integers(1116, ...names.map(() => 0)),
+      texts(1117, ...names),
+      texts(1118, `/${"x".repeat(100_000)}/`),
+    ];
+    expect(await inspect(rpmPackage([...named, ...folder], [], cpio(...entries([0]))))).toMatchObject({
+      verdict: "refuse",
+      reason: "the paths of its files have over 50000000 characters together",
+    });
+  });
+
   test("is named if its payload is aligned to blocks", async () => {
     const aligned = rpmPackage([...named, texts(1049, "rpmlib(PayloadAlignment)")]);
     expect(await inspect(aligned)).toMatchObject({

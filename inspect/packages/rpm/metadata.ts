@@ -8,7 +8,7 @@ import {
 import { knownArchitecture } from "../../architecture.ts";
 import type { ByteSource } from "../../bytes/byte-source.ts";
 import { malformed, refused } from "../../verdict.ts";
-import { integersOf, longOf, type RpmHeader, shortsOf, textsOf } from "./header.ts";
+import { integersOf, longOf, pathJoiner, type RpmHeader, shortsOf, textsOf } from "./header.ts";
 import { isSourcePackage, type RpmLayout, readRpmLayout, signatureTags } from "./layout.ts";
 
 /** More files than any package has. */
@@ -127,13 +127,14 @@ function* filesOf(main: RpmHeader): Generator<RpmMetadata["files"][number]> {
   const folders = decodedTextsOf(main, tags.dirNames);
   const [indexes, flags] = [integersOf(main, tags.dirIndexes), integersOf(main, tags.fileFlags)];
   const modes = shortsOf(main, tags.fileModes);
+  const join = pathJoiner();
   for (const [index, name] of decodedTextsOf(main, tags.baseNames).entries()) {
     const folder = folders[indexes[index] ?? -1];
     const [mode, flag] = [modes[index], flags[index]];
     if (folder === undefined || mode === undefined || flag === undefined)
       throw malformed(`the header does not say folder, mode and flags of the file ${JSON.stringify(name)}`);
     const isFolder = (mode & fileKind.mask) === fileKind.directory;
-    yield { path: `${folder}${name}`, type: isFolder ? "dir" : flag & ghostFlag ? "ghost" : "file" };
+    yield { path: join(folder, name), type: isFolder ? "dir" : flag & ghostFlag ? "ghost" : "file" };
   }
 }
 

@@ -17,7 +17,16 @@ import type { Certificate } from "../../signatures/x509.ts";
 import { certificateOf } from "../../signatures/x509-chain.ts";
 import { Fault, malformed, unsupported, type Verdict } from "../../verdict.ts";
 import { digestChecks, isPayloadCovered, type RpmCheck, signatureChecks, sizeNotes } from "./checks.ts";
-import { integersOf, longOf, longsOf, type RpmHeader, shortsOf, textOf, textsOf } from "./header.ts";
+import {
+  integersOf,
+  longOf,
+  longsOf,
+  pathJoiner,
+  type RpmHeader,
+  shortsOf,
+  textOf,
+  textsOf,
+} from "./header.ts";
 import { isSourcePackage, type RpmLayout, readRpmLayout, signatureTags } from "./layout.ts";
 
 /** Packages of the formats 3, 4 and 6: header and payload signatures, digests, IMA signatures of files, and the content. */
@@ -222,10 +231,11 @@ export function fileSignaturesOf({ signatures, main }: RpmLayout, options: Inspe
 function namesOf(main: RpmHeader): string[] {
   const folders = textsOf(main, fileSignatureTags.folders);
   const folderOf = integersOf(main, fileSignatureTags.folderOf);
+  const join = pathJoiner();
   return textsOf(main, fileSignatureTags.names).map((name, index) => {
     const folder = folders[folderOf[index] ?? -1];
     if (folder === undefined) throw malformed(`the file ${name} is in no folder`);
-    return folder + name;
+    return join(folder, name);
   });
 }
 
