@@ -152,7 +152,17 @@ describe("dependencies", () => {
     ]);
     expect(found).toEqual([{ name: "zlib" }, { name: "libc.so.6(GLIBC_2.34)(64bit)" }]);
   });
+
+  test("on symbols that no library has are read in a time that does not grow with their cube", async () => {
+    const symbols = ["", "x"].map((end) => `libc.so.6(${".".repeat(2000)}${end}`);
+    const tags = [...named, ...requires(...symbols.map((symbol) => [symbol] as const))];
+    const before = process.cpuUsage();
+    expect(await read(tags)).toMatchObject({ requires: [{ name: symbols[0] }] });
+    expect(process.cpuUsage(before).user).toBeLessThan(1_000_000);
+  });
 });
+
+const sharing = Array.from({ length: 1000 }, (_, index) => `${index}`);
 
 test("files are those of primary.xml, or all on request", async () => {
   const tags = [

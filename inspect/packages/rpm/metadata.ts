@@ -257,14 +257,15 @@ const libc = "libc.so.6";
 
 /** Requirements of the C library are symbol versions; the highest one includes the others, and comes last. */
 function highestLibcOnly(entries: readonly RpmEntry[]): RpmEntry[] {
-  const [first, ...more] = entries.filter(({ name }) => name.startsWith(libc));
+  const [first, ...more] = entries
+    .filter(({ name }) => name.startsWith(libc))
+    .map((entry) => ({ entry, version: symbolVersion(entry.name) }));
   if (!first) return [...entries];
-  const highest = more.reduce((most, entry) => (isHigher(entry, most) ? entry : most), first);
-  return [...entries.filter(({ name }) => !name.startsWith(libc)), highest];
+  const highest = more.reduce((most, each) => (isHigher(each.version, most.version) ? each : most), first);
+  return [...entries.filter(({ name }) => !name.startsWith(libc)), highest.entry];
 }
 
-function isHigher(a: RpmEntry, b: RpmEntry): boolean {
-  const [one, other] = [symbolVersion(a.name), symbolVersion(b.name)];
+function isHigher(one: readonly number[], other: readonly number[]): boolean {
   for (let index = 0; index < Math.max(one.length, other.length); index++) {
     const difference = (one[index] ?? -1) - (other[index] ?? -1);
     if (difference !== 0) return difference > 0;
@@ -273,5 +274,7 @@ function isHigher(a: RpmEntry, b: RpmEntry): boolean {
 }
 
 /** 2.34 of `libc.so.6(GLIBC_2.34)(64bit)`; empty if there is none. */
-const symbolVersion = (name: string): number[] =>
-  (/^[^(]*\([^)\d]*([\d.]+)[^)]*\)/.exec(name)?.[1] ?? "").split(".").filter(Boolean).map(Number);
+function symbolVersion(name: string): number[] {
+  const [, symbol = ""] = /^[^(]*\(([^)]*)\)/.exec(name) ?? [];
+  return (/\d[\d.]*/.exec(symbol)?.[0] ?? "").split(".").filter(Boolean).map(Number);
+}
