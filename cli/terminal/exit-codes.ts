@@ -44,7 +44,7 @@ const ofCommand: Readonly<Record<string, readonly number[]>> = {
   trust: [1, 3],
   sign: [1, 3, 4, 5, 6, 7],
   verify: [1, 3, 5, 6, 7, 8],
-  download: [1, 5, 6, 7],
+  download: [1, 3, 5, 6, 7],
   publish: [1, 3, 4, 5, 6, 7],
   history: [1, 4, 5, 6],
   rollback: [1, 3, 4, 5, 6, 7, 9],

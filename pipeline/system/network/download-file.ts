@@ -1,5 +1,5 @@
 import { createHash, type Hash, hash } from "node:crypto";
-import { rmSync, statSync } from "node:fs";
+import { constants, rmSync, statSync } from "node:fs";
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { setTimeout as pauseFor } from "node:timers/promises";
@@ -30,7 +30,7 @@ const firstPause = 500;
 /**
  * Downloads a file, resuming from FILE.part. The file gets its name only after length and SHA-256 were
  * verified, so a wrong file never has the right name.
- * @throws RelcatError file-exists, site-tampered, artifact-missing, network, file-access
+ * @throws RelcatError file-exists, site-tampered, artifact-missing, network, file-access, lock-held
  */
 export async function downloadTo(
   request: FileDownload,
@@ -80,7 +80,7 @@ async function fetchPart(request: FileDownload, progress: Progress): Promise<num
     await fill(part, request, progress);
     if (part.hash.digest("hex") === request.sha256 && (request.size ?? part.size) === part.size) {
       await part.handle.sync();
-      takeName(request.file);
+      await takeName(part, request.file);
       return part.size;
     }
   } finally {
@@ -98,11 +98,13 @@ interface Part {
   size: number;
 }
 
+const { O_RDWR, O_CREAT, O_NOFOLLOW = 0 } = constants;
+
 async function openPart(path: string): Promise<Part> {
   try {
     await mkdir(dirname(path), { recursive: true });
     refuseSpecial(path);
-    const handle = await open(path, statSync(path, { throwIfNoEntry: false }) ? "r+" : "wx+");
+    const handle = await open(path, O_RDWR | O_CREAT | O_NOFOLLOW);
     const hash = createHash("sha256");
     let size = 0;
     const buffer = Buffer.allocUnsafe(512 * 1024);
@@ -118,11 +120,11 @@ async function openPart(path: string): Promise<Part> {
 }
 
 async function fill(part: Part, request: FileDownload, progress: Progress): Promise<void> {
-  const { place, file, size: wanted, maxBytes, onBytes } = request;
+  const { file, size: wanted, maxBytes, onBytes } = request;
   const limit = wanted ?? maxBytes;
-  if (part.size > limit) await restart(part);
+  if (part.size > limit) await restart(part, file);
   if (part.size > 0 && part.size === wanted) return;
-  const stream = await openStream(place, part, progress);
+  const stream = await openStream(request, part, progress);
   try {
     progress.etag = stream.etag;
     if (stream.length !== undefined && part.size + stream.length > limit)
@@ -148,13 +150,17 @@ async function writeWhole({ handle, size }: Part, bytes: Uint8Array): Promise<vo
 }
 
 /** Continues at the end of the part if the server supports ranges; otherwise starts again. */
-async function openStream(place: string, part: Part, progress: Progress): Promise<ArtifactStream> {
+async function openStream(
+  { place, file }: FileDownload,
+  part: Part,
+  progress: Progress,
+): Promise<ArtifactStream> {
   let stream = await openArtifact(place, part.size, progress.etag);
   if (stream.status === 416) {
     stream.end();
-    await restart(part);
+    await restart(part, file);
     stream = await openArtifact(place);
-  } else if (stream.status === 200 && part.size > 0) await restart(part);
+  } else if (stream.status === 200 && part.size > 0) await restart(part, file);
   if (part.size === 0) progress.isFromBefore = false;
   if (stream.status === 200 || stream.status === 206) return stream;
   stream.end();
@@ -165,14 +171,22 @@ async function openStream(place: string, part: Part, progress: Progress): Promis
   );
 }
 
-async function restart(part: Part): Promise<void> {
-  await part.handle.truncate(0);
-  part.hash = createHash("sha256");
-  part.size = 0;
+/** Begins a new file, because another download may be writing to the old one. */
+async function restart(part: Part, file: string): Promise<void> {
+  await part.handle.close();
+  rmSync(partOf(file), { force: true });
+  Object.assign(part, await openPart(partOf(file)));
 }
 
-/** Fails if a file with that name exists by now. */
-function takeName(file: string): void {
+/** Fails if a file with that name exists by now, or if another download has begun the part again. */
+async function takeName({ handle }: Part, file: string): Promise<void> {
+  const part = statSync(partOf(file), { throwIfNoEntry: false });
+  if (part?.ino !== (await handle.stat()).ino)
+    throw failure(
+      "lock-held",
+      `${partOf(file)} was replaced by another program while it was downloaded`,
+      "If another relcat downloads the same file, wait for it. Then run the command again.",
+    );
   try {
     renameToFree(partOf(file), file);
   } catch (error) {

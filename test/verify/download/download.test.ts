@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { execa } from "execa";
@@ -164,6 +173,33 @@ describe("relcat download", () => {
     }
   });
 
+  test("never writes through a link in the place of the earlier try", async () => {
+    writeFileSync(out("mine"), "mine");
+    symlinkSync(out("mine"), `${out()}.part`);
+    const { exitCode, text } = await download("26.08.001", "helm");
+    expect([exitCode, text]).toEqual([2, expect.stringContaining(".part: it is a link, expected a file")]);
+    expect(readFileSync(out("mine"), "utf8")).toBe("mine");
+  });
+
+  test("gives no file its name that another download began again", async () => {
+    answers = (path, _request, response) => {
+      if (!path.startsWith("files/")) return false;
+      const bytes = bytesOf(names.chart);
+      response.writeHead(200, { "content-length": bytes.length }).write(bytes.subarray(0, 65_536));
+      const finish = () => {
+        if (!existsSync(`${out()}.part`)) return setImmediate(finish);
+        rmSync(`${out()}.part`);
+        writeFileSync(`${out()}.part`, "its first bytes");
+        return response.end(bytes.subarray(65_536));
+      };
+      finish();
+      return true;
+    };
+    const { exitCode, text } = await download("26.08.001", "helm");
+    expect([exitCode, text]).toEqual([3, expect.stringContaining("was replaced by another program")]);
+    expect([existsSync(out()), readFileSync(`${out()}.part`, "utf8")]).toEqual([false, "its first bytes"]);
+  });
+
   test("writes a file whose name is as long as a name can be", async () => {
     const longest = out("a".repeat(255));
     expect((await run(["download", "26.08.001", "helm", "--out", longest])).exitCode).toBe(0);
@@ -174,6 +210,7 @@ describe("relcat download", () => {
     for (const status of [200, 416]) {
       here = temporaryFolder();
       writeFileSync(`${out()}.part`, bytesOf(names.chart).subarray(0, 1000));
+      linkSync(`${out()}.part`, out("of another download"));
       answers = (path, request, response) => {
         if (!path.startsWith("files/")) return false;
         const isPart = request.headers.range !== undefined;
@@ -182,6 +219,7 @@ describe("relcat download", () => {
       };
       expect((await download("26.08.001", "helm")).exitCode).toBe(0);
       expect(hash(readFileSync(out()))).toBe(hash(bytesOf(names.chart)));
+      expect(readFileSync(out("of another download"))).toHaveLength(1000);
     }
   });
 
