@@ -1,5 +1,5 @@
 import { lastNotGreater } from "../../shared/binary-search.ts";
-import { type ByteSource, refuseBeyond, type Uncovered } from "./byte-source.ts";
+import { type ByteSource, piecesOf, refuseBeyond, type Uncovered } from "./byte-source.ts";
 
 /** A contiguous range of the file, and its offset in the concatenated content. */
 export interface Run {
@@ -7,8 +7,6 @@ export interface Run {
   size: number;
   start: number;
 }
-
-const step = 1 << 18;
 
 /** Presents scattered ranges of a source as one contiguous source. */
 export function runsSource(source: ByteSource, runs: readonly Run[], name: string): ByteSource {
@@ -23,12 +21,9 @@ export function runsSource(source: ByteSource, runs: readonly Run[], name: strin
       return Buffer.concat(parts.map((part) => Uint8Array.from(source.read(part.from, part.size))));
     },
     async each(take) {
-      for (const run of runs) {
-        for (let passed = 0; passed < run.size; passed += step) {
-          const length = Math.min(step, run.size - passed);
-          await take(source.read(run.from + passed, length), run.start + passed);
-        }
-      }
+      for (const run of runs)
+        for (const { bytes, at } of piecesOf(source, run.from, run.from + run.size))
+          await take(bytes, run.start + at - run.from);
     },
   };
 }

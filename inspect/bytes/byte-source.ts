@@ -50,12 +50,19 @@ export function partOf(source: ByteSource, from: number, size: number, name = so
       return source.read(from + start, length);
     },
     async each(take) {
-      const step = 1 << 18;
-      for (let done = 0; done < size; done += step) {
-        await take(source.read(from + done, Math.min(step, size - done)), done);
-      }
+      for (const { bytes, at } of piecesOf(source, from, from + size)) await take(bytes, at - from);
     },
   };
+}
+
+/** A range in pieces, each with its offset and valid until the next one. */
+export function* piecesOf(
+  source: ByteSource,
+  from: number,
+  to: number,
+): Generator<{ bytes: Uint8Array; at: number }> {
+  const most = 1 << 18;
+  for (let at = from; at < to; at += most) yield { bytes: source.read(at, Math.min(most, to - at)), at };
 }
 
 /** Frees a chunk right away: waiting for garbage collection, many chunks need as much memory as a dictionary. */

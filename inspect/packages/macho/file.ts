@@ -1,4 +1,4 @@
-import { type ByteSource, gaps, type Uncovered } from "../../bytes/byte-source.ts";
+import { type ByteSource, gaps, piecesOf, type Uncovered } from "../../bytes/byte-source.ts";
 import {
   type FileSignature,
   type Inspection,
@@ -25,7 +25,10 @@ export function machOSignatures(
 ): Inspection {
   try {
     const slices = slicesOf(source);
-    for (const { arch, content } of slices) scanThrough(content, finder.file(source.name, arch));
+    for (const { arch, content } of slices) {
+      const scan = finder.file(source.name, arch);
+      if (scan) for (const { bytes } of piecesOf(content, 0, content.size)) scan(bytes);
+    }
     return joined(
       source,
       slices,
@@ -39,13 +42,6 @@ export function machOSignatures(
       file_signatures: [{ name: source.name, signature: null, verdict }],
     });
   }
-}
-
-const step = 1 << 18;
-
-function scanThrough(content: ByteSource, scan: ((chunk: Uint8Array) => void) | undefined): void {
-  for (let at = 0; scan && at < content.size; at += step)
-    scan(content.read(at, Math.min(step, content.size - at)));
 }
 
 /** The worst architecture decides the verdict. */

@@ -1,5 +1,5 @@
 import { createHash, type Hash } from "node:crypto";
-import { areZeros, type ByteSource, shifted } from "../../bytes/byte-source.ts";
+import { areZeros, type ByteSource, piecesOf, shifted } from "../../bytes/byte-source.ts";
 import { type Found, type Inspection, type InspectOptions, settled } from "../../inspection.ts";
 import { selfCheckFinder, withSelfCheck } from "../../self-check.ts";
 import { type Asn1, readPaddedAsn1 } from "../../signatures/asn1.ts";
@@ -71,7 +71,6 @@ function certificateOf(source: ByteSource, { certificates: { from, size } }: PeL
   return found;
 }
 
-const step = 1 << 18;
 const maxPageBytes = 1 << 20;
 
 /** Authenticode hash: the whole file except its checksum, the signature and the signature's location. */
@@ -89,9 +88,7 @@ function update(hash: Hash, source: ByteSource, from: number, to: number, layout
     [Math.max(from, checksumAt + 4), Math.min(to, certificatesAt)],
     [Math.max(from, certificatesAt + 8), to],
   ] as const;
-  for (const [start, end] of ranges) {
-    for (let at = start; at < end; at += step) hash.update(source.read(at, Math.min(step, end - at)));
-  }
+  for (const [start, end] of ranges) for (const { bytes } of piecesOf(source, start, end)) hash.update(bytes);
 }
 
 /**

@@ -184,19 +184,6 @@ export const longsOf = (header: RpmHeader, tag: number): number[] => numbersOf(h
 /** The first of 64-bit integers; undefined if the tag is missing. @throws Fault malformed */
 export const longOf = (header: RpmHeader, tag: number): number | undefined => longsOf(header, tag)[0];
 
-/** More than the paths of any package have. Many files may share one folder with a very long name. */
-const maxPathCharacters = 50_000_000;
-
-/** Joins the folder and the name of each file of a header. @throws Fault refuse, if the paths are too long together */
-export function pathJoiner(): (folder: string, name: string) => string {
-  let left = maxPathCharacters;
-  return (folder, name) => {
-    left -= folder.length + name.length;
-    if (left < 0) throw refused(`the paths of its files have over ${maxPathCharacters} characters together`);
-    return folder + name;
-  };
-}
-
 function numbersOf({ tags }: RpmHeader, tag: number, type: RpmType): number[] {
   const value = tags.get(tag);
   if (!value) return [];

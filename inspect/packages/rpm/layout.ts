@@ -1,5 +1,5 @@
 import { areZeros, type ByteSource, type Uncovered } from "../../bytes/byte-source.ts";
-import { malformed } from "../../verdict.ts";
+import { malformed, refused } from "../../verdict.ts";
 import {
   type RpmHeader,
   type RpmType,
@@ -44,27 +44,17 @@ export const signatureTags = {
   reserved: 1008,
 } as const;
 
-const typesOfTags = new Map<number, RpmType>([
-  [signatureTags.ecc, rpmTypes.binary],
-  [signatureTags.rsa, rpmTypes.binary],
-  [signatureTags.sha1, rpmTypes.text],
-  [signatureTags.longSize, rpmTypes.int64],
-  [signatureTags.longArchiveSize, rpmTypes.int64],
-  [signatureTags.sha256, rpmTypes.text],
-  [signatureTags.fileSignatures, rpmTypes.texts],
-  [signatureTags.fileSignatureLength, rpmTypes.int32],
-  [signatureTags.veritySignatures, rpmTypes.texts],
-  [signatureTags.verityAlgorithm, rpmTypes.int32],
-  [signatureTags.openpgp, rpmTypes.texts],
-  [signatureTags.sha3, rpmTypes.text],
-  [signatureTags.space, rpmTypes.binary],
-  [signatureTags.size, rpmTypes.int32],
-  [signatureTags.legacyRsa, rpmTypes.binary],
-  [signatureTags.md5, rpmTypes.binary],
-  [signatureTags.legacyDsa, rpmTypes.binary],
-  [signatureTags.payloadSize, rpmTypes.int32],
-  [signatureTags.reserved, rpmTypes.binary],
-]);
+const { binary, int32, int64, text, texts } = rpmTypes;
+const tagsOfTypes = [
+  [binary, ["ecc", "rsa", "space", "legacyRsa", "md5", "legacyDsa", "reserved"]],
+  [text, ["sha1", "sha256", "sha3"]],
+  [texts, ["fileSignatures", "veritySignatures", "openpgp"]],
+  [int32, ["fileSignatureLength", "verityAlgorithm", "size", "payloadSize"]],
+  [int64, ["longSize", "longArchiveSize"]],
+] as const;
+const typesOfTags = new Map<number, RpmType>(
+  tagsOfTypes.flatMap(([type, names]) => names.map((name) => [signatureTags[name], type])),
+);
 
 const lead = { size: 96, magic: "edabeedb", signatureType: 5 };
 /** rpm adds tags with smaller numbers itself when it reads a package, except translations. */
@@ -107,6 +97,19 @@ function checkedTags({ entries }: RpmHeader): { tags: RpmHeader["tags"]; notes: 
       notes.push("The reserved space of its signature header is not empty, and is not checked.");
   }
   return { tags, notes };
+}
+
+/** More than the paths of any package have. Many files may share one folder with a very long name. */
+const maxPathCharacters = 50_000_000;
+
+/** Joins the folder and the name of each file of a header. @throws Fault refuse, if the paths are too long together */
+export function pathJoiner(): (folder: string, name: string) => string {
+  let left = maxPathCharacters;
+  return (folder, name) => {
+    left -= folder.length + name.length;
+    if (left < 0) throw refused(`the paths of its files have over ${maxPathCharacters} characters together`);
+    return folder + name;
+  };
 }
 
 const sourceRpmTag = 1044;

@@ -8,8 +8,8 @@ import {
 import { knownArchitecture } from "../../architecture.ts";
 import type { ByteSource } from "../../bytes/byte-source.ts";
 import { malformed, refused } from "../../verdict.ts";
-import { integersOf, longOf, pathJoiner, type RpmHeader, shortsOf, textsOf } from "./header.ts";
-import { isSourcePackage, type RpmLayout, readRpmLayout, signatureTags } from "./layout.ts";
+import { integersOf, longOf, type RpmHeader, shortsOf, textsOf } from "./header.ts";
+import { isSourcePackage, pathJoiner, type RpmLayout, readRpmLayout, signatureTags } from "./layout.ts";
 
 /** More files than any package has. */
 const maxTexts = 1_000_000;

@@ -17,17 +17,8 @@ import type { Certificate } from "../../signatures/x509.ts";
 import { certificateOf } from "../../signatures/x509-chain.ts";
 import { Fault, malformed, unsupported, type Verdict } from "../../verdict.ts";
 import { digestChecks, isPayloadCovered, type RpmCheck, signatureChecks, sizeNotes } from "./checks.ts";
-import {
-  integersOf,
-  longOf,
-  longsOf,
-  pathJoiner,
-  type RpmHeader,
-  shortsOf,
-  textOf,
-  textsOf,
-} from "./header.ts";
-import { isSourcePackage, type RpmLayout, readRpmLayout, signatureTags } from "./layout.ts";
+import { integersOf, longOf, longsOf, type RpmHeader, shortsOf, textOf, textsOf } from "./header.ts";
+import { isSourcePackage, pathJoiner, type RpmLayout, readRpmLayout, signatureTags } from "./layout.ts";
 
 /** Packages of the formats 3, 4 and 6: header and payload signatures, digests, IMA signatures of files, and the content. */
 export const inspectRpm: Reader = async (source, options) => {

@@ -150,11 +150,8 @@ async function writeWhole({ handle, size }: Part, bytes: Uint8Array): Promise<vo
 }
 
 /** Continues at the end of the part if the server supports ranges; otherwise starts again. */
-async function openStream(
-  { place, file }: FileDownload,
-  part: Part,
-  progress: Progress,
-): Promise<ArtifactStream> {
+async function openStream(request: FileDownload, part: Part, progress: Progress): Promise<ArtifactStream> {
+  const { place, file } = request;
   let stream = await openArtifact(place, part.size, progress.etag);
   if (stream.status === 416) {
     stream.end();
