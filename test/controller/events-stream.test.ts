@@ -150,6 +150,7 @@ describe("streams", () => {
     const streams = await Promise.all(Array.from({ length: 10 }, () => streamed()));
     const refused = await controller.call("GET", "/events", key);
     expect([refused.status, refused.json.type]).toEqual([503, "urn:relcat:problem:busy"]);
+    expect(refused.json.detail).toContain("10 streams of one key or user, and 500 in all, are open");
     expect(refused.headers.get("retry-after")).toBe("10");
     const another = await controller.makeKey(["devices:read"]);
     expect((await follow(controller.api, another.headers)).status).toBe(200);

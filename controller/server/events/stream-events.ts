@@ -47,13 +47,8 @@ export async function streamEvents(call: EventsCall): Promise<Answer> {
 function occupy(key: string): () => void {
   const [all, own] = [open.values().reduce((sum, count) => sum + count, 0), open.get(key) ?? 0];
   if (all >= maxStreams.all || own >= maxStreams.each) {
-    throw new Refused(
-      "busy",
-      `At most ${maxStreams.each} streams of one key or user are open at the same time.`,
-      {
-        headers: { "Retry-After": "10" },
-      },
-    );
+    const detail = `At most ${maxStreams.each} streams of one key or user, and ${maxStreams.all} in all, are open at the same time.`;
+    throw new Refused("busy", detail, { headers: { "Retry-After": "10" } });
   }
   open.set(key, own + 1);
   let isHeld = true;
