@@ -93,7 +93,7 @@ export async function cleanHead(folder: string, written: readonly string[] = [])
   if (status.exitCode === 0 && changes.length === 0) return head.stdout;
   const shown = changes.slice(0, 5).map((line) => line.slice(3));
   const more = changes.length > shown.length ? ` and ${changes.length - shown.length} more` : "";
-  const message = `the work tree differs from ${head.stdout.slice(0, 12)} holds: ${shown.join(", ")}${more}`;
+  const message = `the work tree differs from ${head.stdout.slice(0, 12)} in ${shown.join(", ")}${more}`;
   throw failure(
     "revision-unsure",
     message,

@@ -67,7 +67,7 @@ test("--rev git reads the commit of a clean tree, and refuses a dirty one", asyn
   expect(await statedRevision("git", {}, () => cleanHead(folder))).toBe(head);
   for (const name of ["a", "b", "c", "d", "e", "f", "g"]) writeFileSync(join(folder, name), "2\n");
   expect((await refusal(cleanHead(folder))).replace(head.slice(0, 12), "<head>")).toMatchInlineSnapshot(`
-    "2 revision-unsure: the work tree differs from <head> holds: a, b, c, d, e and 2 more
+    "2 revision-unsure: the work tree differs from <head> in a, b, c, d, e and 2 more
     → Commit, ignore or remove what changed, and build again; or state the revision with --rev SHA."
   `);
 });
