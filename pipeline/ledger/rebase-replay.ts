@@ -203,9 +203,9 @@ export class Replay {
   }
 
   private problem(code: Problem["code"], event: LedgerEvent, message: string, hint: string): Problem {
-    const excerpt = JSON.stringify(event);
-    const line = this.own.text().split("\n").indexOf(excerpt) + 1;
-    const at = { file: this.own.file, line, column: 1, excerpt };
+    // Each event of a sound ledger is its own line.
+    const line = this.own.events.indexOf(event) + 1;
+    const at = { file: this.own.file, line, column: 1, excerpt: JSON.stringify(event) };
     return { code, severity: "error", message, hint, at };
   }
 }

@@ -57,6 +57,15 @@ function problemsOf(work: () => unknown): Problem[] {
   throw new Error("nothing was refused");
 }
 
+test("thousands of records with other bytes are reported in a time that does not grow with their square", () => {
+  const all = Array.from({ length: 4000 }, (_, index) => add(index + 1, `${index}.msi`));
+  const others = all.map((event) => ({ ...event, checksum: "b".repeat(64) }) as LedgerEvent);
+  const before = process.cpuUsage();
+  const problems = problemsOf(() => rebase(all, others, []));
+  expect(process.cpuUsage(before).user).toBeLessThan(2_000_000);
+  expect(problems.map(({ at }) => at?.line)).toEqual(all.map((_, index) => index + 1));
+});
+
 describe("a record of the base", () => {
   test("keeps its id when we withdraw or revise it, and its replacement refers to our record's new id", () => {
     const ours = [add(3, "new.msi", { at: day(2) }), retract(1, "Bad.", day(3), 3), revise(2, "d", day(3))];
