@@ -18,12 +18,8 @@ export function readVdi(source: Bytes): Disk {
   const virtualSize = header.u64(368);
   refuseSize(name, virtualSize);
   const [map, data] = [header.u32(340), header.u32(344)];
-  const [blockSize, extra, blocks, allocated] = [376, 380, 384, 388].map(header.u32) as [
-    number,
-    number,
-    number,
-    number,
-  ];
+  const [blockSize, extra] = [header.u32(376), header.u32(380)];
+  const [blocks, allocated] = [header.u32(384), header.u32(388)];
   const isPower = blockSize >= 4096 && Number.isInteger(Math.log2(blockSize));
   if (!isPower || extra !== 0 || header.u32(360) !== 512 || blocks !== Math.ceil(virtualSize / blockSize))
     throw malformed(`${name} has ${blocks} blocks of ${blockSize} bytes for its disk of ${virtualSize}`);

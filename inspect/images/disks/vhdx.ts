@@ -167,12 +167,8 @@ function itemsOf(source: Bytes, region: Region): Map<string, Region> {
     throw malformed(`${source.name} has no table of metadata`);
   const items = new Map<string, Region>();
   for (let at = 32; at < 32 + count * 32; at += 32) {
-    const [id, from, length, flags] = [
-      table.guid(at),
-      table.u32(at + 16),
-      table.u32(at + 20),
-      table.u32(at + 24),
-    ];
+    const [id, flags] = [table.guid(at), table.u32(at + 24)];
+    const [from, length] = [table.u32(at + 16), table.u32(at + 20)];
     if (flags & 4 && !known.includes(id))
       throw unsupported(`${source.name} needs the metadata ${id}, which is not supported`);
     if (length > 0 && (from < size || from + length > region.length))

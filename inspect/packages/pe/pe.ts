@@ -212,13 +212,10 @@ function refuseElsewhere(table: PeLayout["certificates"], headerEnd: number, sou
   return table;
 }
 
-function sectionsOf(table: DataView): PeLayout["sections"] {
-  const found = [];
-  for (let at = 0; at < table.byteLength; at += 40) {
-    found.push({ from: table.getUint32(at + 20, true), size: table.getUint32(at + 16, true) });
-  }
-  return found;
-}
+const sectionsOf = (table: DataView): PeLayout["sections"] =>
+  Array.from({ length: table.byteLength / 40 }, (_, index) => {
+    return { from: table.getUint32(40 * index + 20, true), size: table.getUint32(40 * index + 16, true) };
+  });
 
 /** A copy, so that it stays valid after the next read. */
 function view(source: ByteSource, from: number, length: number): DataView {

@@ -11,17 +11,9 @@ export async function withoutGit(folder: string): Promise<"not-installed" | "no-
 
 /** Files of the work tree that differ from a revision, relative to the folder; new ones only if they are staged. */
 export async function changedSince(folder: string, revision: string, pattern: string): Promise<string[]> {
-  const diff = [
-    "diff",
-    "--name-only",
-    "--no-renames",
-    "--relative",
-    "-z",
-    "--end-of-options",
-    revision,
-    "--",
-  ];
-  const { exitCode, stdout, stderr } = await git(folder, [...diff, `:(glob)${pattern}`]);
+  const how = ["--name-only", "--no-renames", "--relative", "-z", "--end-of-options"];
+  const diff = ["diff", ...how, revision, "--", `:(glob)${pattern}`];
+  const { exitCode, stdout, stderr } = await git(folder, diff);
   if (exitCode !== 0) throw unreadable(revision, stderr);
   return stdout.split("\0").filter((path) => path !== "");
 }
