@@ -176,7 +176,7 @@ export const configSchema = object({
   nix: object({
     trusted_keys: list(line).optional().meta({
       description:
-        "Public keys name:base64; store paths that `relcat ingest` reads must be signed by one of them.",
+        "Public keys name:base64; one of them must have signed each path that `nix path-info --json` or a .narinfo states. Other inputs of `relcat ingest` have no signatures.",
     }),
   })
     .optional()
