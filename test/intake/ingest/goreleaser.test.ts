@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../support/run.ts";
 import { file, image, ingest, ingestImage, problemsOf, revision } from "./ingesting.ts";
@@ -44,6 +44,25 @@ test("a folder whose artifacts are all by-products is not read file by file", as
     → Give the files, an output folder, or a checksum file with --sums.",
     ]
   `);
+});
+
+test("a binary that is released without an archive is an artifact with the name of its download", async () => {
+  const folder = temporaryFolder();
+  const path = "dist/tool_linux_amd64_v1/tool";
+  mkdirSync(join(folder, dirname(path)), { recursive: true });
+  writeFileSync(join(folder, path), "\x7fELF");
+  const built = { name: "tool", path, type: "Binary", extra: { Binary: "tool", Ext: "", ID: "tool" } };
+  const released = {
+    ...built,
+    name: "tool_26.08.002_linux_amd64",
+    extra: { Format: "binary", Binary: "tool" },
+  };
+  writeFileSync(join(folder, "dist/artifacts.json"), JSON.stringify([built, released]));
+  const config = join(folder, "catalog.yaml");
+  writeFileSync(config, 'ingest: [{ match: "tool_*_linux_amd64", package_type: xz }]\n');
+  const { manifest, leftOut } = await ingest([join(folder, "dist")], { config });
+  expect(manifest.artifacts).toMatchObject([{ name: released.name, package_type: "xz", size: 4 }]);
+  expect(leftOut).toEqual(["tool (Binary)"]);
 });
 
 test("metadata.json states the revision of images of the same job", async () => {

@@ -34,7 +34,9 @@ export const goreleaserArtifacts = shape({
     const files: FoundFile[] = [];
     const leftOut: string[] = [];
     for (const [index, item] of value.entries()) {
-      if (byproducts.has(item.type)) leftOut.push(`${item.name} (${item.type})`);
+      // A binary that is released as it is has a second entry, with this format.
+      if (byproducts.has(item.type) && item.extra?.Format !== "binary")
+        leftOut.push(`${item.name} (${item.type})`);
       else
         files.push({
           name: item.name,
