@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { beforeEach, describe, expect, test } from "vitest";
 import { decide } from "./enroll-support.ts";
 import { follow, type ReceivedEvent } from "./events-support.ts";
@@ -144,6 +145,17 @@ describe("streams", () => {
     await setStates(controller, key, each(ids.slice(0, 1), "accepted"));
     await setStates(other, key, each(ids.slice(1), "accepted"));
     for (const stream of streams) expect(targets(await stream.next(2))).toEqual(ids);
+  });
+
+  test("make room for others if the database fails", async () => {
+    const streams = await Promise.all(Array.from({ length: 10 }, () => streamed()));
+    const { database } = controller.controller;
+    const rename = (from: string, to: string) =>
+      database.write(async (run) => void (await sql.raw(`alter table ${from} rename to ${to}`).execute(run)));
+    await rename("audit_log", "elsewhere");
+    await Promise.all(streams.map((stream) => stream.ended().catch(() => {})));
+    await rename("elsewhere", "audit_log");
+    expect((await streamed()).status).toBe(200);
   });
 
   test("are limited to ten per key; the end of one makes room", async () => {

@@ -108,7 +108,8 @@ function source(call: EventsCall, start: number, release: () => void): Underlyin
   return {
     start: (stream) => stream.enqueue(encoder.encode("retry: 2000\n\n")),
     async pull(stream) {
-      const text = await next();
+      // If the database fails, the client asks again, and that answer says why.
+      const text = await next().catch(() => undefined);
       if (text !== undefined) return stream.enqueue(encoder.encode(text));
       if (!isOpen) return;
       end();
