@@ -6,7 +6,7 @@ import { writeAs } from "./call.ts";
 import type { Settings } from "./controller.ts";
 import { isPostgres, NotReady, openController, pepperFile } from "./node.ts";
 import { hostActor, type LogVerdict, verifyAudit } from "./node-host.ts";
-import { migrate } from "./store/migrations.ts";
+import { migrate, missingSteps } from "./store/migrations.ts";
 import { openPostgres } from "./store/postgres.ts";
 import { openSqlite } from "./store/sqlite.ts";
 
@@ -95,8 +95,7 @@ export async function migrateDatabase({
     ? await openPostgres(where, ({ message }) => log(message))
     : openSqlite(where);
   try {
-    const tables = await database.read.introspection.getTables();
-    if (!tables.some(({ name }) => name === "meta"))
+    if (!(await missingSteps(database.read as never, database.kind)))
       throw new NotReady(`${where} is not the database of a controller`);
     return await migrate(database.read as never, database.kind);
   } finally {

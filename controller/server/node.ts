@@ -67,13 +67,15 @@ export async function openController({
     : openSqlite(place);
   try {
     if (create) await migrate(database.read as never, database.kind);
-    const missing = await missingSteps(database.read as never);
-    if (missing.length > 0) {
+    const missing = await missingSteps(database.read as never, database.kind);
+    if (missing && missing.length > 0) {
       throw new NotReady(
         `The database lacks ${missing.join(", ")}: relcat controller migrate --database ${place}`,
       );
     }
-    const id = await requireSamePepper(database, pepper, create);
+    const id = missing && (await requireSamePepper(database, pepper, create));
+    if (id === undefined)
+      throw new NotReady(`The database has no controller yet: relcat controller init --database ${place}`);
     const counters = database.kind === "sqlite" ? localCounters() : sharedCounters(database);
     return { database, pepper, settings, counters, id, clock, log };
   } catch (error) {
@@ -102,8 +104,8 @@ function parsePepper(text: string, where: string): Pepper {
   throw new NotReady(`${where} is not ${pepperBytes} bytes in hexadecimal`);
 }
 
-/** A wrong pepper would make every credential fail without a visible reason. @returns the controller's id */
-async function requireSamePepper({ read, note }: Database, pepper: Pepper, create: boolean): Promise<string> {
+/** A wrong pepper would make every credential fail without a visible reason. @returns the controller's id, if there is one */
+async function requireSamePepper({ read, note }: Database, pepper: Pepper, create: boolean) {
   const rows = await read
     .selectFrom("meta")
     .selectAll()
@@ -115,7 +117,7 @@ async function requireSamePepper({ read, note }: Database, pepper: Pepper, creat
   if (known !== undefined && isSameDigest(values.get("pepper") ?? "", check)) return known;
   if (known !== undefined)
     throw new NotReady("The pepper is not the one that this database was created with");
-  if (!create) throw new NotReady("The database has no controller yet: relcat controller init");
+  if (!create) return undefined;
   const id = randomUUID();
   await note((database) =>
     database

@@ -162,17 +162,23 @@ export async function migrate(
   kind: DatabaseKind,
   step = Object.keys(steps).at(-1) ?? "",
 ): Promise<string[]> {
-  const { error, results = [] } = await migrator(database, kind).migrateTo(step);
+  const provider: MigrationProvider = {
+    getMigrations: async () =>
+      Object.fromEntries(Object.entries(steps).map(([name, each]) => [name, migration(each(kind))])),
+  };
+  const schema = await schemaOf(database, kind);
+  const migrator = new Migrator({ db: database, provider, ...(schema && { migrationTableSchema: schema }) });
+  const { error, results = [] } = await migrator.migrateTo(step);
   if (error)
-    throw new MigrationFailed(`The database cannot be brought up to date: ${messageOf(error)}`, {
+    throw new MigrationFailed(`The database cannot be brought up to date: ${(error as Error).message}`, {
       cause: error,
     });
   return results.map(({ migrationName }) => migrationName);
 }
 
-/** Pending steps. @throws MigrationFailed for a database of a newer relcat */
-export async function missingSteps(database: Kysely<never>): Promise<string[]> {
-  const done = new Set(await stepsDone(database));
+/** Pending steps; undefined: no controller was created here. @throws MigrationFailed for a database of a newer relcat */
+export async function missingSteps(database: Kysely<never>, kind: DatabaseKind) {
+  const done = new Set(await stepsDone(database, kind));
   for (const name of done) {
     if (!Object.hasOwn(steps, name)) {
       throw new MigrationFailed(
@@ -180,22 +186,24 @@ export async function missingSteps(database: Kysely<never>): Promise<string[]> {
       );
     }
   }
-  return Object.keys(steps).filter((name) => !done.has(name));
+  return done.size === 0 ? undefined : Object.keys(steps).filter((name) => !done.has(name));
 }
 
-async function stepsDone(database: Kysely<never>): Promise<string[]> {
+async function stepsDone(database: Kysely<never>, kind: DatabaseKind): Promise<string[]> {
+  const own = await schemaOf(database, kind);
   const tables = await database.introspection.getTables({ withInternalKyselyTables: true });
-  if (!tables.some(({ name }) => name === "kysely_migration")) return [];
+  if (!tables.some(({ name, schema }) => name === "kysely_migration" && schema === own)) return [];
   const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(database);
   return rows.map(({ name }) => name);
 }
 
-function migrator(database: Kysely<never>, kind: DatabaseKind): Migrator {
-  const provider: MigrationProvider = {
-    getMigrations: async () =>
-      Object.fromEntries(Object.entries(steps).map(([name, step]) => [name, migration(step(kind))])),
-  };
-  return new Migrator({ db: database, provider });
+/** PostgreSQL's schema of the controller: those of other programs may have tables with the same names. */
+async function schemaOf(database: Kysely<never>, kind: DatabaseKind): Promise<string | undefined> {
+  if (kind === "sqlite") return undefined;
+  const { rows } = await sql<{ schema: string }>`select coalesce((select nspname from pg_class
+    join pg_namespace on pg_namespace.oid = relnamespace where pg_class.oid = to_regclass('kysely_migration')),
+    current_schema()) as schema`.execute(database);
+  return rows[0]?.schema;
 }
 
 const migration = (statements: ReturnType<Step>): Migration => ({
@@ -206,5 +214,3 @@ const migration = (statements: ReturnType<Step>): Migration => ({
         : statement(database as never));
   },
 });
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

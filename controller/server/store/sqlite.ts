@@ -53,10 +53,7 @@ export function openSqlite(file: string): Database {
       await inTransaction(write, work);
       notify();
     }),
-    note: (work) =>
-      inTurn(async () => {
-        await work(write);
-      }),
+    note: (work) => inTurn(async () => void (await work(write))),
     onCommit(listener) {
       if (listeners.size === 0) version = versionNow();
       listeners.add(listener);
