@@ -1,7 +1,6 @@
 import { answer, type Host, say, sayNext } from "../../cli/terminal/host.ts";
 import { UsageError } from "../../cli/terminal/usage.ts";
 import { listed, shellWord } from "../../cli/terminal/words.ts";
-import { RelcatError } from "../../shared/errors.ts";
 import { isPostgres, pepperFile, settings } from "../server/node.ts";
 import {
   BackupBroken,
@@ -102,7 +101,6 @@ async function translateErrors<T>(database: string, work: () => T | Promise<T>):
         "Restore another backup; nothing was written.",
         error,
       );
-    if (error instanceof RelcatError) throw error;
     throw explainDatabase(error, database);
   }
 }

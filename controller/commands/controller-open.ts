@@ -4,7 +4,8 @@ import { UsageError } from "../../cli/terminal/usage.ts";
 import { shellWord } from "../../cli/terminal/words.ts";
 import { type Code, RelcatError } from "../../shared/errors.ts";
 import { sqliteReason } from "../../shared/sqlite-reasons.ts";
-import { NotReady, type OpenOptions, openController, pepperFile, settings as usual } from "../server/node.ts";
+import type { OpenOptions } from "../server/node.ts";
+import { isPostgres, NotReady, openController, pepperFile, settings as usual } from "../server/node.ts";
 import { addFirstOwner, userFaults } from "../server/node-host.ts";
 import { newPassword } from "./prompts.ts";
 
@@ -53,30 +54,31 @@ export async function open(
 
 /** Turns a database error into a problem with its location; other errors stay as they are. */
 export function explainDatabase(error: unknown, database: string): unknown {
-  if (!(error instanceof Error)) return error;
-  const { code = "", syscall } = error as NodeJS.ErrnoException;
+  if (!(error instanceof Error) || error instanceof RelcatError) return error;
+  const { code = "", path, message: text } = error as NodeJS.ErrnoException;
   const shown = shownDatabase(database);
-  const withoutPassword = (text: string) =>
-    text.replaceAll(`--database ${database}`, `--database ${shellWord(shown)}`).replaceAll(database, shown);
+  const usualHint = isPostgres(database)
+    ? "The database must exist, and its role needs the right to create tables. PGPASSWORD can contain the password."
+    : "--database takes the file that relcat controller init created, or postgres://…";
+  const unusable = (reason: string, hint = "") =>
+    refusal("controller-database", reason, hint ? sentenceOf(hint) : usualHint, error);
   if (error instanceof NotReady || error.name === "MigrationFailed") {
-    const [message = "", ...hints] = withoutPassword(error.message).split(
-      /: (?=relcat |put |export |use |create )/,
-    );
-    const hint = hints.join(": ");
-    return refusal("controller-database", sentence(message), hint ? sentenceOf(hint) : usualHint, error);
+    const [message = "", ...hints] = text
+      .replaceAll(`--database ${database}`, `--database ${shellWord(shown)}`)
+      .replaceAll(database, shown)
+      .split(/: (?=relcat |put |export |use |create )/);
+    return unusable(sentence(message), hints.join(": "));
   }
-  if (syscall === "connect" || syscall === "getaddrinfo") {
-    return refusal("network", `cannot reach ${shown} (${code})`, "Is the database server running?", error);
-  }
-  // PostgreSQL's codes have five characters, as has EPERM.
-  if (code === "ERR_SQLITE_ERROR" || (syscall === undefined && /^[0-9A-Z]{5}$/.test(code))) {
-    const reason = sqliteReason(error) ?? error.message;
-    return refusal("controller-database", `${shown} cannot be used: ${reason}`, usualHint, error);
-  }
-  return error;
+  if (code === "ERR_SQLITE_ERROR") return unusable(`${shown} cannot be used: ${sqliteReason(error) ?? text}`);
+  // The file of a certificate has a path. A bug has another class, and no code.
+  if (!isPostgres(database) || path !== undefined || (code === "" && error.constructor !== Error))
+    return error;
+  const isLost = /^(ECONNRESET|EPIPE)$/.test(code) || text.startsWith("Connection terminated");
+  // PostgreSQL's own codes have digits.
+  if (!isLost && !/^E[A-Z]+$/.test(code)) return unusable(`${shown} cannot be used: ${text}`);
+  const reason = isLost ? `the connection to ${shown} was lost` : `cannot reach ${shown} (${code})`;
+  return refusal("network", reason, "Is the database server running?", error);
 }
-
-const usualHint = "--database takes the file that relcat controller init created, or postgres://…";
 
 /** Keeps upper-case names of variables. */
 const sentence = (text: string) => text.replace(/^[A-Z](?=[a-z ])/, (first) => first.toLowerCase());
@@ -104,9 +106,7 @@ export async function initController(
     database,
     host,
     (controller) => addFirstOwner(controller, email, password),
-    {
-      create: true,
-    },
+    { create: true },
   );
   const shown = shownDatabase(database);
   if (!isNew) {

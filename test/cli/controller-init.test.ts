@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { execa } from "execa";
 import { expect, test } from "vitest";
@@ -172,14 +174,83 @@ test.each([
   ["postgres://127.0.0.1:1/x?user=me&password=secret", "postgres://127.0.0.1:1/x?user=me&password=***"],
 ])("an unreachable database server is named without its password: %s", async (database, shown) => {
   const { run } = folderFor({ RELCAT_PEPPER: "ab".repeat(32) });
-  const { stderr, exitCode } = await run([...list.slice(0, -1), database]);
-  expect({ stderr, exitCode }).toEqual({
-    stderr: [
-      `error[network] cannot reach ${shown} (ECONNREFUSED)`,
-      "  hint: Is the database server running?",
-    ].join("\n"),
-    exitCode: 5,
+  for (const command of [
+    list.slice(0, 3),
+    init.filter((word) => !["--database", "controller.db"].includes(word)),
+  ]) {
+    const { stderr, exitCode } = await run([...command, "--database", database], `${ownerPassword}\n`);
+    expect({ stderr, exitCode }).toEqual({
+      stderr: [
+        `error[network] cannot reach ${shown} (ECONNREFUSED)`,
+        "  hint: Is the database server running?",
+      ].join("\n"),
+      exitCode: 5,
+    });
+  }
+});
+
+const lost = [
+  "network",
+  "the connection to DATABASE was lost",
+  "Is the database server running?",
+  5,
+] as const;
+const wrong = [
+  "The database must exist, and its role needs the right to create tables. PGPASSWORD can contain the password.",
+  2,
+] as const;
+test.each<[string, string, (socket: Socket) => unknown, string, string, string, number]>([
+  ["closes the connection", "", (socket) => socket.end(), ...lost],
+  ["resets the connection", "", (socket) => socket.resetAndDestroy(), ...lost],
+  [
+    "has no TLS",
+    "?sslmode=verify-full",
+    (socket) => socket.end("N"),
+    "controller-database",
+    "DATABASE cannot be used: The server does not support SSL connections",
+    ...wrong,
+  ],
+])("a database server that %s is named", async (_, options, reply, code, message, hint, status) => {
+  const server = createServer((socket) => {
+    socket
+      .on("error", () => {})
+      .once("data", () => {
+        reply(socket);
+        socket.once("data", () => socket.end());
+      });
   });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const database = `postgres://me@127.0.0.1:${(server.address() as AddressInfo).port}/x${options}`;
+  const { run } = folderFor({ RELCAT_PEPPER: "ab".repeat(32) });
+  const { stderr, exitCode } = await run([...list.slice(0, 3), "--database", database]);
+  server.close();
+  expect({ stderr, exitCode }).toEqual({
+    stderr: `error[${code}] ${message.replace("DATABASE", database)}\n  hint: ${hint}`,
+    exitCode: status,
+  });
+});
+
+test("an address that cannot be read is named", async () => {
+  const { run } = folderFor({ RELCAT_PEPPER: "ab".repeat(32) });
+  const { stderr, exitCode } = await run([
+    ...list.slice(0, 3),
+    "--database",
+    "postgres://me:secret@db:x/fleet",
+  ]);
+  expect([stderr.split("\n")[0], exitCode]).toEqual([
+    "error[controller-database] postgres://me:***@db:x/fleet cannot be used: Invalid URL",
+    2,
+  ]);
+});
+
+test("in an empty database, commands name init, which creates the controller", async () => {
+  const { run, succeed, folder } = folderFor({ RELCAT_PEPPER: "ab".repeat(32) });
+  writeFileSync(join(folder, "controller.db"), "");
+  expect((await run(list)).stderr.split("\n")).toEqual([
+    "error[controller-database] the database has no controller yet",
+    "  hint: Run relcat controller init --database controller.db",
+  ]);
+  await succeed(init, `${ownerPassword}\n`);
 });
 
 test("migrate reports that there is nothing to do, and refuses a file that is not a controller's database", async () => {

@@ -30,6 +30,8 @@ export async function openPostgres(url: string, onError: (error: Error) => void)
   pool.on("error", onError);
   // If a connection in use is lost, its next statement fails. Without a listener the process would end.
   pool.on("connect", (client) => client.on("error", () => {}));
+  // Otherwise the first statement would fail, and the reason would be part of another message.
+  (await pool.connect()).release();
   const database = kyselyOver(pool);
   const commits = commitsOf(url, onError);
   const inTurn = queue();
@@ -38,13 +40,7 @@ export async function openPostgres(url: string, onError: (error: Error) => void)
     read: database,
     write: grouped(inTurn, async (work) => {
       const client = await pool.connect();
-      await inTransaction(client, work).then(
-        () => client.release(),
-        (error) => {
-          client.release(client.getTransactionStatus() !== "I");
-          throw error;
-        },
-      );
+      await inTransaction(client, work).finally(() => client.release(client.getTransactionStatus() !== "I"));
     }),
     note: async (work) => void (await work(database)),
     onCommit: commits.listen,
