@@ -16,7 +16,7 @@ export function addAuthoring(program: CommandUnknownOpts, run: Run): void {
     )
     .option(
       "--month <month>",
-      "YY.MM of the first release, which gets a date in that month; default: the current month",
+      "YY.MM of the first release, which gets a date in that month; default: the current month (UTC)",
       asMonth,
     )
     .option(
@@ -33,8 +33,8 @@ export function addAuthoring(program: CommandUnknownOpts, run: Run): void {
     "Open the next release of a month and move the waiting notes into it.",
     "relcat new 26.09",
   )
-    .argument("[month]", "YY.MM; default: the current month", asMonth)
-    .option("--date <date>", "release date; default: today", asDate)
+    .argument("[month]", "YY.MM; default: the current month (UTC)", asMonth)
+    .option("--date <date>", "release date; default: today (UTC)", asDate)
     .option("--notes <file...>", "files of releases/next/notes to move, or all, or none")
     .action((month, options) =>
       run(async (host) => (await import("./new.ts")).openRelease(month, options, host)),
