@@ -127,7 +127,9 @@ describe("GitHub", () => {
       }),
     );
     const secret = (name: string) => [name, `$\{{ secrets.${name} }}`];
-    const key = Object.fromEntries(["RELCAT_ONLINE_KEY", "RELCAT_OPENPGP_KEY"].map(secret));
+    const key = Object.fromEntries(
+      ["RELCAT_ONLINE_KEY", "RELCAT_OPENPGP_KEY", "RELCAT_PACKSLIP_KEY"].map(secret),
+    );
     expect(having).toEqual([
       ["publish", 'sh ci/steps/publish.sh "$GITHUB_SHA"', key],
       ["refresh", "sh ci/steps/refresh.sh", key],
