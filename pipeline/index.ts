@@ -127,7 +127,7 @@ export type { CommandContext as Surroundings } from "./system/lock.ts";
 export { watchFolder } from "./system/watch-folder.ts";
 export { withWorkFolder } from "./system/work-folder.ts";
 export { type FeedKeyEnd, feedKeyEnds } from "./trust/feeds/certificates.ts";
-export { type SignDelivery, signSite } from "./trust/sign-site.ts";
+export { endingTrust, type SignDelivery, signSite } from "./trust/sign-site.ts";
 export type { RotationStep } from "./trust/site-feed-keys.ts";
 export {
   beginFeedKeys,

@@ -1,4 +1,5 @@
 import {
+  endingTrust,
   openSettings,
   type ProjectSettings,
   type PublishDelivery,
@@ -9,6 +10,7 @@ import {
 } from "../../pipeline/index.ts";
 import { answer, commandContext, type Host, say, sayCommand, sayNext } from "../terminal/host.ts";
 import { showCount } from "../terminal/progress.ts";
+import { renderProblems } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count, listed } from "../terminal/words.ts";
 
@@ -51,6 +53,7 @@ export async function publish(
       `${path} of the live site was not signed by a key of the newest root in ${host.releases}/trust. ${dryRun ? "A publish replaces it." : "It was replaced."}`,
     );
   answer<"publish">(host, { ...delivery }, () => describe(delivery, out, repair));
+  if (options.refresh) host.messages.write(renderProblems(endingTrust(host.releases, host.clock), host));
   listRepaired(delivery, host);
   listChanges(delivery, dryRun, host);
   sayUnchecked(delivery, host);

@@ -1,4 +1,5 @@
 import {
+  endingTrust,
   holdAgainst,
   metadataAtSite,
   openSettings,
@@ -11,6 +12,7 @@ import { asGiven } from "../terminal/as-given.ts";
 import { answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
 import { timeOf } from "../terminal/option-values.ts";
 import { showCountAtTerminal } from "../terminal/progress.ts";
+import { renderProblems } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { folderName } from "../terminal/words.ts";
 
@@ -52,6 +54,7 @@ export async function signBuild(
     const files = `${written} files written, ${unchanged} unchanged, ${removed} removed`;
     return `Signed ${folderName(out)}: ${files}. Signatures are valid until ${expires}; ${renew}.`;
   });
+  host.messages.write(renderProblems(endingTrust(host.releases, options.now), host));
   await guard.report(ledger);
   if (site === undefined) sayNext(host, `relcat publish SITE, or put ${folderName(out)} where it is served`);
   else await sayPublish(site, out, project, host);

@@ -1,4 +1,4 @@
-import { lineOf } from "../../shared/version.ts";
+import { lineOf, lineOn } from "../../shared/version.ts";
 import type { IdentifiedRelease, Package } from "../ledger/assign-ids.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import { describeExpectation, missingArtifacts } from "../ledger/completeness.ts";
@@ -152,7 +152,7 @@ function nextStep(
     };
   }
   if (counts.nextNotes > 0) {
-    const month = new Date(clock).toISOString().slice(2, 7).replace("-", ".");
+    const month = lineOn(new Date(clock).toISOString());
     return { command: `relcat new ${month}`, why: "notes wait for the next release" };
   }
   return { command: "relcat build --released", why: "everything is permanent" };

@@ -9,7 +9,7 @@ import { beginsWith, eventsAfter } from "../ledger/ledger-mark.ts";
 import { liveSuiteEnds } from "../trust/feeds/release-file.ts";
 import { nothingLive, readLiveMetadata } from "../trust/live-metadata.ts";
 import { metadataPath, type SignedRoot, signingDate } from "../trust/metadata.ts";
-import { clockTolerance, day, isDue } from "../trust/roles.ts";
+import { clockTolerance, day, isDue, warningDays } from "../trust/roles.ts";
 import { readTrust } from "../trust/stores/trust-folder.ts";
 import { metadataOf } from "./stores/kept-build.ts";
 import { openSite } from "./stores/site-store.ts";
@@ -44,9 +44,6 @@ export interface SiteStatus {
   /** Live metadata without a signature valid for the newest root in `releases/trust/`. */
   unverified: readonly string[];
 }
-
-/** Days before the end of root and targets at which their holders are reminded. */
-const warningDays = 60;
 
 /** Parameters of the query. */
 interface Asking {

@@ -13,6 +13,9 @@ export interface Signing {
 /** Root and targets must outlast holidays. */
 export const signingOffline = (now: number): Signing => ({ now, validDays: 365 });
 
+/** Days before the end of root and targets at which their holders are reminded. */
+export const warningDays = 60;
+
 /** Shortest lifetimes in days. No role expires before the timestamp. */
 const shortest: Readonly<Record<string, number>> = { catalog: 30, releases: 90, snapshot: 14 };
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { failure } from "../../shared/errors.ts";
+import { failure, type Problem } from "../../shared/errors.ts";
 import type { KeyedSettings, Settings } from "../documents/config.ts";
 import { aptValidDays } from "../documents/feeds/settings.ts";
 import { packslipPath } from "../documents/feeds/signing.ts";
@@ -27,7 +27,7 @@ import { type LiveMetadata, type MetadataSource, nothingLive, readLiveMetadata }
 import { metadataPath, type SignedRoot, type SignedTargets, sha256, signingDate } from "./metadata.ts";
 import { parsedAs } from "./parsed-state.ts";
 import { keysOf } from "./renewal.ts";
-import { decideSigning } from "./sign.ts";
+import { decideSigning, endsOfTrust } from "./sign.ts";
 import { isAddition, isHosting, isSigned, timestampPath } from "./site-files.ts";
 import { openPackslipSigner } from "./site-packslip-key.ts";
 import type { SignedFile } from "./site-targets.ts";
@@ -84,6 +84,10 @@ export async function signSite(
     await refuseOtherThanCheckout(project, out, document, context.onCompared);
   return signProved(project, out, sha256(bytes), options, context);
 }
+
+/** Warnings of the ends that only the holders of the offline keys can move. */
+export const endingTrust = (releases: string, now: number): Problem[] =>
+  endsOfTrust(requireTrust(releases), now);
 
 /** @throws RelcatError trust-missing */
 export function requireSigning({ trust }: Settings): void {

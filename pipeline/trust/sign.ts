@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Snapshot } from "@tufjs/models";
-import { failure, throwErrors } from "../../shared/errors.ts";
+import { failure, type Problem, throwErrors } from "../../shared/errors.ts";
 import type { Builder } from "../documents/config.ts";
 import { type BuildDocument, securityPath, undatedSecurityPath } from "../documents/site.ts";
 import { signatureNamespace } from "../documents/trust.ts";
@@ -24,7 +24,16 @@ import {
   timestampContent,
 } from "./metadata.ts";
 import { envelope, provenanceStatement } from "./provenance.ts";
-import { clockTolerance, isDue, moreYears, renewal, rolesOfRelease, type Signing } from "./roles.ts";
+import {
+  clockTolerance,
+  day,
+  isDue,
+  moreYears,
+  renewal,
+  rolesOfRelease,
+  type Signing,
+  warningDays,
+} from "./roles.ts";
 import {
   type BuiltFiles,
   type BuiltRelease,
@@ -98,21 +107,21 @@ export function refuseUntrusted({ trust, online }: Pick<SignRequest, "trust" | "
 }
 
 /** Clients reject whatever these have signed. @throws RelcatError trust-expired for each that has ended */
-export function refuseEndedTrust({ roots, targets }: SignRequest["trust"], now: number): void {
-  const ends = [
-    ["root", roots.at(-1)?.metadata.signed.expires ?? ""],
-    ["targets", targets.metadata.signed.expires],
-  ] as const;
-  throwErrors(
-    ends
-      .filter(([, expires]) => Date.parse(expires) <= now)
-      .map(([role, expires]) => ({
-        code: "trust-expired",
-        severity: "error",
-        message: `the ${role} metadata in releases/trust expired on ${expires.slice(0, 10)}, so clients reject the site`,
-        hint: `${renewal(role)}, and commit releases/trust. Then run the command again.`,
-      })),
-  );
+export const refuseEndedTrust = (trust: SignRequest["trust"], now: number): void =>
+  throwErrors(endsOfTrust(trust, now));
+
+/** The ends of root and targets that are over, or near: a renewal of the site does not move them. */
+export function endsOfTrust({ roots, targets }: SignRequest["trust"], now: number): Problem[] {
+  const signed = { root: roots.at(-1)?.metadata.signed, targets: targets.metadata.signed };
+  return Object.entries(signed).flatMap(([role, part]): Problem[] => {
+    const expires = part?.expires ?? "";
+    const left = Date.parse(expires) - now;
+    if (left >= warningDays * day) return [];
+    const ends = `${left > 0 ? "expires" : "expired"} on ${expires.slice(0, 10)}`;
+    const message = `the ${role} metadata in releases/trust ${ends}, ${left > 0 ? "and then" : "so"} clients reject the site`;
+    const hint = `${renewal(role)}, and commit releases/trust. Then run the command again.`;
+    return [{ code: "trust-expired", severity: left > 0 ? "warning" : "error", message, hint }];
+  });
 }
 
 /** Signed checksums and provenance, for verification without a TUF client. */
@@ -210,15 +219,13 @@ async function signRoles(
     const { live, online } = request;
     const current = live.roles.get(role);
     const version = current?.metadata.signed.version ?? 0;
-    const same = current && roleContent(role, version, content, online.publicKey, request);
+    const made = (number: number) => roleContent(role, number, content, online.publicKey, request);
     const isKept =
       current &&
-      same &&
-      isSame(current, same) &&
+      contentIn(current.metadata.signed) === contentIn(made(version)) &&
       isNewest(live, role, version) &&
       !isDueNow(role, current, request);
-    const made = () => roleContent(role, nextVersion(live, role), content, online.publicKey, request);
-    roles.set(role, isKept ? current : await signed(made(), [online]));
+    roles.set(role, isKept ? current : await signed(made(nextVersion(live, role)), [online]));
   }
   return roles;
 }
@@ -272,15 +279,8 @@ const isNewest = ({ highest }: LiveMetadata, role: string, version: number): boo
   version >= (highest.get(role) ?? 0);
 
 /** Ignores version and expiry, which differ with every signing. */
-function isSame(current: SignedTargets, other: ReturnType<typeof roleContent>): boolean {
-  const {
-    version: _,
-    expires: _expires,
-    ...one
-  } = current.metadata.signed.toJSON() as Record<string, unknown>;
-  const { version: _other, expires: _otherExpires, ...two } = other.toJSON() as Record<string, unknown>;
-  return JSON.stringify(one) === JSON.stringify(two);
-}
+const contentIn = (role: SignedTargets["metadata"]["signed"]): string =>
+  JSON.stringify({ ...role.toJSON(), version: 0, expires: "" });
 
 const isDueNow = (role: string, { metadata }: AnySigned, signing: Signing): boolean =>
   isDue(role, metadata.signed.expires, signing);

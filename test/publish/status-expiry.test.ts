@@ -48,6 +48,8 @@ test("status names the command of the key holders 60 days before targets and roo
   // So that only what is signed offline is due. A clock may be 90 days ahead of the newest signature.
   for (const days of [80, 160, 240, 304])
     expect((await inDays(days, ...refresh.split(" ").slice(1))).exitCode).toBe(0);
+  const early = await inDays(304, ...refresh.split(" ").slice(1));
+  expect(early.stderr).not.toContain("trust-expired");
   expect((await statusIn(304)).slice(0, 2)).toEqual([
     0,
     expect.stringMatching(/^timestamp expires in \d days$/),
@@ -58,6 +60,18 @@ test("status names the command of the key holders 60 days before targets and roo
     `Next: ${renew}`,
     expect.any(String),
   ]);
+});
+
+test("sign and a refresh, which run every day, warn 60 days before root and targets expire", async () => {
+  for (const command of ["-q publish prod --refresh", "-q sign --site prod"]) {
+    const { exitCode, stderr } = await inDays(306, ...command.split(" "));
+    expect([exitCode, stderr]).toEqual([
+      0,
+      expect.stringMatching(
+        /^warning\[trust-expired\] the root metadata in releases\/trust expires on \S+, and then clients reject the site\n {2}hint: Holders of root keys renew it: relcat trust sign --keys KEYS, and commit releases\/trust\. Then run the command again\.\nwarning\[trust-expired\] the targets metadata/,
+      ),
+    ]);
+  }
 });
 
 test("publish refuses a root that has expired since the build was signed", async () => {

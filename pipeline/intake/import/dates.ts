@@ -13,18 +13,12 @@ const wellFormed = (value: unknown): string | undefined => timestamp.safeParse(v
  * valid ones; `verbatim` keeps the originals.
  */
 export function ledgerDates({ created_date, modified_date, version }: LiveRecord) {
-  const created = wellFormed(created_date);
-  const modified = wellFormed(modified_date);
-  const roughly = {
-    created: created ?? readDate(created_date),
-    modified: modified ?? readDate(modified_date),
-  };
-  if (created === undefined) {
-    const first = earlier(roughly.created, roughly.modified) ?? `${firstDayOf(version)}T00:00:00.000000Z`;
-    return { created: first, modified: roughly.modified ?? first };
-  }
-  const later = roughly.modified !== undefined && roughly.modified > created;
-  return { created, modified: later ? (roughly.modified ?? created) : created };
+  const modified = wellFormed(modified_date) ?? readDate(modified_date);
+  const created =
+    wellFormed(created_date) ??
+    earlier(readDate(created_date), modified) ??
+    `${firstDayOf(version)}T00:00:00.000000Z`;
+  return { created, modified: modified !== undefined && modified > created ? modified : created };
 }
 
 /** Dates that only `verbatim` can keep. */
