@@ -21,7 +21,13 @@ runContract(cloudfrontInNjs);
 
 test.each([nginx, caddy, apache])("$name redirects to no other host", async ({ start }) => {
   const { origin, stop } = await start(await servedSite(""));
-  for (const path of ["//releases", "/%2Freleases", "//api/v1/package", "/api/v1/package%0A"]) {
+  for (const path of [
+    "//releases",
+    "/%2Freleases",
+    "//api/v1/package",
+    "/api/v1/package%0A",
+    "/%5Creleases/404.html/",
+  ]) {
     const { headers } = await send(origin + path, "GET", {});
     expect.soft(new URL(headers.location ?? "", origin).origin, path).toBe(origin);
   }

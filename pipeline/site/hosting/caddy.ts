@@ -116,16 +116,16 @@ const opening = (what: string, methods: string) => [
 ];
 
 function fileServer(encodings: ReadonlySet<Encoding>, status?: number): string[] {
-  const names = { br: "br", zst: "zstd", gz: "gzip" };
-  const known = (["br", "zst", "gz"] as const)
-    .filter((each) => encodings.has(each))
-    .map((each) => names[each]);
+  const names: Record<Encoding, string> = { br: "br", zst: "zstd", gz: "gzip" };
+  const known = (["br", "zst", "gz"] as const).flatMap((each) => (encodings.has(each) ? names[each] : []));
   return [
     "header Content-Type {relcat_media}",
     // An error has a body, whatever the client has already or wants of it.
     ...(status === undefined ? [] : ["request_header -If-*", "request_header -Range"]),
     ...block("file_server", [
       "hide .*",
+      // It would redirect /%5Chost/404.html/ to another host.
+      "disable_canonical_uris",
       ...(known.length > 0 ? [`precompressed ${known.join(" ")}`] : []),
       ...(status === undefined ? [] : [`status ${status}`]),
     ]),
