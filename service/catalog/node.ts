@@ -153,11 +153,9 @@ async function sendArtifact(
   const artifact = await findArtifact(artifacts, path);
   if (!artifact) return false;
   const { method = "GET" } = incoming;
-  if (method !== "GET" && method !== "HEAD") {
-    send(outgoing, methodNotAllowed(method, { Allow: "GET, HEAD" }));
-    return true;
-  }
-  await sendFile(artifact, incoming, outgoing);
+  const allow = { Allow: "GET, HEAD, OPTIONS" };
+  if (method === "GET" || method === "HEAD") await sendFile(artifact, incoming, outgoing);
+  else send(outgoing, method === "OPTIONS" ? detail(200, "A file.", allow) : methodNotAllowed(method, allow));
   return true;
 }
 

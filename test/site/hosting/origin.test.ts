@@ -3,11 +3,22 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { repository } from "../../support/run.ts";
 import { fileOf, servedSite } from "./catalog.ts";
+import { send } from "./exchange.ts";
 import { origin } from "./homes/origin.ts";
 import { hasPrograms, runInstaller } from "./installers.ts";
 import { runContract } from "./run-contract.ts";
 
 runContract(origin);
+
+test.each([
+  ["OPTIONS", 200],
+  ["PUT", 405],
+])("%s of an artifact names the allowed methods", async (method, status) => {
+  const running = await origin.start(await servedSite(""));
+  const answer = await send(`${running.origin}/files/26.08.001/tool.tar`, method, {});
+  expect([answer.status, answer.headers.allow]).toEqual([status, "GET, HEAD, OPTIONS"]);
+  await running.stop();
+});
 
 test.runIf(hasPrograms)(
   "the commands of docs/hosting.md download a file with curl",
