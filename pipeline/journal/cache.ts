@@ -240,9 +240,11 @@ export function entryBytes(key: string, bytes: Uint8Array): Uint8Array | undefin
   return digest.equals(bytes.subarray(0, digestLength)) ? payload : undefined;
 }
 
+/** Files where `place` puts them. No others may be removed: the folder may be a link that someone committed. */
 function entries(folder: string): string[] {
   const folders = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  return folders.flatMap(({ name }) =>
-    readdirSync(join(folder, name)).map((entry) => join(folder, name, entry)),
-  );
+  return folders.flatMap(({ name }) => {
+    const own = readdirSync(join(folder, name)).filter((entry) => entry.slice(0, 2) === name);
+    return own.map((entry) => join(folder, name, entry));
+  });
 }

@@ -1,9 +1,9 @@
-import { mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { noStatData, readStatData } from "../../pipeline/journal/file-stats.ts";
 import { untouchedFiles } from "../../pipeline/journal/journal.ts";
-import { temporaryFolder } from "../support/run.ts";
+import { copyProject, relcat, temporaryFolder } from "../support/run.ts";
 
 const folder = temporaryFolder();
 const out = join(folder, "a/b/dist");
@@ -36,4 +36,14 @@ test.each(["../victim/file", "releases/../../victim/file"])(
 
 test("a file of the journal is built again if a link leads out of the folder", () => {
   expect(isBelieved("assets/file", join(out, "assets/file"))).toBe(false);
+});
+
+test("a cache that is a link to a folder of other files removes none of them, however old they are", async () => {
+  const project = copyProject("site/small");
+  const other = join(folder, "a/b/old");
+  writeFileSync(other, "x");
+  utimesSync(other, 0, 0);
+  symlinkSync(join(folder, "a"), join(project, ".relcat-cache"));
+  const { exitCode } = await relcat(project, ["build"]);
+  expect([exitCode, existsSync(other)]).toEqual([0, true]);
 });
