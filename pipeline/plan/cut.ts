@@ -192,7 +192,8 @@ function describe(heading: string, events: readonly LedgerEvent[], { byId }: Led
       "VERSIONS",
       versions.length === 1 ? (versions[0] ?? "") : `${versions.length} releases`,
     );
-  return heading.replace("NAME", () => (records > 1 ? `${records} records` : (only ?? "")));
+  // Other headings have the word only in a reason.
+  return heading.replace("NAME", () => (records > 1 ? `${records} records` : (only ?? "NAME")));
 }
 
 /** True if the ledger already contains the plan's lines, so that a repeated job writes nothing. */

@@ -70,6 +70,17 @@ test("several changes are listed in the body, and no private record is named", a
   );
 });
 
+test("a halt is named with its whole reason", async () => {
+  const { made } = await released();
+  const config = JSON.parse(made.read("releases/catalog.yaml"));
+  made.write("releases/catalog.yaml", JSON.stringify({ ...config, channels: { stable: {} } }));
+  await made.succeed("channel", "halt", "stable", version, "--reason", "Its NAME is empty.", "--yes");
+  await made.succeed("cut", version, "--commit");
+  expect(await made.git("log", "-1", "--format=%b")).toContain(
+    `Halt in stable (${version}): Its NAME is empty.`,
+  );
+});
+
 test("a cut that was undone is named by the next commit", async () => {
   const { made } = await released();
   await made.succeed("uncut", version, "--ledger-base", "none");
