@@ -30,13 +30,8 @@ export async function resolveCommit(
   option = "--ledger-base",
 ): Promise<string> {
   // Prevents git from reading the revision as an option, and peels tags to commits.
-  const resolved = await git(folder, [
-    "rev-parse",
-    "--verify",
-    "--quiet",
-    "--end-of-options",
-    `${revision}^{commit}`,
-  ]);
+  const how = ["--verify", "--quiet", "--end-of-options"];
+  const resolved = await git(folder, ["rev-parse", ...how, `${revision}^{commit}`]);
   if (resolved.exitCode !== 0) throw await unresolved(folder, revision, option);
   return resolved.stdout;
 }
