@@ -15,25 +15,25 @@ export const cacheControl = {
   upload: "public, max-age=31536000, immutable, no-transform",
 } as const;
 
-export const mediaTypes: Readonly<Record<string, string>> = {
-  atom: "application/atom+xml",
-  css: "text/css; charset=utf-8",
-  html: "text/html; charset=utf-8",
-  js: "text/javascript; charset=utf-8",
-  json: "application/json",
-  md: "text/markdown; charset=utf-8",
-  png: "image/png",
-  svg: "image/svg+xml",
-  txt: "text/plain; charset=utf-8",
-  xml: "application/xml",
-};
+export const mediaTypes: ReadonlyMap<string, string> = new Map([
+  ["atom", "application/atom+xml"],
+  ["css", "text/css; charset=utf-8"],
+  ["html", "text/html; charset=utf-8"],
+  ["js", "text/javascript; charset=utf-8"],
+  ["json", "application/json"],
+  ["md", "text/markdown; charset=utf-8"],
+  ["png", "image/png"],
+  ["svg", "image/svg+xml"],
+  ["txt", "text/plain; charset=utf-8"],
+  ["xml", "application/xml"],
+]);
 
 /** Media type of a site's file, by its path. */
 export const mediaType = (path: string): string =>
   feedPath(path)?.contentType ??
   (path.endsWith("SHA256SUMS")
     ? "text/plain; charset=utf-8"
-    : (mediaTypes[extensionOf(path)] ?? "application/octet-stream"));
+    : (mediaTypes.get(extensionOf(path)) ?? "application/octet-stream"));
 
 export const extensionOf = (path: string): string => /\.([a-z0-9]+)$/.exec(path)?.[1] ?? "";
 

@@ -58,6 +58,13 @@ describe("artifacts", () => {
     expect((await get(deb, {}, "PUT")).status).toBe(405);
   });
 
+  test("have no type if their ending is the name of a member of every object", async () => {
+    const path = "files/26.07.001/tool.constructor";
+    writeFileSync(join(project.www, path), "bytes");
+    const { status, headers } = await get(path);
+    expect([status, headers["content-type"]]).toEqual([200, "application/octet-stream"]);
+  });
+
   test("are served without the files next to them", async () => {
     const hidden = [
       ...["current.json", "state/current.json", "files/../current.json", "files/%2e%2e/current.json"],

@@ -101,7 +101,7 @@ const under = (key: string, rows: readonly string[]): string[] =>
 
 function guessOf(file: string): Guess | undefined {
   const ending = /\.([A-Za-z0-9]{1,8})$/.exec(file)?.[1] ?? "";
-  const single = endings[ending];
+  const single = Object.hasOwn(endings, ending) && endings[ending];
   if (single) return { glob: `*.${ending}`, ...single };
   const archive = archives.exec(file)?.[1];
   const named = (Object.keys(systems) as System[]).filter((system) =>

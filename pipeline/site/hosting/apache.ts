@@ -156,7 +156,7 @@ function fileRules(base: string): string[] {
 
 /** Media types, and variables for headers. */
 function headerRules(root: string, feeds: readonly FeedRule[]): string[] {
-  const types = Object.entries(mediaTypes);
+  const types = [...mediaTypes];
   return [
     ...rule(`T=${mediaType("")}`),
     ...types.flatMap(([extension, type]) => rule(`T=${type}`, "^", when("file", `[.]${extension}$`))),

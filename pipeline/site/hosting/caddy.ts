@@ -324,7 +324,7 @@ function requestMaps(routing: Routing): string[] {
     ],
   });
   const suffix: RequestTable = { name: "suffix", of: "{query}", otherwise: "", rules: [["^(.+)$", "?$1"]] };
-  const types = Object.entries(mediaTypes).map(([extension, type]): Rule => [`[.]${extension}$`, type]);
+  const types = [...mediaTypes].map(([extension, type]): Rule => [`[.]${extension}$`, type]);
   const media: RequestTable = {
     name: "media",
     of: "{path}",

@@ -317,6 +317,13 @@ describe("ingest --suggest", () => {
     expect(document.artifacts).toMatchObject([{ package_type: "hyperv" }, { package_type: "hyperv" }]);
   });
 
+  test("knows no ending that only names a member of every object", async () => {
+    const made = built(["harbor.valueOf"]);
+    const { stdout } = await made.succeed("ingest", "--suggest", "out");
+    expect(stdout).toContain('# - { match: "*.valueOf", package_type: … }');
+    expect((await made.run(...ingest)).exitCode).toBe(1);
+  });
+
   test("never guesses OS versions", async () => {
     const made = built(["a_2004_amd64.deb", "a_2204_amd64.deb"]);
     const { stdout } = await made.succeed("ingest", "--suggest", "out");

@@ -66,6 +66,14 @@ test("a product in another store path has its own name and store path, in JSON a
   expect(found).toEqual([expected, expected, expected]);
 });
 
+test("a subtype that is the name of a member of every object says nothing", async () => {
+  const folder = join(temporaryFolder(), basename(path));
+  cpSync(file(inStore), folder, { recursive: true });
+  const list = join(folder, "nix-support/hydra-build-products");
+  writeFileSync(list, `file constructor ${path}/controller-qcow-efi.qcow2.gz\n`);
+  expect((await artifactOf([folder])).package_type).toBe("qcow-efi");
+});
+
 test("a failed build is refused, with any content", async () => {
   expect(await problemsOf(["hydra-products/failed"])).toMatchInlineSnapshot(`
     [

@@ -171,19 +171,19 @@ export function readProducts(source: Source): { products: ListedProduct[]; probl
 }
 
 /** nixpkgs names the format of an image, which seldom determines its platform. */
-const typesOfFormats: Readonly<Record<string, string>> = {
-  vma: "proxmox",
-  deb: "deb",
-  rpm: "rpm",
-  msi: "msi",
-  pkg: "pkg",
-};
+const typesOfFormats = new Map([
+  ["vma", "proxmox"],
+  ["deb", "deb"],
+  ["rpm", "rpm"],
+  ["msi", "msi"],
+  ["pkg", "pkg"],
+]);
 
 export const isDownload = ({ type }: Pick<ListedProduct, "type">): boolean =>
-  type === "file" || type in typesOfFormats;
+  type === "file" || typesOfFormats.has(type);
 
 export const hintOf = ({ subtype }: Pick<ListedProduct, "subtype">): string | undefined =>
-  typesOfFormats[subtype];
+  typesOfFormats.get(subtype);
 
 export const leftOutProduct = ({ type, subtype, path }: Omit<ListedProduct, "at">): string =>
   `${basename(path)} (a product of type ${type} ${subtype})`;
