@@ -277,21 +277,23 @@ const maxPageBytes = 16 * 1024 * 1024;
  * not get a page, not even from a cache.
  */
 async function listAddressFindings(site: SiteReader, listed: Listed): Promise<Finding[]> {
-  const known = listed[listFile];
-  if (!site.isRemote || !known) return [];
+  const [known, page] = [listed[listFile], listed[`${listPath}index.html`]];
+  if (!site.isRemote || !known || !page) return [];
   const limit = Math.max(known.size, maxPageBytes) + 1;
   const json = await site.read(listPath, limit, { accept: "application/json" });
   const html = await site.read(listPath, limit, { accept: "text/html" });
-  return [...jsonFindings(json, known), ...htmlFindings(html, known)];
+  return [...jsonFindings(json, known, page), ...htmlFindings(html, known)];
 }
 
 const isHtml = ({ headers }: Answer): boolean => /^text\/html\b/i.test(headers["content-type"] ?? "");
 
-function jsonFindings(answer: Answer, known: Listed[string]): Finding[] {
+/** A host of plain files has the signed page at the address, whatever is asked for. */
+function jsonFindings(answer: Answer, known: Listed[string], page: Listed[string]): Finding[] {
   if (answer.status !== 200) return [];
-  if (isHtml(answer)) return [{ path: listPath, what: "answers with a page where JSON was asked for" }];
-  const other = difference(answer, known);
-  return other === undefined ? [] : [{ path: listPath, what: "is not the signed list", instead: other }];
+  const other = difference(answer, isHtml(answer) ? page : known);
+  if (!isHtml(answer) && other === undefined) return [];
+  const what = isHtml(answer) ? "answers with a page where JSON was asked for" : "is not the signed list";
+  return [{ path: listPath, what, ...(other === undefined ? { served: true } : { instead: other }) }];
 }
 
 function htmlFindings(answer: Answer, known: Listed[string]): Finding[] {

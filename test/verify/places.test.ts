@@ -210,7 +210,8 @@ describe("a host", () => {
       said((path, request, response) => {
         if (path !== "api/v1/package/") return false;
         const isPage = request.headers.accept === "text/html" || "always" in page;
-        if (isPage) response.writeHead(200, { ...page, "content-type": "text/html" }).end("<p>");
+        const html = page.always === "signed" ? file("api/v1/package/index.html") : "<p>";
+        if (isPage) response.writeHead(200, { ...page, "content-type": "text/html" }).end(html);
         else
           response
             .writeHead(200, { "content-type": "application/json" })
@@ -220,6 +221,9 @@ describe("a host", () => {
     expect(await asked({ "cache-control": "no-store" })).toMatch(/^0 Verified/);
     expect(await asked({ "cache-control": "public, max-age=60" })).toMatch(
       /^8 .*api\/v1\/package\/ has a page with Cache-Control: public, max-age=60, expected no-store/s,
+    );
+    expect(await asked({ always: "signed" })).toMatch(
+      /^8 .* is what was signed, .*api\/v1\/package\/ answers with a page where JSON was asked for/s,
     );
     expect(await asked({ always: "1" })).toMatch(
       /^6 .*api\/v1\/package\/ answers with a page where JSON was asked for/s,
