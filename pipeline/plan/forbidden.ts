@@ -50,11 +50,12 @@ export function forbiddenChanges(
 ): ForbiddenChange[] {
   const growth =
     baseline.ledger === undefined ? [] : checkGrowth(catalog.ledger, baseline.ledger, baseline.name);
+  const unseen = changedUnseen(catalog, baseline);
   const found = [
     ...withoutPrivateNames(catalog),
     ...growth,
     ...changes.removed.flatMap((row) => removedUnseen(row, catalog, baseline)),
-    ...changes.changed.flatMap((row) => changedUnseen(row, catalog, baseline)),
+    ...changes.changed.flatMap(unseen),
   ];
   return found.map(problemRow);
 }
@@ -97,28 +98,32 @@ function removedUnseen(row: Plan["removed"][number], { ledger }: Catalog, baseli
 const fixedFields = ["version", "package_type", "checksum"];
 
 /** Changes that the ledger permits, because only the baseline has other content for the id. */
-function changedUnseen(row: Plan["changed"][number], catalog: Catalog, baseline: Baseline): Problem[] {
-  const fixed = row.fields.filter(({ field }) => fixedFields.includes(field));
-  if (fixed.length === 0 || baseline.provisional.has(row.version)) return [];
-  const entry = catalog.ledger.byId.get(row.id);
-  if (!entry) return [idTaken(row, "would be assigned to", baseline)];
-  if (isGivenTwice(entry.line, catalog, baseline)) return [];
-  if (row.fields.some(({ field }) => field === "version")) return [idTaken(row, "is that of", baseline)];
-  const now = catalog.identified.releases.flatMap(({ packages }) => packages).find(({ id }) => id === row.id)
-    ?.artifact.content;
-  const isReported = now?.checksum !== entry.add.checksum || now.package_type !== entry.add.package_type;
-  if (isReported) return [];
-  const list = fixed.map(({ field, from, to }) => `${field} ${from} → ${to}`);
-  return [bytesChanged({ ...row, file: row.file ?? row.name }, list)];
+function changedUnseen({ ledger, identified }: Catalog, baseline: Baseline) {
+  const packages = identified.releases.flatMap((release) => release.packages);
+  const contents = new Map(packages.map(({ id, artifact }) => [id, artifact.content]));
+  const common = commonLines(ledger, baseline);
+  return (row: Plan["changed"][number]): Problem[] => {
+    const fixed = row.fields.filter(({ field }) => fixedFields.includes(field));
+    if (fixed.length === 0 || baseline.provisional.has(row.version)) return [];
+    const entry = ledger.byId.get(row.id);
+    if (!entry) return [idTaken(row, "would be assigned to", baseline)];
+    if (entry.line > common) return [];
+    if (row.fields.some(({ field }) => field === "version")) return [idTaken(row, "is that of", baseline)];
+    const now = contents.get(row.id);
+    const isReported = now?.checksum !== entry.add.checksum || now.package_type !== entry.add.package_type;
+    if (isReported) return [];
+    const list = fixed.map(({ field, from, to }) => `${field} ${from} → ${to}`);
+    return [bytesChanged({ ...row, file: row.file ?? row.name }, list)];
+  };
 }
 
 /**
- * Two branches assigned the same id: reported once as diverged ledgers, because ours is not yet published.
+ * Number of lines after which two branches assigned the same ids: reported once as diverged ledgers, because ours is
+ * not yet published.
  */
-function isGivenTwice(line: number, { ledger }: Catalog, { ledger: base }: Baseline): boolean {
-  if (base === undefined) return false;
-  const { kind, common } = compareGrowth(ledger, base);
-  return kind === "parted" && line > common;
+function commonLines(ledger: Catalog["ledger"], { ledger: base }: Baseline): number {
+  const growth = base === undefined ? undefined : compareGrowth(ledger, base);
+  return growth?.kind === "parted" ? growth.common : Number.POSITIVE_INFINITY;
 }
 
 function idTaken(row: Plan["changed"][number], verb: string, { name }: Baseline): Problem {

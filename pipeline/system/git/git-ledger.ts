@@ -120,13 +120,8 @@ async function readHistory(folder: string, base: string): Promise<History | Comm
 /** A name that git resolves, without the commit, is damage. @throws RelcatError git-refused */
 async function requireCommits(folder: string, names: readonly string[]): Promise<void> {
   for (const name of names) {
-    const { exitCode, stdout } = await git(folder, [
-      "rev-parse",
-      "--verify",
-      "--quiet",
-      "--end-of-options",
-      name,
-    ]);
+    const how = ["--verify", "--quiet", "--end-of-options"];
+    const { exitCode, stdout } = await git(folder, ["rev-parse", ...how, name]);
     if (exitCode !== 0) continue;
     const commit = await git(folder, ["cat-file", "-e", stdout]);
     if (commit.exitCode !== 0) throw refused(folder, `the commit ${stdout} of ${name} is missing`);
