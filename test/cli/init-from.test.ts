@@ -113,6 +113,18 @@ describe("from init to a built site:", () => {
   });
 });
 
+test("the links of nix build are no change of the project, so that --rev git accepts them", async () => {
+  const made = project();
+  const commands = await start(made, "--from", "nix");
+  await made.git("init", "--quiet", "demo");
+  await made.git("-C", "demo", "add", ".");
+  await made.git("-C", "demo", "commit", "--quiet", "--message", "Start");
+  nixBuild(made.folder);
+  for (const link of ["result", "result-dev"])
+    symlinkSync(join(made.folder, storePath), join(made.folder, "demo", link));
+  await follow(made, commands, { RESULT: "result/" });
+});
+
 describe("init --month", () => {
   test("opens the first release of that month, whatever the date is", async () => {
     const made = project();

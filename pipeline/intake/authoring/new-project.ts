@@ -294,12 +294,14 @@ kind: feature
 text: This is the first release in the catalog.
 `;
 
-/** Two are output folders of the guides. The last line overrides settings of git that ignore vendored files. */
+/** Two are output folders of the guides, and two are links of Nix to its outputs. The last line overrides settings of git that ignore vendored files. */
 const gitignore = `dist/
 node_modules/
 .relcat-*
 /preview/
 /earlier/
+/result
+/result-*
 !/vendor/
 !/vendor/*.tgz
 `;
