@@ -22,8 +22,8 @@ export async function backUpController(
     database,
     `pg_dump --format=custom --file=${shellWord(file)} ${shellWord(shownDatabase(database))}`,
   );
-  // Opened like in other commands, so that an unusable database is not backed up unnoticed.
-  const controller = await open(database, host);
+  // Opened like in other commands, so that an unusable database is not backed up unnoticed; before `migrate` too.
+  const controller = await open(database, host, { outdated: true });
   await controller.database.close();
   const pepper = withPepper ? Buffer.from(controller.pepper).toString("hex") : undefined;
   await translateErrors(file, () => backUp({ database, file, pepper }));
@@ -48,13 +48,12 @@ export async function restoreController(
 ): Promise<void> {
   refusePostgres(database, `pg_restore --dbname=${shellWord(shownDatabase(database))} ${shellWord(file)}`);
   const pepper = host.environment.RELCAT_PEPPER || pepperBeside(file) || pepperBeside(database);
-  if (!pepper) {
+  if (!pepper)
     throw refusal(
       "controller-database",
       `the pepper of ${file} is missing`,
       `Put it into ${pepperFile(file)}, or set RELCAT_PEPPER.`,
     );
-  }
   const log = (message: string) => say(host, message);
   await translateErrors(file, () => restore({ file, database, pepper, settings, clock: Date.now, log }));
   answer<"controller-restore">(

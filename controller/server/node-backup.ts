@@ -134,9 +134,8 @@ function copyOf(from: string, to: string): string {
 /** Removes temporary files of killed runs. */
 function removeAbandoned(to: string): void {
   const folder = dirname(to);
-  for (const name of readdirSync(folder)) {
+  for (const name of readdirSync(folder))
     if (name.startsWith(`${basename(to)}.`) && /\.\d+\.part$/.test(name)) remove(join(folder, name));
-  }
 }
 
 function place(part: string, file: string): void {

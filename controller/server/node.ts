@@ -38,6 +38,8 @@ export interface OpenOptions {
   log: (message: string) => void;
   /** Creates the database and the pepper if they are missing. */
   create?: boolean;
+  /** Accepts a schema that needs `migrate`. */
+  outdated?: boolean;
 }
 
 export const isPostgres = (database: string) => /^postgres(ql)?:\/\//.test(database);
@@ -55,12 +57,12 @@ export async function openController({
   clock,
   log,
   create = false,
+  outdated = false,
 }: OpenOptions): Promise<Controller> {
-  if (!isPostgres(place) && !create && !existsSync(place)) {
+  if (!isPostgres(place) && !create && !existsSync(place))
     throw new NotReady(
       `There is no database ${place}: create one with relcat controller init --database ${place}`,
     );
-  }
   const pepper = readPepper(place, given, create);
   const database = isPostgres(place)
     ? await openPostgres(place, (error) => log(`database: ${error.message}`))
@@ -68,11 +70,10 @@ export async function openController({
   try {
     if (create) await migrate(database.read as never, database.kind);
     const missing = await missingSteps(database.read as never, database.kind);
-    if (missing && missing.length > 0) {
+    if (missing && missing.length > 0 && !outdated)
       throw new NotReady(
         `The database lacks ${missing.join(", ")}: relcat controller migrate --database ${place}`,
       );
-    }
     const id = missing && (await requireSamePepper(database, pepper, create));
     if (id === undefined)
       throw new NotReady(`The database has no controller yet: relcat controller init --database ${place}`);

@@ -260,3 +260,18 @@ test("backup refuses the pepper of another database", async () => {
     2,
   ]);
 });
+
+test("a database of an earlier version is backed up before it is migrated", async () => {
+  const { folder, run, succeed } = await madeController();
+  const database = new DatabaseSync(join(folder, "controller.db"));
+  database.exec(`drop index devices_by_name; drop index devices_by_state_and_name;
+    alter table devices drop column name_key; delete from kysely_migration where name like '0004%'`);
+  database.close();
+  const backUp = ["controller", "backup", "earlier.db", ...on("controller.db"), "--with-pepper"];
+  expect((await run(["controller", "serve", ...on("controller.db")])).stderr).toContain(
+    "the database lacks 0004-devices-by-name",
+  );
+  expect((await succeed(backUp)).stdout).toBe("Wrote earlier.db.");
+  await succeed(["controller", "restore", "earlier.db", ...on("restored.db")]);
+  await succeed(["controller", "audit", "verify", ...on("restored.db")]);
+});
