@@ -71,6 +71,9 @@ export function readJournalFile(cache: string, name: string): JournalFile | unde
   return bytes && parseJournal(bytes);
 }
 
+/** The only line whose form is the same in all versions of relcat. @throws if it is not JSON */
+export const headOf = (bytes: Uint8Array): JournalHead => JSON.parse(linesOf(bytes).next().value ?? "");
+
 /** @throws if the lines are not a journal */
 export function parseJournal(bytes: Uint8Array): JournalFile {
   const lines = linesOf(bytes);

@@ -24,6 +24,7 @@ import {
 } from "./file-stats.ts";
 import { type Inputs, inputFinder, takeDigests } from "./inputs.ts";
 import {
+  headOf,
   type JournalFile,
   journalLines,
   journalName,
@@ -217,8 +218,8 @@ function readJournal(
   const bytes = cache.get(name);
   if (!bytes) return undefined;
   try {
+    if (headOf(bytes).program !== program) return undefined;
     const journal = parseJournal(bytes);
-    if (journal.head.program !== program) return undefined;
     takeDigests(inputs, journal.inputs);
     return { ...journal, groups: [...journal.groups] };
   } catch (error) {

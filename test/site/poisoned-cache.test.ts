@@ -99,6 +99,16 @@ test.each([
   expect(reasons).toEqual([]);
 });
 
+test("a journal of another version of relcat, in a form of its own, is no failure of the cache", async () => {
+  const right = await built();
+  const [journal = ""] = entries().filter((path) => path.includes("/journal-"));
+  const changed = (text: string) =>
+    `${text.split("\n")[0]?.replace('"program":"tested"', '"program":"newer"')}\n[0,2]\n`;
+  expect(forgeEntry(journal, changed)).toBe(true);
+  expect(differences(await built(), right)).toEqual([]);
+  expect(reasons).toEqual([]);
+});
+
 test("a forged entry writes nothing outside of the site's folder", async () => {
   const right = await built();
   for (const path of entries())
