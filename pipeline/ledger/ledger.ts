@@ -117,7 +117,7 @@ class LedgerFold {
     this.refuse("ledger-truncated", "the last line does not end: the file was cut off", hint);
   }
 
-  private refuse(code: Code, message: string, hint: string): void {
+  private refuse(code: Code, message: string, hint: string): undefined {
     const { text, number } = this.current;
     const at: Place = { file: this.file, line: number, column: 1, excerpt: text };
     this.problems.push({ code, severity: "error", message, hint, at });
@@ -128,15 +128,12 @@ class LedgerFold {
     const { text, number } = this.current;
     if (/^(<{7}|={7}|>{7}|\|{7})/.test(text)) {
       const hint = "Run relcat ledger rebase: it keeps the base's lines and puts ours after them.";
-      this.refuse("ledger-conflict-marker", "a merge conflict is not resolved", hint);
-      return undefined;
+      return this.refuse("ledger-conflict-marker", "a merge conflict is not resolved", hint);
     }
     const event = this.others.has(text) ? undefined : this.read(text);
     const before = this.others.get(text) ?? this.lineWithSameAdd(event);
-    if (before !== undefined) {
-      this.refuse("ledger-duplicate", `the line repeats line ${before}`, restore);
-      return undefined;
-    }
+    if (before !== undefined)
+      return this.refuse("ledger-duplicate", `the line repeats line ${before}`, restore);
     if (event?.event !== "add") this.others.set(text, number);
     return event;
   }
@@ -151,21 +148,19 @@ class LedgerFold {
     try {
       parsed = ledgerEventSchema.safeParse(JSON.parse(text));
     } catch {
-      this.refuse("ledger-line", "the line is not JSON", restore);
-      return undefined;
+      return this.refuse("ledger-line", "the line is not JSON", restore);
     }
     const [issue] = parsed.error?.issues ?? [];
     if (!parsed.success || issue) {
       const what = `${issue?.path.join(".") || "the line"}: ${issue?.message.replace(/^[a-z-]+\|/, "expected ")}`;
-      this.refuse("ledger-line", `the line is not a ledger event (${what})`, restore);
-      return undefined;
+      const hint = `${restore} If a newer relcat wrote the line, use that version.`;
+      return this.refuse("ledger-line", `the line is not a ledger event (${what})`, hint);
     }
     if (JSON.stringify(parsed.data) === text) return parsed.data;
     const hint = text.endsWith("\r")
       ? "Its lines end in CR LF: check it out with LF (.gitattributes: `ledger.jsonl -text`)."
       : "It was edited: restore the ledger from version control.";
-    this.refuse("ledger-line", "the line is not in the form relcat writes", hint);
-    return undefined;
+    return this.refuse("ledger-line", "the line is not in the form relcat writes", hint);
   }
 
   private apply(event: LedgerEvent): void {

@@ -67,11 +67,11 @@ export const ledgerCases: Case[] = [
     ),
     problems: [
       "ledger.jsonl:1:1 error[ledger-line] the line is not a ledger event (checksum: expected 64 lowercase hexadecimal characters)" +
-        "\n  Restore the ledger from version control.",
+        "\n  Restore the ledger from version control. If a newer relcat wrote the line, use that version.",
       "ledger.jsonl:2:1 error[ledger-line] the line is not a ledger event (event: expected add, revise, retract, reinstate, reserve, promote, halt or resume)" +
-        "\n  Restore the ledger from version control.",
+        "\n  Restore the ledger from version control. If a newer relcat wrote the line, use that version.",
       "ledger.jsonl:3:1 error[ledger-line] the line is not a ledger event (at: expected a UTC timestamp with six decimals, such as 2026-08-19T10:22:31.123456Z)" +
-        "\n  Restore the ledger from version control.",
+        "\n  Restore the ledger from version control. If a newer relcat wrote the line, use that version.",
     ],
   },
   {
