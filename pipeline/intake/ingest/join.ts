@@ -40,9 +40,10 @@ export function join(evidence: Evidence): { job: Job; problems: Problem[] } {
 }
 
 /** A build without a released file indicates a missing file or the wrong release. */
-function unusedBuilds({ builds, files: found }: Evidence, files: readonly JobFile[]): Problem[] {
-  // A file copied out of the store may come from any build.
+function unusedBuilds({ builds, files: found, leftOut }: Evidence, files: readonly JobFile[]): Problem[] {
+  // A file copied out of the store may come from any build. If every file was left out, another message names them.
   if (files.some(({ store, finished }) => store === undefined && !finished)) return [];
+  if (files.length === 0 && leftOut.length > 0) return [];
   return withoutFiles(builds, [...files, ...found])
     .filter(({ wanted }) => wanted)
     .map(({ outputs, drv, at }) => {

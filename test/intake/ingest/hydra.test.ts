@@ -74,6 +74,15 @@ test("a subtype that is the name of a member of every object says nothing", asyn
   expect((await artifactOf([folder])).package_type).toBe("qcow-efi");
 });
 
+test("an output without a product for download is refused with what was left out", async () => {
+  const folder = join(temporaryFolder(), basename(path));
+  cpSync(file(inStore), folder, { recursive: true });
+  writeFileSync(join(folder, "nix-support/hydra-build-products"), `doc manual ${path}/share/doc\n`);
+  expect(await problemsOf(["nix-build/array.json", folder])).toEqual([
+    "input-empty: no input names a file for download; left out: doc (a product of type doc manual)\n→ Give the files, an output folder, or a checksum file with --sums.",
+  ]);
+});
+
 test("a failed build is refused, with any content", async () => {
   expect(await problemsOf(["hydra-products/failed"])).toMatchInlineSnapshot(`
     [
