@@ -16,11 +16,13 @@ export interface Armor {
 /** Characters that rpm skips in base64. */
 export const blanks = /[\0- ]+/g;
 
-/** As Armor.place, for base64 with blanks that begins at `base`. */
-export function base64Place(base: number, text: string): Armor["place"] {
-  const found = text.matchAll(/[^\0- ]+/g);
-  return placeIn([...found].map(({ 0: line, index }) => ({ text: line, from: base + index })));
-}
+/** As Armor.place, for base64 with blanks that begins at `base`. Millions of runs are found only if they hold a signature. */
+export const base64Place =
+  (base: number, text: string): Armor["place"] =>
+  (from, to) => {
+    const runs = text.matchAll(/[^\0- ]+/g).map(({ 0: run, index }) => ({ text: run, from: base + index }));
+    return placeIn([...runs])(from, to);
+  };
 
 const placeIn =
   (lines: readonly Line[]): Armor["place"] =>

@@ -309,6 +309,16 @@ describe("a package of rpm 6", () => {
     });
   });
 
+  test("is refused quickly if its signature is megabytes of blanks", { tags: ["long"] }, async () => {
+    const bytes = rpmPackage(named, [texts(278, "A \n".repeat(8_000_000))]);
+    const before = process.cpuUsage();
+    expect(await inspect(bytes)).toMatchObject({
+      verdict: "malformed",
+      reason: "signature 278, number 1, is not an OpenPGP packet",
+    });
+    expect(process.cpuUsage(before).user).toBeLessThan(2_000_000);
+  });
+
   test("is refused if its paths take far more memory than its header", async () => {
     const names = Array.from({ length: 1000 }, (_, index) => `${index}`);
     const folder = [
