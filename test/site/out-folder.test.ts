@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { copyProject, relcat } from "../support/run.ts";
+import { copyProject, relcat, temporaryFolder } from "../support/run.ts";
 import { readTree } from "../support/tree.ts";
 
 test("build refuses a folder with foreign files, and changes nothing", async () => {
@@ -14,6 +14,21 @@ test("build refuses a folder with foreign files, and changes nothing", async () 
     "error[folder-not-ours] docs holds files but no build.json, expected an absent or empty folder, or an earlier build",
   );
   expect([...readTree(join(folder, "docs")).keys()]).toEqual(["thesis.txt"]);
+});
+
+test("a forged list of an earlier build removes no artifacts that a link leads to", async () => {
+  const site = temporaryFolder();
+  const folder = copyProject("site/small", join(site, "project"));
+  mkdirSync(join(site, "files"));
+  writeFileSync(join(site, "files/kept"), "an artifact");
+  await relcat(folder, ["build"]);
+  const list = join(folder, "dist/build.json");
+  const document = JSON.parse(readFileSync(list, "utf8"));
+  document.files["files/kept"] = document.files["feed.json"];
+  writeFileSync(list, JSON.stringify(document));
+  symlinkSync("../../files", join(folder, "dist/files"));
+  const { exitCode } = await relcat(folder, ["build"]);
+  expect([exitCode, existsSync(join(site, "files/kept"))]).toEqual([0, true]);
 });
 
 test("build refuses a file in the place of the folder, by name", async () => {

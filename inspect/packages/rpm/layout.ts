@@ -119,12 +119,8 @@ export const isSourcePackage = (main: RpmHeader): boolean => !main.tags.has(sour
 
 function refuseOtherLead(bytes: Buffer): void {
   const [major, type] = [bytes[4] ?? 0, bytes.readUInt16BE(78)];
-  if (
-    bytes.subarray(0, 4).toString("hex") !== lead.magic ||
-    major < 3 ||
-    major > 4 ||
-    type !== lead.signatureType
-  )
+  const isLead = bytes.toString("hex", 0, 4) === lead.magic && type === lead.signatureType;
+  if (!isLead || major < 3 || major > 4)
     throw malformed("it does not begin as a package of rpm 3 or 4 with a signature header");
 }
 

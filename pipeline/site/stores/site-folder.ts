@@ -19,7 +19,7 @@ import { accessFailure } from "../../system/access-failure.ts";
 import { digestOf, readIfPresent } from "../../system/files.ts";
 import { lockFile } from "../../system/lock.ts";
 import { realFolders } from "../../system/real-folders.ts";
-import { type RootFolder, rootFolder } from "../../system/root-folder.ts";
+import { artifactsLink, type RootFolder, rootFolder } from "../../system/root-folder.ts";
 import { workFolder } from "./foreign-folder.ts";
 import { encoder, hasSiblings, placeEncoded, removeUnwanted, type SiblingOptions } from "./precompress.ts";
 import { type RenderedFile, type RenderedGroup, rendering } from "./render-files.ts";
@@ -151,7 +151,7 @@ function previousFiles(folder: string): Set<string> {
   if (!bytes) return new Set();
   try {
     // Paths outside the folder are ignored, because build.json may be forged; this build replaces it anyway.
-    return new Set(filesOf(JSON.parse(new TextDecoder().decode(bytes))).filter(isRelativePath));
+    return new Set(filesOf(JSON.parse(new TextDecoder().decode(bytes))).filter(isOfBuild));
   } catch (error) {
     throw failure(
       "folder-not-ours",
@@ -180,8 +180,12 @@ function filesOf(document: BuildDocument): string[] {
 function unfinishedFiles(work: string): string[] {
   const bytes = readIfPresent(join(work, pathList));
   const lines = bytes ? new TextDecoder().decode(bytes).split("\n").slice(0, -1) : [];
-  return lines.filter(isRelativePath);
+  return lines.filter(isOfBuild);
 }
+
+/** A list may be forged. A published build has a link to the artifacts of its site, which no build makes. */
+const isOfBuild = (path: string): boolean =>
+  isRelativePath(path) && !path.startsWith(`${artifactsLink.name}/`);
 
 function removeFile(folder: string, at: RootFolder, path: RelativePath): void {
   const file = at(path);
