@@ -21,7 +21,7 @@ export const variables: readonly (readonly [name: string, purpose: string])[] = 
   ["RELCAT_API_KEY_ID", "id of the API key for the controller"],
   ["RELCAT_API_KEY", "secret of the API key for the controller"],
   ["RELCAT_PEPPER", "secret that the controller adds before it hashes passwords and keys"],
-  ["SOURCE_DATE_EPOCH", "time in place of the clock, in seconds since 1970"],
+  ["SOURCE_DATE_EPOCH", "time in place of the clock, in seconds since 1970; it dates no signature"],
   ["NO_COLOR", "print without colours"],
   ["FORCE_COLOR", "print with colours even if the output is not a terminal"],
   ["CI", "ask no questions"],
