@@ -375,7 +375,8 @@ function isCorrected(ours: NotesDocument, live: NotesDocument | undefined, now: 
   if (live && day === before && textsOf(ours) === textsOf(live)) return true;
   // Two corrections of one day have the same date. The author's day may be that before or after the one in UTC.
   const [yesterday, tomorrow] = [dayOf(now - 86_400_000), dayOf(now + 86_400_000)];
-  return day >= ours.date && day <= tomorrow && (day > before || day >= yesterday);
+  // Notes may be corrected before the day of their release.
+  return day <= tomorrow && (day >= yesterday || (day >= ours.date && day > before));
 }
 
 const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);

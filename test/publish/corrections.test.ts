@@ -69,6 +69,15 @@ test("an earlier correction does not date a later one, and its day cannot be rem
   await project.succeed("publish", "prod");
 });
 
+test("notes of a release whose day has not come yet can be corrected today", async () => {
+  const file = join(project.folder, "releases/26.08.001/release.yaml");
+  writeFileSync(file, readFileSync(file, "utf8").replace(/^date: .*/m, `date: ${inDays(9)}`));
+  await edit("the workaround was wrong.", inDays(0));
+  await project.succeed("publish", "prod");
+  await edit("the second workaround was wrong too.", inDays(-4));
+  await refused();
+});
+
 test("other titles and another order of sections are no correction", async () => {
   const file = join(project.folder, "releases/catalog.yaml");
   const config = readFileSync(file, "utf8").replace(/^notes:.*\n(?:[ ].*\n)*/m, "");
