@@ -187,8 +187,9 @@ async function sendFile(
     "Last-Modified": stats.mtime.toUTCString(),
     "Accept-Ranges": "bytes",
   };
-  const known = headers["if-none-match"];
-  if (known !== undefined && isCurrent(known, etag)) {
+  const [known, since] = [headers["if-none-match"], Date.parse(headers["if-modified-since"] ?? "")];
+  const isUnchanged = Date.parse(common["Last-Modified"] ?? "") <= since;
+  if (known === undefined ? isUnchanged : isCurrent(known, etag)) {
     const { "Content-Type": __, ...kept } = common;
     return void outgoing.writeHead(304, allHeaders(kept, undefined)).end();
   }

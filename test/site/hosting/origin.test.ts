@@ -20,6 +20,21 @@ test.each([
   await running.stop();
 });
 
+test("an artifact is not sent again to a client that has it since then, unless its ETag differs", async () => {
+  const running = await origin.start(await servedSite(""));
+  const ask = (headers: Record<string, string>) =>
+    send(`${running.origin}/files/26.08.001/tool.tar`, "GET", headers);
+  const since = (await ask({})).headers["last-modified"] ?? "";
+  const statuses = [
+    { "If-Modified-Since": since },
+    { "If-Modified-Since": "Thu, 01 Jan 2026 00:00:00 GMT" },
+    { "If-Modified-Since": "yesterday" },
+    { "If-Modified-Since": since, "If-None-Match": '"other"' },
+  ].map(async (headers) => (await ask(headers)).status);
+  expect(await Promise.all(statuses)).toEqual([304, 200, 200, 200]);
+  await running.stop();
+});
+
 test.runIf(hasPrograms)(
   "the commands of docs/hosting.md download a file with curl",
   { tags: ["long"] },
