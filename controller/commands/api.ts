@@ -101,30 +101,24 @@ export class Connection implements Api {
   headers = () => this.#last;
 
   async ask<T>(method: "GET" | "POST" | "DELETE", path: string, body?: object): Promise<T> {
-    const response = await this.#send(method, path, {}, body, AbortSignal.timeout(timeoutMilliseconds));
+    const response = await this.#send(method, path, body, AbortSignal.timeout(timeoutMilliseconds));
     const answer = await this.#read(response);
     if (!response.ok) throw refusalOf(answer, this.#credentials);
     return answer.body as T;
   }
 
   /** Streams a successful response. */
-  async open(path: string, headers: Record<string, string> = {}): Promise<Response> {
-    const response = await this.#send("GET", path, headers);
+  async open(path: string): Promise<Response> {
+    const response = await this.#send("GET", path);
     if (!response.ok) throw refusalOf(await this.#read(response), this.#credentials);
     return response;
   }
 
-  async #send(
-    method: string,
-    path: string,
-    headers: Record<string, string>,
-    body?: object,
-    signal?: AbortSignal,
-  ): Promise<Response> {
+  async #send(method: string, path: string, body?: object, signal?: AbortSignal): Promise<Response> {
     const request = {
       method,
       redirect: "manual",
-      headers: { ...this.#headers, ...headers, ...(body && { "content-type": "application/json" }) },
+      headers: { ...this.#headers, ...(body && { "content-type": "application/json" }) },
       ...(body && { body: JSON.stringify(body) }),
       ...(signal && { signal }),
     } as const;
@@ -255,7 +249,9 @@ const maxShown = 20;
 function refusalOf({ status, body }: ApiAnswer, credentials: CredentialsKind): RelcatError {
   const details = (typeof body === "object" && body !== null ? body : {}) as Details;
   const code = codeOf(status);
-  const detail = typeof details.detail === "string" ? details.detail : `The controller answered ${status}.`;
+  // The detail of a failure only names the log, as the hint does.
+  const given = status === 500 ? details.title : details.detail;
+  const detail = typeof given === "string" ? given : `The controller answered ${status}.`;
   const parts = partsOf(details);
   const left = parts.length - maxShown;
   const more = left > 0 ? [`and ${count(left, "more", "more")}`] : [];

@@ -2,6 +2,7 @@ import { cpSync, readdirSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   folderFor,
@@ -137,6 +138,18 @@ describe("login and its session refuse in one sentence", () => {
     );
     await succeed(["devices", "list", "--url", other.url]);
   });
+});
+
+test("commands say that the server failed, and where the details are", async () => {
+  const database = new DatabaseSync(join(served.folder, "controller.db"));
+  database.exec("alter table audit_log rename to elsewhere");
+  const { stderr, exitCode } = await served.run(["controller", "audit", "show"]);
+  database.exec("alter table elsewhere rename to audit_log");
+  database.close();
+  expect([stderr.split("\n"), exitCode]).toEqual([
+    ["error[network] the server failed", "  hint: Run it again later; the server's log has the details."],
+    5,
+  ]);
 });
 
 describe("--url refuses", () => {
