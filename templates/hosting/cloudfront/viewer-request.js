@@ -89,12 +89,10 @@ function named(query, name, isBound) {
   return value.replace(/[A-Z]/g, (capital) => `!${capital.toLowerCase()}`);
 }
 
+// `get` fails for a key that is missing, and in an outage, which must not look like a catalog without entries.
 async function lookUp(key) {
-  try {
-    return await store.get(key);
-  } catch (_) {
-    return undefined;
-  }
+  const found = await store.exists(key);
+  return found && store.get(key);
 }
 
 async function lookUpOr(rules, table, key) {

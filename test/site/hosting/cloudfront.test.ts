@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { servedSite } from "./catalog.ts";
-import { cloudfront } from "./homes/cloudfront.ts";
+import { cloudfront, functionsOf } from "./homes/cloudfront.ts";
 import { runContract } from "./run-contract.ts";
 
 runContract(cloudfront);
@@ -18,5 +18,22 @@ test("the functions are within CloudFront's limits, below a long path too", asyn
   for (const { key, value } of data) {
     expect(Buffer.byteLength(key)).toBeLessThanOrEqual(512);
     expect(Buffer.byteLength(value)).toBeLessThanOrEqual(1024);
+  }
+});
+
+test("an outage of the key value store is an error, which CloudFront answers with 503", async () => {
+  const { tree } = await servedSite("");
+  const outage = async () => {
+    throw new Error("the store does not answer");
+  };
+  const stores = [
+    { exists: outage, get: outage },
+    { exists: async () => true, get: outage },
+  ];
+  for (const store of stores) {
+    const { onRequest } = functionsOf(tree, store);
+    const request = { uri: "/api/v1/package/", method: "GET", headers: {} };
+    const querystring = { package_type: { value: "deb" } };
+    await expect(onRequest({ request: { ...request, querystring } })).rejects.toThrow("does not answer");
   }
 });

@@ -55,19 +55,33 @@ interface FunctionResponse {
   body?: { data: string };
 }
 
-/** The emitted functions, with the emitted table as their store. */
-function functionsOf(tree: Tree): { onRequest: Handler; onResponse: Handler } {
-  const { data } = jsonOf(tree, "hosting/cloudfront/redirects.json");
-  const entries = new Map(data.map(({ key, value }: { key: string; value: string }) => [key, value]));
-  const get = async (key: string) => {
-    if (!entries.has(key)) throw new Error("KeyNotFound");
-    return entries.get(key);
-  };
+interface KeyValueStore {
+  exists(key: string): Promise<boolean>;
+  get(key: string): Promise<unknown>;
+}
+
+/** The emitted functions, by default with the emitted table as their store. */
+export function functionsOf(
+  tree: Tree,
+  store: KeyValueStore = storeOf(tree),
+): { onRequest: Handler; onResponse: Handler } {
   const load = (name: string): Handler => {
     const code = textOf(tree, `hosting/cloudfront/${name}`).replace(/^import cf from "cloudfront";$/m, "");
-    return new Function("cf", `${code}\nreturn handler;`)({ kvs: () => ({ get }) });
+    return new Function("cf", `${code}\nreturn handler;`)({ kvs: () => store });
   };
   return { onRequest: load("viewer-request.js"), onResponse: load("viewer-response.js") };
+}
+
+function storeOf(tree: Tree): KeyValueStore {
+  const { data } = jsonOf(tree, "hosting/cloudfront/redirects.json");
+  const entries = new Map(data.map(({ key, value }: { key: string; value: string }) => [key, value]));
+  return {
+    exists: async (key) => entries.has(key),
+    async get(key) {
+      if (!entries.has(key)) throw new Error("KeyNotFound");
+      return entries.get(key);
+    },
+  };
 }
 
 /** The same in njs, whose language is that of CloudFront's runtime. Each call is a process. */
@@ -83,8 +97,9 @@ function functionsInNjs(tree: Tree): ReturnType<typeof functionsOf> {
   const { data } = jsonOf(tree, "hosting/cloudfront/redirects.json");
   const entries = Object.fromEntries(data.map(({ key, value }: Record<string, string>) => [key, value]));
   const store = `const entries = ${JSON.stringify(entries)};
+async function exists(key) { return key in entries; }
 async function get(key) { if (!(key in entries)) throw new Error("KeyNotFound"); return entries[key]; }
-export default { kvs: () => ({ get }) };`;
+export default { kvs: () => ({ exists, get }) };`;
   writeFileSync(join(folder, "cloudfront.js"), store);
   const load = (name: string): Handler => {
     const code = textOf(tree, `hosting/cloudfront/${name}`).replace('"cloudfront"', '"cloudfront.js"');
