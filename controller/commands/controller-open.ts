@@ -74,8 +74,10 @@ export function explainDatabase(error: unknown, database: string): unknown {
   if (!isPostgres(database) || path !== undefined || (code === "" && error.constructor !== Error))
     return error;
   const isLost = /^(ECONNRESET|EPIPE)$/.test(code) || text.startsWith("Connection terminated");
+  // Read-only, out of resources, or stopped: nothing is wrong with the address or the role.
+  const hint = /^(25|5[357])/.test(code) ? "PostgreSQL's log has the details." : "";
   // PostgreSQL's own codes have digits.
-  if (!isLost && !/^E[A-Z]+$/.test(code)) return unusable(`${shown} cannot be used: ${text}`);
+  if (!isLost && !/^E[A-Z]+$/.test(code)) return unusable(`${shown} cannot be used: ${text}`, hint);
   const reason = isLost ? `the connection to ${shown} was lost` : `cannot reach ${shown} (${code})`;
   return refusal("network", reason, "Is the database server running?", error);
 }

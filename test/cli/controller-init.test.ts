@@ -199,6 +199,10 @@ const wrong = [
   "The database must exist, and its role needs the right to create tables. PGPASSWORD can contain the password.",
   2,
 ] as const;
+const fields = "SFATAL\0C53300\0Msorry, too many clients already\0\0";
+/** Length and fields of an error message of PostgreSQL. */
+const refusal = `E\0\0\0${String.fromCharCode(fields.length + 4)}${fields}`;
+
 test.each<[string, string, (socket: Socket) => unknown, string, string, string, number]>([
   ["closes the connection", "", (socket) => socket.end(), ...lost],
   ["resets the connection", "", (socket) => socket.resetAndDestroy(), ...lost],
@@ -209,6 +213,15 @@ test.each<[string, string, (socket: Socket) => unknown, string, string, string, 
     "controller-database",
     "DATABASE cannot be used: The server does not support SSL connections",
     ...wrong,
+  ],
+  [
+    "has too many clients",
+    "",
+    (socket) => socket.end(refusal),
+    "controller-database",
+    "DATABASE cannot be used: sorry, too many clients already",
+    "PostgreSQL's log has the details.",
+    2,
   ],
 ])("a database server that %s is named", async (_, options, reply, code, message, hint, status) => {
   const server = createServer((socket) => {
