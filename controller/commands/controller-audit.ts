@@ -28,7 +28,7 @@ export async function verifyAuditLog(
     throw refusal(
       "audit-broken",
       `${shownDatabase(database)} was changed outside the controller: ${verdict.why}`,
-      "Keep this database for the investigation; relcat controller restore creates one from a backup.",
+      "Keep this database for the investigation, and restore a backup under another name.",
     );
   }
   const { seq, hash } = verdict.head;

@@ -151,7 +151,7 @@ describe("on an idle controller", () => {
       database.close();
       const verified = await run(["controller", "audit", "verify", ...on("changed.db")]);
       expect([verified.stderr, verified.stdout, verified.exitCode]).toEqual([
-        `error[audit-broken] changed.db was changed outside the controller: ${why}\n  hint: Keep this database for the investigation; relcat controller restore creates one from a backup.`,
+        `error[audit-broken] changed.db was changed outside the controller: ${why}\n  hint: Keep this database for the investigation, and restore a backup under another name.`,
         "",
         6,
       ]);
