@@ -218,6 +218,12 @@ test.each([
     "1:1",
     "written for version 2 of month.hbs, expected 1",
   ],
+  [
+    "changes.hbs",
+    "{{! relcat-template: changes.hbs 1 }}\n",
+    "1:1",
+    "written for version 1 of changes.hbs, expected 2",
+  ],
   ["month.hbs", `${head("month.hbs")}<p>{{#if month}}`, "2:1", "the template cannot be read: Expecting"],
   ["month.hbs", `${head("month.hbs")}<p>{{#if month}}{{/each}}`, "2:7", "if doesn't match each"],
   [

@@ -13,7 +13,7 @@ export const pageTemplates: Readonly<Record<string, { version: number; use: stri
   "artifact-table.hbs": { version: 1, use: "the table around the rows of files" },
   "changed-file.hbs": { version: 1, use: "a file on the page of changes" },
   "changed-files.hbs": { version: 1, use: "a list of files that one of two releases has" },
-  "changes.hbs": { version: 1, use: "the changes since the previous release" },
+  "changes.hbs": { version: 2, use: "the changes since the previous release" },
   "changes.js": { version: 1, use: "the script that compares two releases" },
   "channel.hbs": { version: 1, use: "the releases of a channel" },
   "compare.hbs": { version: 1, use: "the page that compares two releases" },
