@@ -61,8 +61,9 @@ export function* piecesOf(
   from: number,
   to: number,
 ): Generator<{ bytes: Uint8Array; at: number }> {
-  const most = 1 << 18;
-  for (let at = from; at < to; at += most) yield { bytes: source.read(at, Math.min(most, to - at)), at };
+  const maxBytes = 1 << 18;
+  for (let at = from; at < to; at += maxBytes)
+    yield { bytes: source.read(at, Math.min(maxBytes, to - at)), at };
 }
 
 /** Frees a chunk right away: waiting for garbage collection, many chunks need as much memory as a dictionary. */
