@@ -183,17 +183,13 @@ function headingOf(event: LedgerEvent, { byId }: Ledger): string {
 
 function describe(heading: string, events: readonly LedgerEvent[], { byId }: Ledger): string {
   const [first] = events;
+  if (first?.event === "promote")
+    return heading.replace("VERSIONS", events.length === 1 ? first.version : `${events.length} releases`);
+  if (first === undefined || !("id" in first)) return heading;
   const records = new Set(events.map((event) => ("id" in event ? event.id : undefined))).size;
-  const entry = first && "id" in first ? byId.get(first.id) : undefined;
-  const only = entry?.private ? "a private record" : entry?.add.name;
-  const versions = events.flatMap((event) => (event.event === "promote" ? [event.version] : []));
-  if (versions.length > 0)
-    return heading.replace(
-      "VERSIONS",
-      versions.length === 1 ? (versions[0] ?? "") : `${versions.length} releases`,
-    );
-  // Other headings have the word only in a reason.
-  return heading.replace("NAME", () => (records > 1 ? `${records} records` : (only ?? "NAME")));
+  const entry = byId.get(first.id);
+  const only = entry?.private ? "a private record" : (entry?.add.name ?? "");
+  return heading.replace("NAME", () => (records > 1 ? `${records} records` : only));
 }
 
 /** True if the ledger already contains the plan's lines, so that a repeated job writes nothing. */
