@@ -50,12 +50,11 @@ export function forbiddenChanges(
 ): ForbiddenChange[] {
   const growth =
     baseline.ledger === undefined ? [] : checkGrowth(catalog.ledger, baseline.ledger, baseline.name);
-  const unseen = changedUnseen(catalog, baseline);
   const found = [
     ...withoutPrivateNames(catalog),
     ...growth,
     ...changes.removed.flatMap((row) => removedUnseen(row, catalog, baseline)),
-    ...changes.changed.flatMap(unseen),
+    ...changedUnseen(changes.changed, catalog, baseline),
   ];
   return found.map(problemRow);
 }
@@ -98,13 +97,19 @@ function removedUnseen(row: Plan["removed"][number], { ledger }: Catalog, baseli
 const fixedFields = ["version", "package_type", "checksum"];
 
 /** Changes that the ledger permits, because only the baseline has other content for the id. */
-function changedUnseen({ ledger, identified }: Catalog, baseline: Baseline) {
+function changedUnseen(
+  changed: Plan["changed"],
+  { ledger, identified }: Catalog,
+  baseline: Baseline,
+): Problem[] {
+  const rows = changed
+    .map((row) => ({ row, fixed: row.fields.filter(({ field }) => fixedFields.includes(field)) }))
+    .filter(({ row, fixed }) => fixed.length > 0 && !baseline.provisional.has(row.version));
+  if (rows.length === 0) return [];
   const packages = identified.releases.flatMap((release) => release.packages);
   const contents = new Map(packages.map(({ id, artifact }) => [id, artifact.content]));
   const common = commonLines(ledger, baseline);
-  return (row: Plan["changed"][number]): Problem[] => {
-    const fixed = row.fields.filter(({ field }) => fixedFields.includes(field));
-    if (fixed.length === 0 || baseline.provisional.has(row.version)) return [];
+  return rows.flatMap(({ row, fixed }): Problem[] => {
     const entry = ledger.byId.get(row.id);
     if (!entry) return [idTaken(row, "would be assigned to", baseline)];
     if (entry.line > common) return [];
@@ -114,7 +119,7 @@ function changedUnseen({ ledger, identified }: Catalog, baseline: Baseline) {
     if (isReported) return [];
     const list = fixed.map(({ field, from, to }) => `${field} ${from} → ${to}`);
     return [bytesChanged({ ...row, file: row.file ?? row.name }, list)];
-  };
+  });
 }
 
 /**
