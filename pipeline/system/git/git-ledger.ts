@@ -1,4 +1,4 @@
-import { git, gitIfNeeded, refused } from "./git.ts";
+import { git, gitIfNeeded, refused, revParse } from "./git.ts";
 import { lacksRemote } from "./git-revision.ts";
 
 /** A ledger in git, identified by its blob id. */
@@ -120,8 +120,7 @@ async function readHistory(folder: string, base: string): Promise<History | Comm
 /** A name that git resolves, without the commit, is damage. @throws RelcatError git-refused */
 async function requireCommits(folder: string, names: readonly string[]): Promise<void> {
   for (const name of names) {
-    const how = ["--verify", "--quiet", "--end-of-options"];
-    const { exitCode, stdout } = await git(folder, ["rev-parse", ...how, name]);
+    const { exitCode, stdout } = await revParse(folder, name);
     if (exitCode !== 0) continue;
     const commit = await git(folder, ["cat-file", "-e", stdout]);
     if (commit.exitCode !== 0) throw refused(folder, `the commit ${stdout} of ${name} is missing`);

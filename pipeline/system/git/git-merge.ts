@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from "node:path";
 import { exists, readIfPresent } from "../files.ts";
 import { isFolder } from "../folders.ts";
-import { git } from "./git.ts";
+import { git, revParse } from "./git.ts";
 
 /** An unfinished merge, rebase or cherry-pick, with the commit it applies. */
 export interface Operation {
@@ -46,11 +46,7 @@ async function mergedBranch(folder: string): Promise<string | undefined> {
   const text = new TextDecoder().decode(readIfPresent(file.stdout));
   const [, name] = /^Merge (?:remote-tracking )?branch '([^']+)'/.exec(text) ?? [];
   if (name === undefined) return undefined;
-  const commits = await Promise.all(
-    [name, "MERGE_HEAD"].map((each) =>
-      git(folder, ["rev-parse", "--verify", "--quiet", "--end-of-options", `${each}^{commit}`]),
-    ),
-  );
+  const commits = await Promise.all([name, "MERGE_HEAD"].map((each) => revParse(folder, `${each}^{commit}`)));
   return commits[0]?.stdout === commits[1]?.stdout ? name : undefined;
 }
 
@@ -63,7 +59,7 @@ async function isRebasing(folder: string): Promise<boolean> {
 }
 
 async function isCommit(folder: string, name: string): Promise<boolean> {
-  return (await git(folder, ["rev-parse", "--verify", "--quiet", `${name}^{commit}`])).exitCode === 0;
+  return (await revParse(folder, `${name}^{commit}`)).exitCode === 0;
 }
 
 /** The versions that git keeps until a conflict is resolved; undefined: no conflict, or a side without the file. */

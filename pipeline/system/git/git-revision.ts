@@ -1,6 +1,6 @@
 import { distance } from "fastest-levenshtein";
 import { failure } from "../../../shared/errors.ts";
-import { git } from "./git.ts";
+import { git, revParse } from "./git.ts";
 
 /**
  * A file of a git revision; "" if the revision does not contain it.
@@ -29,9 +29,8 @@ export async function resolveCommit(
   revision: string,
   option = "--ledger-base",
 ): Promise<string> {
-  // Prevents git from reading the revision as an option, and peels tags to commits.
-  const how = ["--verify", "--quiet", "--end-of-options"];
-  const resolved = await git(folder, ["rev-parse", ...how, `${revision}^{commit}`]);
+  // Peels tags to commits.
+  const resolved = await revParse(folder, `${revision}^{commit}`);
   if (resolved.exitCode !== 0) throw await unresolved(folder, revision, option);
   return resolved.stdout;
 }
@@ -67,9 +66,7 @@ export async function whyNotYet(
   folder: string,
   revision: string,
 ): Promise<"no-commit" | "no-remote" | undefined> {
-  const has = async (name: string) =>
-    (await git(folder, ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`]))
-      .exitCode === 0;
+  const has = async (name: string) => (await revParse(folder, `${name}^{commit}`)).exitCode === 0;
   if (await has(revision)) return undefined;
   if (!(await has("HEAD"))) return "no-commit";
   return (await lacksRemote(folder, revision)) ? "no-remote" : undefined;

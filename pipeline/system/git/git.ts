@@ -76,7 +76,7 @@ export async function uncommitted(folder: string, untracked: "new" | "ignored to
  * @throws RelcatError revision-unsure, naming the changes
  */
 export async function cleanHead(folder: string, written: readonly string[] = []): Promise<string> {
-  const head = await git(folder, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
+  const head = await revParse(folder, "HEAD^{commit}");
   const elsewhere = "tate the revision with --rev SHA.";
   if (head.exitCode !== 0)
     throw failure("revision-unsure", "this folder is not in a git repository with a commit", `S${elsewhere}`);
@@ -123,6 +123,10 @@ export async function git(folder: string, args: readonly string[], input?: strin
   if (result.exitCode === 128) await throwRefusal(folder, result.stderr);
   return result;
 }
+
+/** Finds the object that a revision names. git never reads the name as an option. */
+export const revParse = (folder: string, revision: string) =>
+  git(folder, ["rev-parse", "--verify", "--quiet", "--end-of-options", revision]);
 
 /** Like git(); undefined: git is not installed, and the folder is not in a repository. */
 export const gitIfNeeded = (folder: string, args: readonly string[]) =>
