@@ -94,7 +94,8 @@ test("a user is renamed, gets a new password, is disabled, enabled and deleted",
   expect((await visit.postAndFollow(path, { what: "delete" })).text).toContain("The user was deleted.");
   expect((await visit.get(path)).status).toBe(404);
   expect((await visit.post(path, { what: "enable" })).status).toBe(404);
-  expect((await visit.post(path, { what: "explode" })).status).toBe(400);
+  for (const what of ["explode", "constructor", "toString"])
+    expect((await visit.post(path, { what })).status, what).toBe(400);
 });
 
 test.each([

@@ -117,7 +117,8 @@ async function readUser({ ask, params }: SignedIn): Promise<User> {
 }
 
 export async function changeUser(visit: SignedIn): Promise<ServerAnswer> {
-  const change = changes[visit.form.get("what") ?? ""];
+  const what = visit.form.get("what") ?? "";
+  const change = Object.hasOwn(changes, what) ? changes[what] : undefined;
   if (!change) throw new Refused("invalid", "The form contains no valid action.");
   try {
     return await change(visit);
