@@ -73,7 +73,8 @@ export function explainDatabase(error: unknown, database: string): unknown {
   // The file of a certificate has a path. A bug has another class, and no code.
   if (!isPostgres(database) || path !== undefined || (code === "" && error.constructor !== Error))
     return error;
-  const isLost = /^(ECONNRESET|EPIPE)$/.test(code) || text.startsWith("Connection terminated");
+  const isLost =
+    /^(ECONNRESET|EPIPE)$/.test(code) || /^(Connection terminated|Query read timeout|timeout e)/.test(text);
   // Read-only, out of resources, or stopped: nothing is wrong with the address or the role.
   const hint = /^(25|5[357])/.test(code) ? "PostgreSQL's log has the details." : "";
   // PostgreSQL's own codes have digits.

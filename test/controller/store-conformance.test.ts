@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pepperFile } from "../../controller/server/node.ts";
@@ -6,6 +8,7 @@ import { MigrationFailed, migrate, missingSteps } from "../../controller/server/
 import { openPostgres } from "../../controller/server/store/postgres.ts";
 import type { Database } from "../../controller/server/store/schema.ts";
 import { openSqlite } from "../../controller/server/store/sqlite.ts";
+import { afterFile } from "../support/after-file.ts";
 import { databaseKind, newDatabase } from "./support.ts";
 
 const opened: Database[] = [];
@@ -39,6 +42,30 @@ const put = (key: string, value: string) => (transaction: Database["read"]) =>
   transaction.insertInto("meta").values({ key, value }).execute();
 const readValue = async ({ read }: Pick<Database, "read">, key: string) =>
   (await read.selectFrom("meta").select("value").where("key", "=", key).executeTakeFirst())?.value;
+
+/** A proxy before a database. While it is frozen, connections stay open and carry nothing. */
+async function freezable(place: string) {
+  const { port } = new URL(place);
+  const sockets = new Set<Socket>();
+  let isFrozen = false;
+  const carry = (from: Socket, to: Socket) => {
+    from.on("data", (bytes) => isFrozen || to.write(bytes)).on("error", () => {});
+    from.on("close", () => to.destroy());
+    sockets.add(from);
+  };
+  const proxy = createServer((socket) => {
+    const server = connect(Number(port), "127.0.0.1");
+    carry(socket, server);
+    carry(server, socket);
+  });
+  await once(proxy.listen(0, "127.0.0.1"), "listening");
+  afterFile(() => {
+    proxy.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  const address = place.replace(port, String((proxy.address() as AddressInfo).port));
+  return { address, freeze: () => (isFrozen = true), thaw: () => (isFrozen = false) };
+}
 
 describe("transactions", () => {
   test("are visible to all connections after the commit", async () => {
@@ -106,6 +133,23 @@ describe("transactions", () => {
       expect(await readValue(database, "one")).toBe("1");
       release();
       await Promise.all([holding, ...waiting]);
+    },
+  );
+
+  test.runIf(databaseKind === "postgres")(
+    "fail after a time limit if the server stops answering, and succeed when it answers again",
+    async () => {
+      const { address, freeze, thaw } = await freezable(place);
+      const other = await openPostgres(address, () => {}, 500);
+      freeze();
+      await expect(readValue(other, "one")).rejects.toThrow(/timeout/);
+      await expect(other.write(put("frozen", ""))).rejects.toThrow(/timeout|terminated/);
+      thaw();
+      expect(await readValue(other, "one")).toBe("1");
+      freeze();
+      await expect(readValue(other, "one")).rejects.toThrow(/timeout/);
+      await other.close();
+      thaw();
     },
   );
 

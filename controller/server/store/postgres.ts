@@ -9,6 +9,8 @@ import type { Database, Schema } from "./schema.ts";
 const writersLock = 7_265_171;
 const channel = "relcat_commit";
 const connections = 10;
+/** Milliseconds. Without a limit, a server that stops answering would hold requests, and `serve` could not end. */
+const patience = 30_000;
 
 /** int8 as a number, because sequence numbers stay far below 2^53. */
 const types = new pg.TypeOverrides();
@@ -17,9 +19,16 @@ types.setTypeParser(pg.types.builtins.INT8, Number);
 /**
  * Connects to a controller's PostgreSQL database.
  * @param onError receives errors of idle connections
+ * @param limit milliseconds for a connection and for a statement; `?query_timeout=` of the address replaces the latter
  */
-export async function openPostgres(url: string, onError: (error: Error) => void): Promise<Database> {
+export async function openPostgres(
+  url: string,
+  onError: (error: Error) => void,
+  limit = patience,
+): Promise<Database> {
+  const limits = { connectionTimeoutMillis: limit, query_timeout: limit, keepAlive: true };
   const pool = new pg.Pool({
+    ...limits,
     connectionString: url,
     max: connections,
     types,
@@ -33,7 +42,7 @@ export async function openPostgres(url: string, onError: (error: Error) => void)
   // Otherwise the first statement would fail, and the reason would be part of another message.
   (await pool.connect()).release();
   const database = kyselyOver(pool);
-  const commits = commitsOf(url, onError);
+  const commits = commitsOf({ ...limits, connectionString: url }, onError);
   const inTurn = queue();
   return {
     kind: "postgres",
@@ -98,7 +107,7 @@ async function inTransaction(client: pg.PoolClient, work: Parameters<Transact>[0
 }
 
 /** One connection that listens for commits of all processes, open while there are listeners. */
-function commitsOf(url: string, onError: (error: Error) => void) {
+function commitsOf(config: pg.ClientConfig, onError: (error: Error) => void) {
   const listeners = new Set<() => void>();
   let client: Promise<pg.Client> | undefined;
 
@@ -109,7 +118,7 @@ function commitsOf(url: string, onError: (error: Error) => void) {
   }
 
   async function connect(): Promise<pg.Client> {
-    const connected = new pg.Client({ connectionString: url, application_name: "relcat events" });
+    const connected = new pg.Client({ ...config, application_name: "relcat events" });
     connected.on("notification", notify);
     connected.on("error", lost);
     await connected.connect();
