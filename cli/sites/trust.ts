@@ -84,7 +84,12 @@ export async function rotate(
     () => `Created ${listed(done.keys)}; wrote ${listed(done.written)}.`,
   );
   if (role !== "online") return sayWaiting(done, host);
-  say(host, "Put the new key where releases are signed; the old one no longer signs anything.");
+  say(
+    host,
+    isWaiting(done)
+      ? "The old key signs until the change is complete. Then put the new key where releases are signed."
+      : "Put the new key where releases are signed; the old one no longer signs anything.",
+  );
   const { trust } = await loadSettings(host.releases, undefined);
   sayWaiting(done, host, exported(done.keys[0], trust.online));
 }
@@ -96,11 +101,15 @@ export async function signOffline({ keys, now }: Dated & { keys: string }, host:
   const done = await signTrust(host.releases, { keys }, timeOf(now, host));
   answer<"trust-sign">(host, { ...done }, () =>
     done.written.length > 0
-      ? `Signed ${listed(done.written)}.`
-      : "Nothing waits for a signature, and nothing expires soon.",
+      ? `Wrote ${listed(done.written)}.`
+      : isWaiting(done)
+        ? `No key in ${keys} signs anything new.`
+        : "Nothing waits for a signature, and nothing expires soon.",
   );
   sayWaiting(done, host);
 }
+
+const isWaiting = ({ missing }: TrustDelivery): boolean => missing.root > 0 || missing.targets;
 
 function sayWaiting({ written, missing }: TrustDelivery, host: Host, before = ""): void {
   if (missing.root > 0) {

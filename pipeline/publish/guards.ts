@@ -10,7 +10,7 @@ import type { ProjectSettings } from "../project/settings.ts";
 import { refuseStaleBuild } from "../trust/built-site.ts";
 import { requireClock } from "../trust/clock.ts";
 import type { SignedRoot } from "../trust/metadata.ts";
-import { requireRoot } from "../trust/stores/trust-folder.ts";
+import { requireTrust } from "../trust/stores/trust-folder.ts";
 import { type LiveSite, liveSignatures } from "./live-site.ts";
 import type { LocalBuild } from "./local-build.ts";
 import type { Publishing, PublishOptions } from "./open-publishing.ts";
@@ -115,7 +115,7 @@ export const guards: {
       async check({ local, site, project }) {
         if (!local) return;
         refuseUnsigned(local, site.name);
-        await refuseForged(local, requireRoot(project.folder), site.name);
+        await refuseForged(local, requireTrust(project.folder).root, site.name);
       },
     },
     {

@@ -16,9 +16,9 @@ import { metadataPath, sha256 } from "../trust/metadata.ts";
 import { refuseEndedTrust, refuseUntrusted } from "../trust/sign.ts";
 import { datesOf, openFeedKeys } from "../trust/sign-site.ts";
 import { openPackslipSigner } from "../trust/site-packslip-key.ts";
-import { requireTrust, undelegatedYears } from "../trust/site-trust.ts";
+import { undelegatedYears } from "../trust/site-trust.ts";
 import { openSigner } from "../trust/stores/signer.ts";
-import { requireRoot } from "../trust/stores/trust-folder.ts";
+import { requireTrust } from "../trust/stores/trust-folder.ts";
 import { reasonOf } from "./guards.ts";
 import { openPublishing, type PublishOptions } from "./open-publishing.ts";
 import {
@@ -121,7 +121,7 @@ export async function preflight(
     access: reached,
     async clock() {
       const { store } = await reached();
-      const live = await readLiveChain(store, requireRoot(releases));
+      const live = await readLiveChain(store, requireTrust(releases).root);
       requireClock(now, store.clockOffset(), await datesOf(releases, live));
     },
     turn: () =>
@@ -182,13 +182,15 @@ export async function preflight(
     },
     async feeds() {
       if (config.feeds.packslip && isSigned)
-        await openPackslipSigner(releases, config.trust, requireRoot(releases), environment).sign(trial);
+        await openPackslipSigner(releases, config.trust, requireTrust(releases).root, environment).sign(
+          trial,
+        );
       if ((config.feeds.apt ?? config.feeds.yum) === undefined) return;
       const areSigned = areFeedsSigned(config, false);
       if (!areSigned && settles)
         throw noFeedKey("the build would have package repositories without a signature");
       if (!areSigned || !isSigned) return;
-      for (const { sign } of await openFeedKeys(config, requireRoot(releases), { environment, now }))
+      for (const { sign } of await openFeedKeys(config, requireTrust(releases).root, { environment, now }))
         await sign(trial, "text", now);
     },
     async names() {

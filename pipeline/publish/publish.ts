@@ -4,7 +4,7 @@ import type { ProjectSettings } from "../project/settings.ts";
 import { headOf, isBefore } from "../system/git/git-head.ts";
 import { type CommandContext, withOutputLock } from "../system/lock.ts";
 import { requireBuild } from "../trust/built-site.ts";
-import { findRoot } from "../trust/stores/trust-folder.ts";
+import { readTrust } from "../trust/stores/trust-folder.ts";
 import { guards, passGuards } from "./guards.ts";
 import { readLocal } from "./local-build.ts";
 import { openPublishing, type PublishOptions } from "./open-publishing.ts";
@@ -52,7 +52,7 @@ export async function publishSite(
       uncommitted: site.settles && uncommitted.length > 0 ? allowUncommitted : undefined,
       isOvertaken: async (commit) => head !== undefined && isBefore(folder, head, commit),
     };
-    const done = await publishBuild({ ...given, publishContext, root: findRoot(folder) });
+    const done = await publishBuild({ ...given, publishContext, root: readTrust(folder)?.root });
     return { ...done, trust: config.trust.profile, isSigned: local.signed !== null, unproved };
   });
 }

@@ -8,7 +8,7 @@ import { newerThanLive, readLiveMetadata } from "../trust/live-metadata.ts";
 import type { SignedRoot, SignedSnapshot } from "../trust/metadata.ts";
 import { requireSigning, signProved } from "../trust/sign-site.ts";
 import { timestampPath } from "../trust/site-files.ts";
-import { requireRoot } from "../trust/stores/trust-folder.ts";
+import { requireTrust } from "../trust/stores/trust-folder.ts";
 import { guards, passGuards } from "./guards.ts";
 import { readLocal } from "./local-build.ts";
 import { openPublishing, type PublishOptions, stateOf } from "./open-publishing.ts";
@@ -42,7 +42,7 @@ export async function refreshSite(
     );
   }
   requireSigning(project.config);
-  const root = requireRoot(project.folder);
+  const root = requireTrust(project.folder).root;
   const ledger = readLedgerNow(project.folder);
   const live = await provedSnapshot(store, root, name);
   return withWorkFolder(async (folder) => {

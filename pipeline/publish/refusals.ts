@@ -9,6 +9,7 @@ import { beginsWith } from "../ledger/ledger-mark.ts";
 import { shellWord } from "../project/display.ts";
 import { changedOrigin } from "../site/feeds/apt.ts";
 import { inParallel } from "../system/in-parallel.ts";
+import { dateText } from "../trust/feeds/certificates.ts";
 import { suiteEnds } from "../trust/feeds/release-file.ts";
 import { refuseUnsignedFeeds } from "../trust/feeds/sign-feeds.ts";
 import { verified } from "../trust/live-metadata.ts";
@@ -340,7 +341,7 @@ export async function requireCorrections(
     if (gone.length > 0) return [advisoryGone(ours.version, gone, site)];
     if (isCorrected(ours, live, now)) return [];
     const message = `the notes of ${ours.version} differ from those at ${site}, and its release.yaml does not have the day of this correction`;
-    const hint = `Add corrected: ${dayOf(now)} there, which the page of the release will show, or restore the notes. Then build and sign again.`;
+    const hint = `Add corrected: ${dateText(now)} there, which the page of the release will show, or restore the notes. Then build and sign again.`;
     return [{ code: "notes-changed", severity: "error", message, hint }];
   });
   throwErrors(problems.flat());
@@ -374,12 +375,10 @@ function isCorrected(ours: NotesDocument, live: NotesDocument | undefined, now: 
   const [day = "", before = ""] = [ours.corrected, live?.corrected];
   if (live && day === before && textsOf(ours) === textsOf(live)) return true;
   // Two corrections of one day have the same date. The author's day may be that before or after the one in UTC.
-  const [yesterday, tomorrow] = [dayOf(now - 86_400_000), dayOf(now + 86_400_000)];
+  const [yesterday, tomorrow] = [dateText(now - 86_400_000), dateText(now + 86_400_000)];
   // Notes may be corrected before the day of their release.
   return day <= tomorrow && (day >= yesterday || (day >= ours.date && day > before));
 }
-
-const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
 /** In any order, because settings decide it. */
 const textsOf = ({ summary, sections }: NotesDocument): string =>

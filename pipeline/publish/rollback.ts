@@ -12,7 +12,7 @@ import type { CommandContext } from "../system/lock.ts";
 import { withWorkFolder } from "../system/work-folder.ts";
 import { readBuild } from "../trust/built-site.ts";
 import { signProved, signSite } from "../trust/sign-site.ts";
-import { findRoot, requireRoot } from "../trust/stores/trust-folder.ts";
+import { readTrust, requireTrust } from "../trust/stores/trust-folder.ts";
 import { guards, passGuards } from "./guards.ts";
 import { readLocal } from "./local-build.ts";
 import { openPublishing, type PublishOptions, stateOf } from "./open-publishing.ts";
@@ -85,7 +85,7 @@ export async function rollbackSite(
       ...(out === undefined && { ledger: "kept" }),
     };
     const local = readLocal(folder, site);
-    const root = findRoot(project.folder);
+    const root = readTrust(project.folder)?.root;
     const done = await publishBuild({ ...publishing, ledger, local, root, publishContext, options });
     return { ...done, commit, isSigned, settles: site.settles };
   });
@@ -116,7 +116,7 @@ async function restoreChosen(
   work: string,
 ): Promise<EarlierBuild> {
   const { name } = request.site;
-  const root = isSigned ? requireRoot(project.folder) : undefined;
+  const root = isSigned ? requireTrust(project.folder).root : undefined;
   const hint = `Go back to another build with --to, or build this one again from its commit: ${rebuildHint(name, entry)}`;
   const { id, document, offers } = await restoreBuild({ ...request, entry, root, hint }, work);
   if (request.site.place.kind === "dir") await compressAgain(work, document, project.config.precompress);

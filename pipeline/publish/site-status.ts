@@ -89,7 +89,7 @@ async function statusOf(
   if (!stored) return { name, url, unpublished: ledger.events.length, ...nothingThere };
   const { build, at, publisher, commit, state, hold, ledger: mark, signed } = stored.state;
   const trust = signed === null ? undefined : readTrust(releases);
-  const root = trust?.roots.at(-1);
+  const root = trust?.root;
   const { timestamp, snapshot, roles, unverified } =
     root === undefined ? nothingLive : await readLiveMetadata(metadataOf(store), root);
   const isAhead = timestamp && (signingDate(timestamp.metadata.signed) ?? 0) > now + clockTolerance;
@@ -108,7 +108,7 @@ async function statusOf(
     const isOnlineDue = role.startsWith("dists/") ? isSuiteDue : isDue(role, expires, { now, validDays });
     const isDueNow = isOffline ? left < warningDays * day : isOnlineDue;
     // A role that was renewed here already has only to be published.
-    const here = role === "root" ? trust?.roots.at(-1) : trust?.targets;
+    const here = role === "root" ? trust?.root : trust?.targets;
     const isRenewed = isOffline && here !== undefined && here.metadata.signed.expires > expires;
     // A refresh refuses metadata without our signature.
     const online =

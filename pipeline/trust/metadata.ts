@@ -6,8 +6,10 @@ import { dateOf, day, expiryOf, pathsOf, type Signing, signingOffline } from "./
 
 const specVersion = "1.0.31";
 
+type Role = Root | Targets | Snapshot | Timestamp;
+
 /** A signed document with the exact bytes that are hashed, stored and served. */
-export interface Signed<T extends Root | Targets | Snapshot | Timestamp> {
+export interface Signed<T extends Role> {
   metadata: Metadata<T>;
   bytes: Uint8Array;
 }
@@ -43,7 +45,7 @@ export const readTimestamp = (bytes: Uint8Array): SignedTimestamp => ({
 const parse = (bytes: Uint8Array) => JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
 
 /** @param before existing signatures to keep */
-export async function signed<T extends Root | Targets | Snapshot | Timestamp>(
+export async function signed<T extends Role>(
   content: T,
   signers: readonly Signer[],
   before: Metadata<T> = new Metadata<T>(content),
@@ -207,8 +209,20 @@ export function signingDate(
   return Number.isNaN(time) ? undefined : time;
 }
 
+/** Whether the document has a valid signature by this key. */
+export function hasSigned(keys: Root["keys"] | undefined, id: string, document: Metadata<Role>): boolean {
+  try {
+    keys?.[id]?.verifySignature(document);
+    return keys?.[id] !== undefined;
+  } catch {
+    return false;
+  }
+}
+
 const metaFile = ({ metadata, bytes }: AnySigned): MetaFile =>
   new MetaFile({ version: metadata.signed.version, length: bytes.length, hashes: { sha256: sha256(bytes) } });
+
+export const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 

@@ -2,6 +2,7 @@ import type { Root } from "@tufjs/models";
 import { rootKeys, type TrustProfile } from "../documents/trust.ts";
 import type { Signer } from "./keys.ts";
 import {
+  hasSigned,
   type RootKeys,
   rootContent,
   type SignedRoot,
@@ -13,7 +14,8 @@ import { isDue, signingOffline } from "./roles.ts";
 
 /** Documents signed offline, including pending ones. */
 interface OfflineTrust {
-  roots: readonly SignedRoot[];
+  /** The newest one. */
+  root: SignedRoot;
   targets: SignedTargets;
   pending: SignedRoot | undefined;
 }
@@ -65,86 +67,61 @@ export function keysOf(root: Root): RootKeys {
   };
 }
 
-const newest = ({ roots }: OfflineTrust): SignedRoot => roots.at(-1) as SignedRoot;
+interface Signing {
+  /** The available keys. */
+  signers: readonly Signer[];
+  /** With releases, such as "26". */
+  years: readonly string[];
+  /** Milliseconds since 1970. */
+  now: number;
+}
 
 /** Creates a root with other keys and signs it with the available ones. @param keys the new keys */
-export async function changeKeys(
-  trust: OfflineTrust,
-  keys: RootKeys,
-  signers: readonly Signer[],
-  years: readonly string[],
-  now: number,
-): Promise<TrustChange> {
-  const version = newest(trust).metadata.signed.version + 1;
-  const waiting = await signed(rootContent(version, keys, now), []);
-  return signPending({ ...trust, pending: waiting }, signers, years, now);
+export async function changeKeys(trust: OfflineTrust, keys: RootKeys, by: Signing): Promise<TrustChange> {
+  const version = trust.root.metadata.signed.version + 1;
+  return signPending(trust, await signed(rootContent(version, keys, by.now), []), by);
 }
 
 /**
  * Signs pending documents, or renews those past half of their lifetime, with the available keys.
  * @returns the changes; empty if there was nothing to sign
  */
-export function signOffline(
-  trust: OfflineTrust,
-  signers: readonly Signer[],
-  years: readonly string[],
-  now: number,
-): Promise<TrustChange> {
-  if (trust.pending) return signPending(trust, signers, years, now);
-  const { signed: root } = newest(trust).metadata;
-  if (isDue("root", root.expires, signingOffline(now)))
-    return changeKeys(trust, keysOf(root), signers, years, now);
-  return signTargets(trust, root, signers, years, now);
+export function signOffline(trust: OfflineTrust, by: Signing): Promise<TrustChange> {
+  const { signed: root } = trust.root.metadata;
+  if (trust.pending) return signPending(trust, trust.pending, by);
+  if (isDue("root", root.expires, signingOffline(by.now))) return changeKeys(trust, keysOf(root), by);
+  return signTargets(trust, root, by);
 }
 
-async function signPending(
-  trust: OfflineTrust,
-  signers: readonly Signer[],
-  years: readonly string[],
-  now: number,
-): Promise<TrustChange> {
-  const { pending } = trust;
-  if (!pending) throw new RangeError("nothing is pending");
-  const before = newest(trust).metadata.signed;
+async function signPending(trust: OfflineTrust, pending: SignedRoot, by: Signing): Promise<TrustChange> {
+  const before = trust.root.metadata.signed;
   const content = pending.metadata.signed;
   const wanted = new Set([...roleIds(before), ...roleIds(content)]);
-  const root = await signed(
-    content,
-    signers.filter(({ id }) => wanted.has(id)),
-    pending.metadata,
-  );
-  const ids = new Set(Object.keys(root.metadata.signatures));
-  const lacks = (of: Root) =>
-    Math.max(0, (of.roles.root?.threshold ?? 1) - roleIds(of).filter((id) => ids.has(id)).length);
+  const signers = by.signers.filter(({ id }) => wanted.has(id));
+  const root = await signed(content, signers, pending.metadata);
+  const lacks = (of: Root) => {
+    const ids = roleIds(of).filter((id) => hasSigned(of.keys, id, root.metadata));
+    return Math.max(0, (of.roles.root?.threshold ?? 1) - ids.length);
+  };
   const missing = Math.max(lacks(before), lacks(content));
-  if (missing > 0) return { pending: root, missing: { root: missing, targets: false } };
-  const targets = await signTargets(
-    { ...trust, roots: [...trust.roots, root] },
-    content,
-    signers,
-    years,
-    now,
-  );
+  // The holder of the targets key need not wait for those of root keys.
+  const targets = await signTargets(trust, missing > 0 ? before : content, by);
+  if (missing > 0) return { ...targets, pending: root, missing: { root: missing, targets: false } };
   return { ...targets, root, pending: null };
 }
 
 const roleIds = (root: Root): string[] => root.roles.root?.keyIDs ?? [];
 
 /** Renews the delegations for a new key, more years, or before they expire. */
-async function signTargets(
-  trust: OfflineTrust,
-  root: Root,
-  signers: readonly Signer[],
-  years: readonly string[],
-  now: number,
-): Promise<TrustChange> {
-  const { signed: content, signatures } = trust.targets.metadata;
+async function signTargets(trust: OfflineTrust, root: Root, by: Signing): Promise<TrustChange> {
+  const { signers, years, now } = by;
+  const { signed: content } = trust.targets.metadata;
   const { online } = keysOf(root);
   const [targetsKey = ""] = root.roles.targets?.keyIDs ?? [];
   const [onlineKey = ""] = root.roles.timestamp?.keyIDs ?? [];
   const delegated = content.delegations;
   const isGood =
-    Object.hasOwn(signatures, targetsKey) &&
+    hasSigned(root.keys, targetsKey, trust.targets.metadata) &&
     Object.hasOwn(delegated?.keys ?? {}, onlineKey) &&
     years.every((year) => Object.hasOwn(delegated?.roles ?? {}, `releases-${year}`)) &&
     !isDue("targets", content.expires, signingOffline(now));

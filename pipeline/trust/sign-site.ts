@@ -31,10 +31,10 @@ import { decideSigning, endsOfTrust } from "./sign.ts";
 import { isAddition, isHosting, isSigned, timestampPath } from "./site-files.ts";
 import { openPackslipSigner } from "./site-packslip-key.ts";
 import type { SignedFile } from "./site-targets.ts";
-import { requireTrust } from "./site-trust.ts";
 import { openFeedSigners } from "./stores/feed-signers.ts";
 import { metadataAt } from "./stores/metadata-source.ts";
 import { openSigner } from "./stores/signer.ts";
+import { requireTrust } from "./stores/trust-folder.ts";
 
 /** Lists the files that signing added, and the build they belong to. */
 export const signedList = "metadata/signed.json";
@@ -115,7 +115,7 @@ export async function signProved(
   requireSigning(config);
   const trust = requireTrust(releases);
   const online = openSigner(config.trust, options.environment);
-  const root = trust.roots.at(-1) as SignedRoot;
+  const { root } = trust;
   const source = typeof options.live === "string" ? metadataAt(options.live) : options.live;
   const there = source === undefined ? nothingLive : await readLiveMetadata(source, root);
   return withOutputLock(out, context.pid, context.onWait, async () => {

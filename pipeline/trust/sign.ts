@@ -8,6 +8,8 @@ import type { Signer } from "./keys.ts";
 import type { LiveMetadata } from "./live-metadata.ts";
 import {
   type AnySigned,
+  bytesOf,
+  hasSigned,
   metadataPath,
   type RoleContent,
   roleContent,
@@ -95,14 +97,20 @@ function refuseProvisional({ provisional }: BuildDocument): void {
 
 /** @throws RelcatError key-untrusted */
 export function refuseUntrusted({ trust, online }: Pick<SignRequest, "trust" | "online">): void {
-  const root = trust.roots.at(-1)?.metadata.signed;
-  const delegated = Object.keys(trust.targets.metadata.signed.delegations?.keys ?? {});
-  const isTrusted = root?.roles.timestamp?.keyIDs.includes(online.id) && delegated.includes(online.id);
-  if (isTrusted) return;
+  const root = trust.root.metadata.signed;
+  if (!root.roles.timestamp?.keyIDs.includes(online.id))
+    throw failure(
+      "key-untrusted",
+      `the online key ${online.id.slice(0, 16)}… is not the one that releases/trust names`,
+      `Sign with the private half of the key that is named. Was the key rotated? Then ${online.place} still has the old one: give it the newest online-*.pem of the keys folder.`,
+    );
+  const targets = trust.targets.metadata;
+  const isSigned = root.roles.targets?.keyIDs.some((id) => hasSigned(root.keys, id, targets));
+  if (isSigned && Object.hasOwn(targets.signed.delegations?.keys ?? {}, online.id)) return;
   throw failure(
     "key-untrusted",
-    `the online key ${online.id.slice(0, 16)}… is not the one that releases/trust names`,
-    `Sign with the private half of the key that is named. Was the key rotated? Then ${online.place} still has the old one: give it the newest online-*.pem of the keys folder.`,
+    `releases/trust/targets.json ${isSigned ? "names another online key than the newest root" : "is not signed by the targets key of the newest root"}`,
+    `${renewal("targets")}, and commit releases/trust. Then run the command again.`,
   );
 }
 
@@ -111,10 +119,9 @@ export const refuseEndedTrust = (trust: SignRequest["trust"], now: number): void
   throwErrors(endsOfTrust(trust, now));
 
 /** The ends of root and targets that are over, or near: a renewal of the site does not move them. */
-export function endsOfTrust({ roots, targets }: SignRequest["trust"], now: number): Problem[] {
-  const signed = { root: roots.at(-1)?.metadata.signed, targets: targets.metadata.signed };
-  return Object.entries(signed).flatMap(([role, part]): Problem[] => {
-    const expires = part?.expires ?? "";
+export function endsOfTrust({ root, targets }: SignRequest["trust"], now: number): Problem[] {
+  return Object.entries({ root, targets }).flatMap(([role, { metadata }]): Problem[] => {
+    const { expires } = metadata.signed;
     const left = Date.parse(expires) - now;
     if (left >= warningDays * day) return [];
     const ends = `${left > 0 ? "expires" : "expired"} on ${expires.slice(0, 10)}`;
@@ -153,7 +160,7 @@ function datedContact({ build, read, now }: SignRequest): SignedFile[] {
   return [file(securityPath, `${body}Expires: ${end.toISOString().slice(0, 19)}Z\n`)];
 }
 
-const file = (path: string, text: string): SignedFile => ({ path, bytes: new TextEncoder().encode(text) });
+const file = (path: string, text: string): SignedFile => ({ path, bytes: bytesOf(text) });
 
 /** Namespace passed to `ssh-keygen -Y verify -n`. */
 const magic = Buffer.from("SSHSIG");
@@ -198,6 +205,8 @@ function uint32(value: number): Buffer {
 interface Trust {
   /** Ascending by version. */
   roots: readonly SignedRoot[];
+  /** The newest of them. */
+  root: SignedRoot;
   targets: SignedTargets;
 }
 

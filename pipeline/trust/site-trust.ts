@@ -5,15 +5,16 @@ import { readLedgerNow } from "../ledger/ledger-file.ts";
 import { discover } from "../project/discover.ts";
 import { exists } from "../system/files.ts";
 import { keyId, type Signer } from "./keys.ts";
+import { hasSigned } from "./metadata.ts";
 import { beginTrust, changeKeys, keysOf, signOffline, type TrustChange, yearsOf } from "./renewal.ts";
 import { moreYears, rolesOfRelease } from "./roles.ts";
 import { folderSigners, newKeyPem, signerOfPem } from "./stores/signer.ts";
 import {
   readTrust,
   refuseExposed,
+  requireTrust,
   type StoredTrust,
   trustFolder,
-  trustMissing,
   writeKeys,
   writeTrust,
 } from "./stores/trust-folder.ts";
@@ -26,8 +27,6 @@ export interface TrustDelivery {
   keys: string[];
   missing: TrustChange["missing"];
 }
-
-const nothingMissing = { root: 0, targets: false };
 
 /**
  * Sets up signing for a site: private keys in a folder outside git, public files in `releases/trust/`.
@@ -63,7 +62,7 @@ export async function beginSiteTrust(
     written: writeTrust(releases, begun),
     // biome-ignore lint/plugin: relcat chose these file names.
     keys: made.map(({ file }) => join(folder, file)),
-    missing: nothingMissing,
+    missing: { root: 0, targets: false },
   };
 }
 
@@ -107,16 +106,16 @@ export type RotatedRole = "root" | "targets" | "online";
 /**
  * Replaces one key. If the available keys cannot sign the result, it is stored in `root.pending.json`.
  * @param replaced first digits of the root key's id, if there are several
- * @throws RelcatError trust-missing, key-untrusted, key-exposed, file-exists, file-access
+ * @throws RelcatError trust-missing, trust-damaged, key-untrusted, key-exposed, file-exists, file-access
  */
 export async function rotateKey(
   releases: string,
   { role, keys: folder, replaced }: { role: RotatedRole; keys: string; replaced: string | undefined },
   now: number,
 ): Promise<TrustDelivery> {
-  const trust = requireTrust(releases);
+  const trust = requireChangeable(releases);
   await refuseExposed(folder);
-  const known = keysOf((trust.pending ?? trust.roots.at(-1) ?? missing(releases)).metadata.signed);
+  const known = keysOf((trust.pending ?? trust.root).metadata.signed);
   const out = role === "root" ? chosenRoot(known.root.keys, replaced) : undefined;
   const version = trust.roots.length + 1;
   // The other keys are read first: after a mistake in one of them, no new key is left behind.
@@ -133,9 +132,10 @@ export async function rotateKey(
     ...(role === "targets" && { targets: own.publicKey }),
     ...(role === "online" && { online: own.publicKey }),
   };
-  const change = await changeKeys(trust, keys, [...signers, own], await years(releases, now), now);
+  const by = { signers: [...signers, own], years: await years(releases, now), now };
+  const change = await changeKeys(trust, keys, by);
   // biome-ignore lint/plugin: relcat chose these file names.
-  return { ...delivered(releases, change), keys: [join(folder, file)] };
+  return { written: writeTrust(releases, change), keys: [join(folder, file)], missing: change.missing };
 }
 
 function chosenRoot(keys: readonly Uint8Array[], id: string | undefined): Uint8Array {
@@ -153,31 +153,37 @@ function chosenRoot(keys: readonly Uint8Array[], id: string | undefined): Uint8A
 
 /**
  * Signs pending documents, or renews expiring ones, with the keys of a folder.
- * @throws RelcatError trust-missing, key-unusable, file-access
+ * @throws RelcatError trust-missing, trust-damaged, key-unusable, file-access
  */
 export async function signTrust(
   releases: string,
   { keys: folder }: { keys: string },
   now: number,
 ): Promise<TrustDelivery> {
-  const change = await signOffline(
-    requireTrust(releases),
-    folderSigners(folder),
-    await years(releases, now),
-    now,
-  );
-  return delivered(releases, change);
-}
-
-function delivered(releases: string, change: TrustChange): TrustDelivery {
+  const trust = requireChangeable(releases);
+  const by = { signers: folderSigners(folder), years: await years(releases, now), now };
+  const change = await signOffline(trust, by);
   return { written: writeTrust(releases, change), keys: [], missing: change.missing };
 }
 
-/** @throws RelcatError trust-missing */
-export const requireTrust = (releases: string): StoredTrust => readTrust(releases) ?? missing(releases);
-
-function missing(releases: string): never {
-  throw trustMissing(releases);
+/**
+ * Refuses a pending root whose version is complete, as an old branch has it, or that was changed after it was signed.
+ * @throws RelcatError trust-missing, trust-damaged
+ */
+function requireChangeable(releases: string): StoredTrust {
+  const trust = requireTrust(releases);
+  const { root, pending } = trust;
+  if (!pending) return trust;
+  const { signed, signatures } = pending.metadata;
+  const keys = { ...signed.keys, ...root.metadata.signed.keys };
+  const wrong = Object.keys(signatures).find((id) => !hasSigned(keys, id, pending.metadata));
+  const next = root.metadata.signed.version + 1;
+  if (signed.version === next && wrong === undefined) return trust;
+  throw failure(
+    "trust-damaged",
+    `${trustFolder(releases)}/root.pending.json ${wrong ? `is not what ${wrong.slice(0, 16)} signed` : `has version ${signed.version}, expected ${next}`}`,
+    "Remove it. If its change is missing, make it again: relcat trust rotate",
+  );
 }
 
 /** A role signed offline. */
@@ -192,8 +198,8 @@ interface TrustedRole {
 
 /** Roles and keys of the newest root. @throws RelcatError trust-missing */
 export function describeTrust(releases: string): { roles: TrustedRole[]; pending: number | undefined } {
-  const { roots, targets, pending } = requireTrust(releases);
-  const { signed: root } = (roots.at(-1) ?? missing(releases)).metadata;
+  const { targets, pending, ...trust } = requireTrust(releases);
+  const { signed: root } = trust.root.metadata;
   const described = (
     role: string,
     { version, expires }: { version: number; expires: string },

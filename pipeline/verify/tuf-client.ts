@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { type Metadata, Root, type Snapshot, type TargetFile, Targets, type Timestamp } from "@tufjs/models";
 import { failure, RelcatError } from "../../shared/errors.ts";
 import {
+  hasSigned,
   readRoot,
   readSnapshot,
   readTargets,
@@ -201,13 +202,5 @@ function keysAndRoles(content: AnyContent): {
 /** Ids of keys with valid signatures on a role's metadata. */
 export function signersOf(delegator: Metadata<Root> | Metadata<Targets>, name: string, role: SignedTargets) {
   const { keys, roles } = keysAndRoles(delegator.signed);
-  const ids = roles?.[name]?.keyIDs ?? [];
-  return ids.filter((id) => {
-    try {
-      keys?.[id]?.verifySignature(role.metadata);
-      return keys?.[id] !== undefined;
-    } catch {
-      return false;
-    }
-  });
+  return (roles?.[name]?.keyIDs ?? []).filter((id) => hasSigned(keys, id, role.metadata));
 }

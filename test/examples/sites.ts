@@ -30,7 +30,7 @@ export const siteExamples: Readonly<Record<string, Example>> = {
     // Signed almost a year ago.
     before: `rm -r releases/trust ~/relcat-keys
 relcat trust init ~/relcat-keys --now "$(date -u -d '360 days ago' +%FT%TZ)"`,
-    prints: /Signed releases\/trust\//,
+    prints: /Wrote releases\/trust\//,
   },
   "trust list": { prints: /^online +version 1, until /m },
   sign: {

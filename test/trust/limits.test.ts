@@ -32,7 +32,7 @@ async function signMonth(releases: number) {
     buildBytes: new Uint8Array(),
     read: () => Buffer.from('{"packages":[],"retracted":[],"artifacts":{}}'),
     feeds: [],
-    trust: { roots: [begun.root], targets: begun.targets },
+    trust: { ...begun, roots: [begun.root] },
     live: nothingLive,
     online,
     principal: "releases@example.com",

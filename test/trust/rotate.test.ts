@@ -43,6 +43,17 @@ async function look(project: SignedProject, url: string, days: number, state?: s
   });
 }
 
+/** Folders with one key each: three of root, and that of targets. */
+const holders = ({ keys }: SignedProject) =>
+  ["root-1.pem", "root-2.pem", "root-3.pem", "targets.pem"].map((name) => {
+    const folder = join(temporaryFolder(), "keys");
+    mkdirSync(folder);
+    copyFileSync(join(keys, name), join(folder, name));
+    return folder;
+  }) as [string, string, string, string];
+
+const trustFile = ({ folder }: SignedProject, name: string) => join(folder, "releases/trust", name);
+
 describe("keys are rotated", () => {
   test("in turn without an effect on clients", async () => {
     const project = await signedProject();
@@ -76,13 +87,7 @@ describe("keys are rotated", () => {
     await project.sign();
     const url = await serveFiles(project.dist);
     const state = await look(project, url, 0);
-    const holder = (...names: string[]) => {
-      const folder = join(temporaryFolder(), "keys");
-      mkdirSync(folder);
-      for (const name of names) copyFileSync(join(project.keys, name), join(folder, name));
-      return folder;
-    };
-    const [first, second, third] = [holder("root-1.pem"), holder("root-2.pem"), holder("targets.pem")];
+    const [first, second, , third] = holders(project);
     const waiting = await done(project, ["trust", "rotate", "online", "--keys", first, ...on(1)]);
     expect(waiting).toContain(
       "1 root key more must sign: hand releases/trust/root.pending.json to their holders.",
@@ -130,6 +135,82 @@ describe("keys are rotated", () => {
     const gone = await project.relcat(["trust", "rotate", "root", "--replace", id, "--keys", project.keys]);
     expect(gone.stderr).toContain(`0 root keys begin with ${id}`);
   });
+});
+
+describe("a root that waits for signatures", () => {
+  test("is refused if its version is complete, because an old branch brought it back", async () => {
+    const project = await signedProject("full");
+    const [first, second, third] = holders(project);
+    const waiting = trustFile(project, "root.pending.json");
+    await done(project, ["trust", "rotate", "online", "--keys", first]);
+    const earlier = readFileSync(waiting);
+    await done(project, ["trust", "sign", "--keys", second]);
+    const complete = readFileSync(trustFile(project, "2.root.json"));
+    writeFileSync(waiting, earlier);
+    for (const args of [["sign"], ["rotate", "targets"]])
+      expect(await project.relcat(["trust", ...args, "--keys", third])).toMatchObject({
+        exitCode: 1,
+        stderr:
+          "error[trust-damaged] releases/trust/root.pending.json has version 2, expected 3\n" +
+          "  hint: Remove it. If its change is missing, make it again: relcat trust rotate",
+      });
+    expect(readFileSync(trustFile(project, "2.root.json"))).toEqual(complete);
+  });
+
+  test("is refused if it was changed after someone signed it", async () => {
+    const project = await signedProject("full");
+    const [first, second] = holders(project);
+    const waiting = trustFile(project, "root.pending.json");
+    await done(project, ["trust", "rotate", "online", "--keys", first]);
+    writeFileSync(waiting, readFileSync(waiting, "utf8").replace(/"expires":"2\d/, '"expires":"30'));
+    const { exitCode, stderr } = await project.relcat(["trust", "sign", "--keys", second]);
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /^error\[trust-damaged\] releases\/trust\/root\.pending\.json is not what [0-9a-f]{16} signed\n/,
+      ),
+    ]);
+    expect(existsSync(trustFile(project, "2.root.json"))).toBe(false);
+  });
+
+  test("does not keep the holder of the targets key from signing for another year", async () => {
+    const project = await signedProject("full");
+    const [first, second, third, targets] = holders(project);
+    const read = () => JSON.parse(readFileSync(trustFile(project, "targets.json"), "utf8")).signed;
+    const at = ["--now", "2027-07-01T00:00:00Z"];
+    expect(await done(project, ["trust", "sign", "--keys", targets, ...at])).toContain(
+      "Wrote releases/trust/targets.json and releases/trust/root.pending.json.2 root keys more must sign",
+    );
+    expect(read()).toMatchObject({ version: 2, expires: "2028-06-30T00:00:00Z" });
+    expect(await done(project, ["trust", "sign", "--keys", targets, ...at])).toContain(
+      `No key in ${targets} signs anything new.2 root keys more must sign`,
+    );
+    await done(project, ["trust", "sign", "--keys", first, ...at]);
+    const complete = await done(project, ["trust", "sign", "--keys", second, ...at]);
+    expect(complete).toContain("Wrote releases/trust/2.root.json.");
+    expect(read()).toMatchObject({ version: 2 });
+    const nothing = await done(project, ["trust", "sign", "--keys", third, ...at]);
+    expect(nothing).toContain("Nothing waits for a signature, and nothing expires soon.");
+  });
+});
+
+test("sign refuses targets that the new targets key has not signed", async () => {
+  const project = await signedProject("full");
+  const [first, second, third] = holders(project);
+  await done(project, ["trust", "rotate", "targets", "--keys", first, ...on(1)]);
+  await done(project, ["trust", "sign", "--keys", second, ...on(1)]);
+  const { exitCode, stderr } = await project.relcat(["sign", ...on(1)], onlineKey(project.keys));
+  expect([exitCode, stderr]).toEqual([
+    2,
+    "error[key-untrusted] releases/trust/targets.json is not signed by the targets key of the newest root\n" +
+      "  hint: The holder of the targets key renews it: relcat trust sign --keys KEYS, and commit releases/trust. Then run the command again.",
+  ]);
+  expect(await done(project, ["trust", "sign", "--keys", third, ...on(1)])).toMatch(
+    /^No key in .* signs anything new\.Next: relcat trust sign --keys KEYS, by the holder of the targets key$/,
+  );
+  await done(project, ["trust", "sign", "--keys", first, ...on(1)]);
+  await done(project, ["sign", ...on(1)], onlineKey(project.keys));
+  await look(project, await serveFiles(project.dist), 1);
 });
 
 test("root and targets are renewed for another year before they expire", async () => {

@@ -3,7 +3,7 @@ import { versionAfter } from "../../../shared/version.ts";
 import { packslipKeyPath, packslipPath } from "../../documents/feeds/signing.ts";
 import { inParallel } from "../../system/in-parallel.ts";
 import { publicKeyObject, type Signer } from "../keys.ts";
-import { sha256 } from "../metadata.ts";
+import { bytesOf, sha256 } from "../metadata.ts";
 import { covered, envelope } from "../provenance.ts";
 import { clockTolerance, dateOf, day } from "../roles.ts";
 import type { SignedFile } from "../site-targets.ts";
@@ -154,5 +154,3 @@ export async function packslipFaults({ listed, read, now }: FeedsToVerify): Prom
   });
   return faults.flat();
 }
-
-const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);

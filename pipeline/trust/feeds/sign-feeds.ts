@@ -2,7 +2,7 @@ import { failure, type RelcatError } from "../../../shared/errors.ts";
 import { yumFolder } from "../../documents/feeds/paths.ts";
 import { mirrorlistPath, mirrorlistText, releaseBody, repomdPath } from "../../documents/feeds/signing.ts";
 import type { BuildDocument } from "../../documents/site.ts";
-import { sha256 } from "../metadata.ts";
+import { bytesOf, sha256 } from "../metadata.ts";
 import { clockTolerance, day } from "../roles.ts";
 import type { SignedFile } from "../site-targets.ts";
 import { datedRelease, readDatedRelease } from "./release-file.ts";
@@ -193,7 +193,5 @@ const areAll = (by: readonly (string | undefined)[], signers: readonly FeedSigne
   signers.every(({ certificate }, index) => by[index] === certificate.fingerprint);
 
 const certificatesOf = (signers: readonly FeedSigner[]) => signers.map(({ certificate }) => certificate);
-
-const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 const file = (path: string, text: string): SignedFile => ({ path, bytes: bytesOf(text) });

@@ -6,7 +6,7 @@ import {
   releaseBody,
   repomdPath,
 } from "../../documents/feeds/signing.ts";
-import { sha256 } from "../metadata.ts";
+import { bytesOf, sha256 } from "../metadata.ts";
 import { clockTolerance } from "../roles.ts";
 import { dateText, type FeedCertificate, readCertificate } from "./certificates.ts";
 import { readDatedRelease } from "./release-file.ts";
@@ -177,8 +177,6 @@ function signerFaults(
 }
 
 const timeText = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, "Z");
-
-const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 async function textOf({ read }: FeedsToVerify, path: string): Promise<string | undefined> {
   const bytes = await read(path);

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { failure, type RelcatError } from "../../../shared/errors.ts";
+import { failure } from "../../../shared/errors.ts";
 import { shellWord } from "../../project/display.ts";
 import { accessFailure } from "../../system/access-failure.ts";
-import { refuseForeignLink, replaceDurably, requireFolder } from "../../system/files.ts";
+import { readIfPresent, refuseForeignLink, replaceDurably, requireFolder } from "../../system/files.ts";
 import { isInRepository } from "../../system/git/git.ts";
 import { readRoot, readTargets, type SignedRoot, type SignedTargets } from "../metadata.ts";
 
@@ -11,7 +11,10 @@ import { readRoot, readTargets, type SignedRoot, type SignedTargets } from "../m
 export const trustFolder = (releases: string): string => join(releases, "trust");
 
 export interface StoredTrust {
+  /** Ascending by version. */
   roots: SignedRoot[];
+  /** The newest of them. */
+  root: SignedRoot;
   targets: SignedTargets;
   /** A root without enough signatures. */
   pending: SignedRoot | undefined;
@@ -31,29 +34,22 @@ export function readTrust(releases: string): StoredTrust | undefined {
   numbers.sort((a, b) => a - b);
   const gap = numbers.find((number, index) => number !== index + 1);
   if (gap !== undefined) throw damaged(folder, `${gap - 1}.root.json is missing`);
+  const roots = numbers.map((number) => read(folder, `${number}.root.json`, readRoot));
   return {
-    roots: numbers.map((number) => read(folder, `${number}.root.json`, readRoot)),
+    roots,
+    root: roots.at(-1) as SignedRoot,
     targets: read(folder, targetsFile, readTargets),
     pending: names.includes(pendingFile) ? read(folder, pendingFile, readRoot) : undefined,
   };
 }
 
-/** The newest root; undefined if signing was never set up. @throws RelcatError trust-damaged, file-access */
-export const findRoot = (releases: string): SignedRoot | undefined => readTrust(releases)?.roots.at(-1);
-
 /** @throws RelcatError trust-missing, trust-damaged, file-access */
-export function requireRoot(releases: string): SignedRoot {
-  const root = findRoot(releases);
-  if (root) return root;
-  throw trustMissing(releases);
+export function requireTrust(releases: string): StoredTrust {
+  const trust = readTrust(releases);
+  if (trust) return trust;
+  const message = `${trustFolder(releases)} has no root`;
+  throw failure("trust-missing", message, "Start with: relcat trust init KEYS-FOLDER");
 }
-
-export const trustMissing = (releases: string): RelcatError =>
-  failure(
-    "trust-missing",
-    `${trustFolder(releases)} has no root`,
-    "Start with: relcat trust init KEYS-FOLDER",
-  );
 
 function read<T>(folder: string, name: string, parse: (bytes: Uint8Array) => T): T {
   refuseForeignLink(folder, name);
@@ -86,8 +82,11 @@ export function writeTrust(
   mkdirSync(folder, { recursive: true });
   const written: string[] = [];
   const put = (name: string, bytes: Uint8Array) => {
-    replaceDurably(join(folder, name), bytes);
-    written.push(join(folder, name));
+    const file = join(folder, name);
+    const there = readIfPresent(file);
+    if (there && Buffer.compare(there, bytes) === 0) return;
+    replaceDurably(file, bytes);
+    written.push(file);
   };
   if (root) put(`${root.metadata.signed.version}.root.json`, root.bytes);
   if (targets) put(targetsFile, targets.bytes);
