@@ -1,5 +1,5 @@
 /** @module-tag long */
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { relcat, temporaryFolder } from "../support/run.ts";
@@ -108,6 +108,33 @@ describe("a repository that git refuses to read stops every command that compare
   });
 });
 
+test.each([
+  ["is killed", "kill -9 $$", "Command was killed with SIGKILL"],
+  [
+    "lacks a library",
+    "echo 'git: libpcre2.so.0 is missing' >&2; exit 127",
+    "git: libpcre2.so.0 is missing\n",
+  ],
+])("a git that %s is not taken for a folder without a repository", async (_, script, reason) => {
+  const programs = temporaryFolder();
+  writeFileSync(join(programs, "git"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  await commandsSay(
+    `error[git-missing] git does not work: ${reason}`,
+    "Run git status in the project to see the cause, then run the command again.",
+    { PATH: programs },
+    commands,
+  );
+});
+
+test("a git that says nothing is not taken for a folder without a repository", async () => {
+  const programs = temporaryFolder();
+  symlinkSync("/bin/false", join(programs, "git"));
+  await commandsSay(`${refusal}no answer\n`, repair, { PATH: programs }, [
+    ["check"],
+    ["status", "--offline"],
+  ]);
+});
+
 test("git's variables of a hook and settings of the user change no answer", async () => {
   const other = temporaryFolder();
   await gitIn(other, "init", "-q");
@@ -146,4 +173,14 @@ test("a user's status.showUntrackedFiles=no hides no uncommitted file from publi
   writeFileSync(join(project.folder, "releases/26.09.001/notes.md"), "");
   const { stderr } = await project.run("publish", "prod");
   expect(stderr).toContain("not committed: releases/26.09.001/notes.md");
+});
+
+test("git's trace is not taken for its answer", async () => {
+  rmSync(join(project.folder, ".git"), { recursive: true });
+  const env = { GIT_TRACE: "1", GIT_CEILING_DIRECTORIES: "/" };
+  const { exitCode, stderr } = await relcat(project.folder, ["check"], { env });
+  expect([exitCode, stderr]).toEqual([
+    0,
+    expect.stringContaining("not compared with origin/main: this folder is not in a git repository."),
+  ]);
 });

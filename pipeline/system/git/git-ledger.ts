@@ -1,4 +1,5 @@
-import { git, gitIfNeeded, refused, revParse } from "./git.ts";
+import { failure } from "../../../shared/errors.ts";
+import { git, gitIfNeeded, isInRepository, refused, revParse } from "./git.ts";
 import { lacksRemote } from "./git-revision.ts";
 
 /** A ledger in git, identified by its blob id. */
@@ -106,6 +107,7 @@ async function readHistory(folder: string, base: string): Promise<History | Comm
   if (!answer) return "no-git";
   // If git fails, it has already printed what it could resolve.
   const [shallow, head, tip, , ...parted] = answer.stdout.split("\n").filter((line) => line !== "");
+  if (shallow === undefined && isInRepository(folder)) throw refused(folder, answer.stderr || "no answer");
   if (shallow === undefined) return "no-repository";
   if (head === undefined || head === "HEAD") return "no-commit";
   const isShallow = shallow === "true";

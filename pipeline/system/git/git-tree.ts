@@ -39,11 +39,8 @@ export async function readTree(
     const [, blob, path] = /^100\d{3} blob ([0-9a-f]+)\t(.+)$/s.exec(line) ?? [];
     return blob !== undefined && path !== undefined ? [{ blob, path }] : [];
   });
-  const contents = await readBlobs(
-    folder,
-    revision,
-    entries.map(({ blob }) => blob),
-  );
+  const blobs = entries.map(({ blob }) => blob);
+  const contents = await readBlobs(folder, revision, blobs);
   return {
     commit,
     files: new Map(entries.map(({ path }, index) => [path, contents[index] ?? new Uint8Array()])),

@@ -136,7 +136,7 @@ export const gitIfNeeded = (folder: string, args: readonly string[]) =>
     throw error;
   });
 
-/** Runs git without judging its status. @throws RelcatError git-missing */
+/** Runs git without judging what it answers. @throws RelcatError git-missing */
 export async function runGit(folder: string, args: readonly string[], input?: string) {
   const { execa } = await import("execa");
   const result = await execa("git", ["-C", folder, ...args], {
@@ -147,7 +147,13 @@ export async function runGit(folder: string, args: readonly string[], input?: st
   });
   if (result.code === "ENOENT")
     throw failure("git-missing", "git is not installed", "Install git, or run the command without it.");
-  return { exitCode: result.exitCode, stdout: String(result.stdout), stderr: String(result.stderr) };
+  const { exitCode = -1, shortMessage = "" } = result;
+  const [stdout, stderr] = [String(result.stdout), String(result.stderr)];
+  if ([0, 1, 128].includes(exitCode)) return { exitCode, stdout, stderr };
+  // Such as a git that may not be executed, lacks a library, or was killed: no answer of a repository.
+  const reason = (stderr || shortMessage).split("\n", 1).join("");
+  const hint = "Run git status in the project to see the cause, then run the command again.";
+  throw failure("git-missing", `git does not work: ${reason}`, hint);
 }
 
 const locations = [
@@ -179,23 +185,20 @@ async function throwRefusal(folder: string, stderr: string): Promise<void> {
 }
 
 const isAbsent = (folder: string, stderr: string): boolean =>
-  stderr.startsWith("fatal: not a git repository (or any") && !isInRepository(folder);
+  /^fatal: not a git repository \(or any/m.test(stderr) && !isInRepository(folder);
 
 /** git looks a name up only after it could read the repository. */
-const isAboutName = /^fatal: (ambiguous argument|bad revision|Needed a single revision|invalid object name)/;
+const isAboutName = /^fatal: (ambiguous argument|bad revision|Needed a single revision|invalid object name)/m;
 
 const isDamage =
   /bad (tree )?object|corrupt|is empty|unable to (read|unpack)|could not (read|parse)|missing (blob|tree|commit)|index file/i;
 
-/** @param stderr of git, whose first line is shown */
+/** @param stderr of git, whose first error is shown, or its first line */
 export function refused(folder: string, stderr: string) {
-  const line = stderr
-    .trim()
-    .split("\n", 1)
-    .join("")
-    .replace(/^(fatal|error): /, "");
+  const [first = ""] = stderr.trim().split("\n", 1);
+  const [, line = first] = /^(?:fatal|error): (.*)/m.exec(stderr) ?? [];
   const [trust] = /git config --global --add safe\.directory .+/.exec(stderr) ?? [];
-  const [, lost] = /^fatal: not a git repository: (.+)/.exec(stderr) ?? [];
+  const [, lost] = /^fatal: not a git repository: (.+)/m.exec(stderr) ?? [];
   const hint =
     trust !== undefined
       ? `Another user owns it. If you trust that user: ${trust}`
