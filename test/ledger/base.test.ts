@@ -218,6 +218,21 @@ describe("if git cannot compare", () => {
     expect(first((await made.run("check")).stderr)).toBe(line("it has no commit in common with HEAD."));
   });
 
+  test.each(["branch", "tag"])("a %s with the name of the base stops every comparison", async (kind) => {
+    const made = clone();
+    await made.git(kind, "origin/main");
+    for (const args of [["check"], ["cut", "--all"], ["build", "--released"]]) {
+      const { exitCode, stderr } = await made.run(...args);
+      expect([exitCode, stderr]).toEqual([
+        2,
+        "error[git-revision] several branches or tags have the name origin/main, so git may compare the ledger with the wrong one\n" +
+          "  hint: git show-ref origin/main lists them. Rename or delete the ones that are not meant.",
+      ]);
+    }
+    await made.git(kind, "-d", "origin/main");
+    await made.succeed("check");
+  });
+
   test("a new project without a repository, a remote or a ledger line gets no such line", async () => {
     const made = project(release("26.08.001", [artifact("tool.msi", "msi", "1")]));
     made.write("releases/catalog.yaml", { product: "Example", require: {} });

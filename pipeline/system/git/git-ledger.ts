@@ -105,6 +105,13 @@ async function readHistory(folder: string, base: string): Promise<History | Comm
   const asked = ["--is-shallow-repository", "HEAD", `HEAD...${base}`];
   const answer = await gitIfNeeded(folder, ["rev-parse", ...asked]);
   if (!answer) return "no-git";
+  const [, twice] = /^warning: refname '(?!HEAD')(.+)' is ambiguous/m.exec(answer.stderr) ?? [];
+  if (twice !== undefined)
+    throw failure(
+      "git-revision",
+      `several branches or tags have the name ${twice}, so git may compare the ledger with the wrong one`,
+      `git show-ref ${twice} lists them. Rename or delete the ones that are not meant.`,
+    );
   // If git fails, it has already printed what it could resolve.
   const [shallow, head, tip, , ...parted] = answer.stdout.split("\n").filter((line) => line !== "");
   if (shallow === undefined && isInRepository(folder)) throw refused(folder, answer.stderr || "no answer");
