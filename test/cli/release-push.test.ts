@@ -53,6 +53,8 @@ async function pushSomething({ write, git }: Project): Promise<void> {
 
 test("release --push cuts, pushes and publishes with one command", async () => {
   const made = await cloned();
+  // git's short name of the branch is heads/main then.
+  await made.git("tag", "main");
   const dry = await made.succeed("release", "--push", "--dry-run");
   expect(dry.stderr).toContain("Would push to origin/main.");
   const { stdout, stderr } = await made.succeed("release", "--push", "--yes");

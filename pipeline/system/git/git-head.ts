@@ -22,8 +22,9 @@ export const isBefore = async (folder: string, head: string, commit: string): Pr
 
 /** Name of the checked-out branch; undefined: a commit is checked out, or there is no repository. */
 export async function branchOf(folder: string): Promise<string | undefined> {
-  const { exitCode, stdout } = await git(folder, ["symbolic-ref", "--quiet", "--short", "HEAD"]);
-  return exitCode === 0 ? stdout : undefined;
+  // A short name would be "heads/main" if there is a tag "main", too.
+  const { exitCode, stdout } = await git(folder, ["symbolic-ref", "--quiet", "HEAD"]);
+  return exitCode === 0 ? stdout.replace("refs/heads/", "") : undefined;
 }
 
 /**
