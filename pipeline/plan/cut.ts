@@ -47,7 +47,6 @@ export async function cut(
   context: LedgerContext,
 ): Promise<Decided & { commit: CutCommit | undefined }> {
   requireFolder(folder);
-  if (request.commit) await requireRepository(folder);
   return withWriteLock(folder, context, async () => {
     const decided = request.plan
       ? await decideAgain(folder, request.plan, request.artifacts, context)
@@ -56,17 +55,14 @@ export async function cut(
     await context.proveLedger?.(catalog.ledger);
     refuseCut(catalog, due, { ...request, versions: plan.versions ?? undefined });
     throwRefused(decided.refused);
+    if (request.commit) await requireRepository(folder);
     const lines = [...due.events, ...plan.lines];
     const folders = versionsOf(lines, plan.versions ?? [], catalog);
     if (request.requireCommitted) {
-      const sources = await uncommittedSources(
-        folder,
-        new Set([...catalog.ledger.versions].filter((version) => !folders.has(version))),
-      );
-      refuseUncommitted(
-        folder,
-        sources.filter((path) => path !== "ledger.jsonl"),
-      );
+      const built = [...catalog.ledger.versions].filter((version) => !folders.has(version));
+      const sources = await uncommittedSources(folder, new Set(built));
+      const others = sources.filter((path) => path !== "ledger.jsonl");
+      refuseUncommitted(folder, others);
     }
     await request.confirm?.(due, catalog);
     deliverLedger(folder, due, context.dryRun);

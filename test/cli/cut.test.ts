@@ -285,6 +285,31 @@ test("--commit by an unknown person is refused before anything is written", asyn
   expect(list("releases")).not.toContain("ledger.jsonl");
 });
 
+test("--commit in an unfinished merge is refused before anything is written", async () => {
+  const { git, run, list, write } = project({ ...smallCatalog, ".gitignore": ".relcat-*\n" });
+  await git("init", "--quiet", "--initial-branch=main");
+  await git("config", "user.name", "Test");
+  await git("config", "user.email", "test@example.com");
+  await git("add", ".");
+  await git("commit", "--quiet", "--message", "Start");
+  await git("switch", "--quiet", "--create", "work");
+  write("README.md", "Other.\n");
+  await git("add", ".");
+  await git("commit", "--quiet", "--message", "Work");
+  await git("switch", "--quiet", "main");
+  await git("merge", "--quiet", "--no-ff", "--no-commit", "work");
+  expect(await run("cut", "--all", "--commit")).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining(
+      "error[commit-refused] a merge or a cherry-pick is in progress, which git commits only as a whole\n" +
+        "  hint: Nothing was written. Finish it or give it up first: git status says how.",
+    ),
+  });
+  expect(list("releases")).not.toContain("ledger.jsonl");
+  await git("commit", "--quiet", "--no-edit");
+  expect((await run("cut", "--all", "--commit")).stdout).toContain("Committed as ");
+});
+
 test.each<[string, string, (git: Project["git"], folder: string) => unknown]>([
   [
     "a hook",

@@ -4,7 +4,7 @@ import { failure, RelcatError } from "../../../shared/errors.ts";
 
 /**
  * Checks that a commit is possible before anything is written for it.
- * @throws RelcatError git-missing; commit-refused if git does not know who commits
+ * @throws RelcatError git-missing; commit-refused in a merge, or if git does not know who commits
  */
 export async function requireRepository(folder: string): Promise<void> {
   const inside = await git(folder, ["rev-parse", "--is-inside-work-tree"]);
@@ -14,13 +14,16 @@ export async function requireRepository(folder: string): Promise<void> {
       "this folder is not in a git repository, so --commit has nowhere to go",
       "Nothing was written. Run git init first, or leave --commit out.",
     );
-  const names = 'git config user.name "NAME", then git config user.email ADDRESS';
-  for (const who of ["AUTHOR", "COMMITTER"])
-    await mustSucceed(
-      folder,
-      ["var", `GIT_${who}_IDENT`],
-      `Nothing was written. Tell git who commits: ${names}`,
-    );
+  for (const name of ["MERGE_HEAD", "CHERRY_PICK_HEAD"])
+    if ((await revParse(folder, name)).exitCode === 0)
+      throw failure(
+        "commit-refused",
+        "a merge or a cherry-pick is in progress, which git commits only as a whole",
+        "Nothing was written. Finish it or give it up first: git status says how.",
+      );
+  const advice =
+    'Nothing was written. Tell git who commits: git config user.name "NAME", then git config user.email ADDRESS';
+  for (const who of ["AUTHOR", "COMMITTER"]) await mustSucceed(folder, ["var", `GIT_${who}_IDENT`], advice);
 }
 
 /**
