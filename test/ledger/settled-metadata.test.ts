@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { pathOf } from "../support/artifacts.ts";
 import { type Project, project } from "../support/project.ts";
-import { temporaryFolder } from "../support/run.ts";
+import { relcat, temporaryFolder } from "../support/run.ts";
 
 const version = "26.11.001";
 const manifests = `releases/${version}/manifests`;
@@ -77,6 +77,12 @@ describe("metadata that the settled revision has", () => {
       expect((await made.run("check")).stdout).toMatch(differs);
       expect(await made.run("check", "--no-base")).toMatchObject({ exitCode: 0 });
     }
+  });
+
+  test("is compared in a hook of git --literal-pathspecs", async () => {
+    const { folder } = changed(otherDependency);
+    const { stdout } = await relcat(folder, ["check"], { env: { GIT_LITERAL_PATHSPECS: "1" } });
+    expect(stdout).toMatch(differs);
   });
 
   test("may change if the bytes prove it, and not if they refute it", async () => {

@@ -165,6 +165,13 @@ test("a replace ref hides no rewritten ledger", async () => {
   expect([exitCode, stdout]).toEqual([1, expect.stringContaining("error[ledger-rewritten]")]);
 });
 
+test("a graft hides no parent", async () => {
+  await commitAll(project.folder);
+  await git("push", "-q", "origin", "main");
+  writeFileSync(join(project.folder, ".git/info/grafts"), await git("rev-parse", "HEAD"));
+  await project.succeed("check");
+});
+
 test("a user's status.showUntrackedFiles=no hides no uncommitted file from publish", async () => {
   await commitAll(project.folder);
   await git("push", "-q", "origin", "main");

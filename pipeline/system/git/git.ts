@@ -83,15 +83,9 @@ export async function cleanHead(folder: string, written: readonly string[] = [])
   const elsewhere = "tate the revision with --rev SHA.";
   if (head.exitCode !== 0)
     throw failure("revision-unsure", "this folder is not in a git repository with a commit", `S${elsewhere}`);
-  const status = await git(folder, [
-    "--no-optional-locks",
-    "status",
-    "--porcelain",
-    "--untracked-files=normal",
-    "--",
-    ":/",
-    ...written.map((pattern) => `:(exclude,glob)${pattern}`),
-  ]);
+  const excluded = written.map((pattern) => `:(exclude,glob)${pattern}`);
+  const options = ["--porcelain", "--untracked-files=normal", "--", ":/", ...excluded];
+  const status = await git(folder, ["--no-optional-locks", "status", ...options]);
   const changes = status.stdout.split("\n").filter((line) => line !== "");
   if (status.exitCode === 0 && changes.length === 0) return head.stdout;
   const shown = changes.slice(0, 5).map((line) => line.slice(3));
@@ -159,24 +153,18 @@ export async function runGit(folder: string, args: readonly string[], input?: st
   throw failure("git-missing", `git does not work: ${reason}`, hint);
 }
 
-const locations = [
-  "DIR",
-  "WORK_TREE",
-  "COMMON_DIR",
-  "INDEX_FILE",
-  "PREFIX",
-  "NAMESPACE",
-  "CEILING_DIRECTORIES",
-];
-const objects = ["OBJECT_DIRECTORY", "ALTERNATE_OBJECT_DIRECTORIES", "SHALLOW_FILE", "GRAFT_FILE"];
+const local =
+  "DIR WORK_TREE COMMON_DIR INDEX_FILE PREFIX NAMESPACE CEILING_DIRECTORIES OBJECT_DIRECTORY SHALLOW_FILE " +
+  "ALTERNATE_OBJECT_DIRECTORIES LITERAL_PATHSPECS GLOB_PATHSPECS NOGLOB_PATHSPECS ICASE_PATHSPECS";
 
 /**
- * Git sets locations for hooks, which would lead to another repository than that of the folder. Replace refs would show
- * other commits than those that are pushed.
+ * Git sets variables for hooks, which would lead to another repository than that of the folder, or change the meaning of
+ * paths. Replace refs and grafts would show other commits than those that are pushed.
  */
 export const ownRepository: Record<string, string | undefined> = {
-  ...Object.fromEntries([...locations, ...objects].map((name) => [`GIT_${name}`, undefined])),
+  ...Object.fromEntries(local.split(" ").map((name) => [`GIT_${name}`, undefined])),
   GIT_NO_REPLACE_OBJECTS: "1",
+  GIT_GRAFT_FILE: "/dev/null/none",
 };
 
 /** git exits with 128 both for what does not exist and for what it cannot read; only the second is thrown. */
