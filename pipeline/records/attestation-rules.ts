@@ -87,38 +87,24 @@ const selfCheckHashOfSystem: ArtifactRule = function* ({ artifact, type, place }
 const fingerprintsOfSystem: ArtifactRule = function* ({ artifact, type, place }) {
   if (!type) return;
   const macos = type.operating_system === "macos";
-  for (const [index, entry] of (artifact.attestation?.file_signatures ?? []).entries()) {
+  const [wanted, other] = macos
+    ? (["fingerprint_per_arch", "fingerprint"] as const)
+    : (["fingerprint", "fingerprint_per_arch"] as const);
+  for (const [index, { name, signature }] of (artifact.attestation?.file_signatures ?? []).entries()) {
     const path = ["attestation", "file_signatures", index, "signature"];
-    const { fingerprint, fingerprint_per_arch } = entry.signature;
-    if (macos && fingerprint !== undefined) {
+    if (signature[other] !== undefined) {
       yield error(
         "fingerprint-per-arch",
-        place([...path, "fingerprint"], "key"),
-        "fingerprint is set on macOS, expected fingerprint_per_arch",
-        "Give one per architecture.",
+        place([...path, other], "key"),
+        `${other} is set ${macos ? "on" : "outside"} macOS, expected ${wanted}`,
+        macos ? "Give one per architecture." : "Use fingerprint.",
       );
     }
-    if (macos && fingerprint_per_arch === undefined) {
+    if (signature[wanted] === undefined) {
       yield error(
-        "fingerprint-per-arch",
+        macos ? "fingerprint-per-arch" : "fingerprint-missing",
         place(path),
-        `${display(entry.name)} lacks fingerprint_per_arch, expected on macOS`,
-        "Leave unsigned files out of file_signatures.",
-      );
-    }
-    if (!macos && fingerprint_per_arch !== undefined) {
-      yield error(
-        "fingerprint-per-arch",
-        place([...path, "fingerprint_per_arch"], "key"),
-        "fingerprint_per_arch is set outside macOS, expected fingerprint",
-        "Use fingerprint.",
-      );
-    }
-    if (!macos && fingerprint === undefined) {
-      yield error(
-        "fingerprint-missing",
-        place(path),
-        `${display(entry.name)} lacks fingerprint, expected on every signed file`,
+        `${display(name)} lacks ${wanted}, expected on ${macos ? "macOS" : "every signed file"}`,
         "Leave unsigned files out of file_signatures.",
       );
     }
