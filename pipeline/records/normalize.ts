@@ -103,41 +103,20 @@ function normalizeArtifact(
   };
 }
 
-/** `data` with its published key names, in published order. */
-function wireData(written: WrittenArtifact, wire: Settings["wire"]): RecordData {
-  const { store, vendor, attestation } = written;
+/** `data` with its published key names. Reading a manifest has put the members of each part in published order. */
+function wireData({ store, vendor, attestation }: WrittenArtifact, wire: Settings["wire"]): RecordData {
   return compact({
-    store: store && compact({ path: store.path, size: store.size }),
-    [wire.vendor]:
-      vendor &&
-      compact({
-        rev: vendor.rev,
-        image: vendor.image && compact({ drv: vendor.image.drv, derivation: vendor.image.derivation }),
-      }),
+    store,
+    [wire.vendor]: vendor,
     attestation: attestation && wireAttestation(attestation, wire),
   });
 }
 
 function wireAttestation(
-  { key_id, sha256, signature, cryptolib_post: post, file_signatures }: Attestation,
+  { key_id, sha256, signature, cryptolib_post, file_signatures }: Attestation,
   wire: Settings["wire"],
 ) {
-  return compact({
-    key_id,
-    sha256,
-    signature:
-      signature &&
-      compact({ signer: signature.signer, display: signature.display, fingerprint: signature.fingerprint }),
-    [wire.cryptolib_post]:
-      post &&
-      compact({ expected_hash: post.expected_hash, expected_hash_per_arch: post.expected_hash_per_arch }),
-    file_signatures: file_signatures?.map(
-      ({ name, signature: { signer, fingerprint, fingerprint_per_arch } }) => ({
-        name,
-        signature: compact({ signer, fingerprint, fingerprint_per_arch }),
-      }),
-    ),
-  });
+  return compact({ key_id, sha256, signature, [wire.cryptolib_post]: cryptolib_post, file_signatures });
 }
 
 function compact(object: RecordData): RecordData {
