@@ -17,13 +17,23 @@ export { packageFolder } from "../shared/package-folder.ts";
 export { SyntaxProblem } from "../shared/source.ts";
 export type { BuildProgress } from "./build.ts";
 export { type ChannelRequest, changeChannel, unknownChannel } from "./channels/change-channel.ts";
-export { type ChannelState, channelStates, versionsInNoChannel } from "./channels/channel-states.ts";
+export { channelStates, versionsInNoChannel } from "./channels/channel-states.ts";
 export { type BuildContext as BuildSurroundings, build } from "./deliver.ts";
 export type { Config, Expectation } from "./documents/config.ts";
 export type { FeedKeyState } from "./documents/feeds/keys.ts";
 export type { LedgerEvent } from "./documents/ledger.ts";
 export type { Manifest, WrittenArtifact } from "./documents/manifest.ts";
 export type { Note } from "./documents/note.ts";
+export type {
+  Affected,
+  FeedGap,
+  ReleaseStatus,
+  SiteStatus,
+  SupportEnd,
+} from "./documents/outputs/catalog.ts";
+export type { ChannelState } from "./documents/outputs/ledger.ts";
+export type { DownloadDelivery, PublishDelivery } from "./documents/outputs/sites.ts";
+export type { FeedKeyDelivery, FeedKeyEnd, SignDelivery, TrustDelivery } from "./documents/outputs/trust.ts";
 export type { PackageRecord, WireRecord } from "./documents/package-record.ts";
 export { pageTemplates } from "./documents/pages/page-templates.ts";
 export type { FieldChange, Plan, PlanRow } from "./documents/plan.ts";
@@ -71,7 +81,7 @@ export {
   unmergedMetadata,
 } from "./ledger/settled-metadata.ts";
 export { decideUncut, uncut } from "./ledger/uncut.ts";
-export { type Affected, affectedBy } from "./plan/affected.ts";
+export { affectedBy } from "./plan/affected.ts";
 export { type CutRequest, cut } from "./plan/cut.ts";
 export { type ListedCatalog, type ListedRecord, listRecords, readCutRelease } from "./plan/list-records.ts";
 export { type Decided, hasChanges, type PlanRequest, planCatalog } from "./plan/plan.ts";
@@ -83,8 +93,6 @@ export {
   catalogStatus,
   countCatalog,
   type NextStep,
-  type ReleaseStatus,
-  type SupportEnd,
   supportEnds,
 } from "./plan/status.ts";
 export { artifactProblems, unprovedMetadata } from "./policy/check-artifacts.ts";
@@ -102,7 +110,6 @@ export {
 } from "./publish/open-publishing.ts";
 export { preflight } from "./publish/preflight.ts";
 export { type PublishNotes, publishSite } from "./publish/publish.ts";
-export type { ChangedFile, PublishDelivery } from "./publish/publish-build.ts";
 export { refreshSite } from "./publish/refresh.ts";
 export {
   commandsToPush,
@@ -112,10 +119,10 @@ export {
   releaseSteps,
 } from "./publish/release.ts";
 export { type RollbackOptions, rollbackSite } from "./publish/rollback.ts";
-export { type RoleEnd, type SiteStatus, siteStatuses } from "./publish/site-status.ts";
+export { siteStatuses } from "./publish/site-status.ts";
 export { type UploadDelivery, type UploadRequest, upload } from "./publish/upload-artifacts.ts";
 export type { BuiltSite, Delivery } from "./site/built-site.ts";
-export { type FeedGap, feedGapProblems, feedGaps, newFeedGaps } from "./site/feeds/feed-gaps.ts";
+export { feedGapProblems, feedGaps, newFeedGaps } from "./site/feeds/feed-gaps.ts";
 export { hostFiles } from "./site/host-files.ts";
 export { notesDocument, notesHtml, notesMarkdown, notesText } from "./site/release-notes.ts";
 export { buildCatalog, type Site } from "./site/whole-site.ts";
@@ -126,12 +133,11 @@ export { isBelowRoot } from "./system/git/git.ts";
 export type { CommandContext as Surroundings } from "./system/lock.ts";
 export { watchFolder } from "./system/watch-folder.ts";
 export { withWorkFolder } from "./system/work-folder.ts";
-export { type FeedKeyEnd, feedKeyEnds } from "./trust/feeds/certificates.ts";
-export { endingTrust, type SignDelivery, signSite } from "./trust/sign-site.ts";
+export { feedKeyEnds } from "./trust/feeds/certificates.ts";
+export { endingTrust, signSite } from "./trust/sign-site.ts";
 export type { RotationStep } from "./trust/site-feed-keys.ts";
 export {
   beginFeedKeys,
-  type FeedKeyDelivery,
   type NewFeedKey,
   rotateFeedKey,
 } from "./trust/site-feed-keys.ts";
@@ -143,10 +149,9 @@ export {
   type RotatedRole,
   rotateKey,
   signTrust,
-  type TrustDelivery,
   undelegatedYears,
 } from "./trust/site-trust.ts";
-export { type DownloadDelivery, downloadArtifact } from "./verify/download-artifact.ts";
+export { downloadArtifact } from "./verify/download-artifact.ts";
 export { awaitBuild } from "./verify/expect-build.ts";
 export { type FileAnswer, identifyFiles } from "./verify/identify.ts";
 export { findPlace, type TrustedPlace } from "./verify/place.ts";

@@ -3,7 +3,17 @@ import { auditSchema } from "../../controller/server/audit/audit-documents.ts";
 import { deviceSchema, enforcedStates } from "../../controller/server/devices/device-documents.ts";
 import { keySchema, newKeySchema } from "../../controller/server/keys/key-documents.ts";
 import { userSchema } from "../../controller/server/users/user-documents.ts";
-import { count, document, dryRun, list, member, object, oneOf, text, texts } from "./members.ts";
+import {
+  count,
+  document,
+  dryRun,
+  list,
+  member,
+  object,
+  oneOf,
+  text,
+  texts,
+} from "../../pipeline/documents/outputs/members.ts";
 
 const auditRow = auditSchema.shape.audit_log.element;
 const auditRows = list(auditRow, "Rows of the audit log, newest first: GET audit_log.");

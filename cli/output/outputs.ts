@@ -1,13 +1,13 @@
 import type { z } from "zod";
-import { authoring, tools } from "./authoring.ts";
-import { catalog } from "./catalog.ts";
+import { authoring, tools } from "../../pipeline/documents/outputs/authoring.ts";
+import { catalog } from "../../pipeline/documents/outputs/catalog.ts";
+import { intake } from "../../pipeline/documents/outputs/intake.ts";
+import { ledger } from "../../pipeline/documents/outputs/ledger.ts";
+import { type Frozen, problems, type Result } from "../../pipeline/documents/outputs/members.ts";
+import { servers } from "../../pipeline/documents/outputs/servers.ts";
+import { sites } from "../../pipeline/documents/outputs/sites.ts";
+import { trust } from "../../pipeline/documents/outputs/trust.ts";
 import { controller, deviceLines } from "./controller.ts";
-import { intake } from "./intake.ts";
-import { ledger } from "./ledger.ts";
-import { problems } from "./members.ts";
-import { servers } from "./servers.ts";
-import { sites } from "./sites.ts";
-import { trust } from "./trust.ts";
 
 /** Documents that commands print with --json, by their names in schemas/output.schema.json. */
 export const documents = {
@@ -31,18 +31,8 @@ export type DocumentName = keyof typeof documents;
 export type LineName = keyof typeof lines;
 export type OutputName = DocumentName | LineName;
 
-/** Commands may answer with values that they must not change. */
-type Frozen<T> = T extends readonly (infer Each)[]
-  ? readonly Frozen<Each>[]
-  : T extends object
-    ? { readonly [Name in keyof T]: Frozen<T[Name]> }
-    : T;
-
-/** The document as a command hands it over: printing adds schema_version. */
-export type OutputDocument<Name extends DocumentName> = Omit<
-  Frozen<z.infer<(typeof documents)[Name]>>,
-  "schema_version"
->;
+/** The document as a command hands it over. */
+export type OutputDocument<Name extends DocumentName> = Result<(typeof documents)[Name]>;
 export type OutputLine<Name extends LineName> = Frozen<z.infer<(typeof lines)[Name]>>;
 
 /** Outputs of each command that succeeds. A test compares the commands with the command table. */

@@ -1,26 +1,12 @@
+import type { ChannelState } from "../documents/outputs/ledger.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { channelsOf } from "../ledger/ledger-channels.ts";
 import { memberOf } from "../selection/channels.ts";
 
-/** A release in a channel. */
-interface ChannelRelease {
-  version: string;
-  /** Time of the promotion; null before the first one of the ledger. */
-  promoted: string | null;
-  /** null: it is offered. */
-  halted: { reason: string; at: string } | null;
-}
-
-/** The releases of a channel that are cut and not withdrawn, newest first. */
-export interface ChannelState {
-  name: string;
-  default: boolean;
-  /** Highest version that is offered; null: none is. */
-  newest: string | null;
-  releases: ChannelRelease[];
-}
-
-/** @param names channels of catalog.yaml, the default one first */
+/**
+ * The releases of each channel that are cut and not withdrawn.
+ * @param names channels of catalog.yaml, the default one first
+ */
 export function channelStates(ledger: Ledger, names: readonly string[]): ChannelState[] {
   const versions = liveVersions(ledger);
   return names.map((name) => {

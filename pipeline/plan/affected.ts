@@ -1,5 +1,6 @@
 import { failure } from "../../shared/errors.ts";
 import { isVersion } from "../../shared/version.ts";
+import type { Affected } from "../documents/outputs/catalog.ts";
 import type { IdentifiedRelease, Package } from "../ledger/assign-ids.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import { display } from "../project/display.ts";
@@ -7,29 +8,7 @@ import { isPrivate } from "../records/normalize.ts";
 import { type Fix, vulnerable } from "../selection/vulnerable.ts";
 
 /** A public file of an affected release that is cut. */
-interface AffectedFile {
-  id: number;
-  version: string;
-  file: string;
-  sha256: string;
-  /** Time at which it was cut. */
-  published: string;
-  /** null: it is not withdrawn. */
-  withdrawn: { reason: string; replaced_by: number | null } | null;
-}
-
-export interface Affected {
-  fixes: readonly Fix[];
-  /** Ascending. */
-  versions: readonly string[];
-  /** By version, then by id. */
-  files: readonly AffectedFile[];
-  /** Times of the earliest and of the latest cut of a file; null: there is none. */
-  first: string | null;
-  last: string | null;
-  /** Releases that replace the affected ones: those that fix it, or the newest one that is not affected. */
-  instead: readonly string[];
-}
+type AffectedFile = Affected["files"][number];
 
 /**
  * Finds what is affected.

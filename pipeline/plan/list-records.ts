@@ -1,12 +1,8 @@
 import { failure } from "../../shared/errors.ts";
-import {
-  type Architecture,
-  architecture,
-  architectureNames,
-  architectureOf,
-} from "../../shared/package-metadata.ts";
+import { architecture, architectureNames, architectureOf } from "../../shared/package-metadata.ts";
 import { isLine, isVersion } from "../../shared/version.ts";
 import type { Config } from "../documents/config.ts";
+import type { RecordDetails } from "../documents/outputs/catalog.ts";
 import type { IdentifiedRelease, Package } from "../ledger/assign-ids.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { channelsOf } from "../ledger/ledger-channels.ts";
@@ -23,18 +19,9 @@ import { readListQuery } from "../selection/query.ts";
 import { indexRecords, matcher, type Row } from "../selection/record-index.ts";
 import { select } from "../selection/select.ts";
 
-/** cut: permanent; revised: cut, then changed without a cut; provisional: the id may still change. */
-type RecordState = "cut" | "revised" | "provisional" | "withdrawn";
-
 /** A public record with facts from its release document and the ledger. */
-export interface ListedRecord {
+export interface ListedRecord extends Omit<RecordDetails, "id"> {
   record: Row;
-  file: string;
-  url: string;
-  /** null: not known. */
-  arch: Architecture | null;
-  state: RecordState;
-  withdrawal: { reason: string; replaced_by: number | null; at: string } | null;
 }
 
 /**
@@ -85,7 +72,7 @@ export function listRecords(
   return select(index, readListQuery(others)).flatMap((position) => fitting[position] ?? []);
 }
 
-function stateOf({ ledgerState, retraction }: Package): RecordState {
+function stateOf({ ledgerState, retraction }: Package): RecordDetails["state"] {
   if (retraction) return "withdrawn";
   return ledgerState === "new" ? "provisional" : ledgerState;
 }

@@ -1,7 +1,8 @@
-import { type ChannelState, channelStates } from "../channels/channel-states.ts";
+import { channelStates } from "../channels/channel-states.ts";
 import type { Config } from "../documents/config.ts";
 import type { FeedName } from "../documents/feeds/settings.ts";
 import type { Note } from "../documents/note.ts";
+import type { ChannelState } from "../documents/outputs/ledger.ts";
 import type { Plan, PlanRow } from "../documents/plan.ts";
 import type { PublishedPackage, PublishedRelease } from "../documents/published.ts";
 import type { RetractedRecord } from "../documents/site.ts";

@@ -1,4 +1,5 @@
 import { lineOf, lineOn } from "../../shared/version.ts";
+import type { ReleaseStatus, SupportEnd } from "../documents/outputs/catalog.ts";
 import type { IdentifiedRelease, Package } from "../ledger/assign-ids.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import { describeExpectation, missingArtifacts } from "../ledger/completeness.ts";
@@ -12,23 +13,6 @@ interface Counts {
   private: number;
   /** Note fragments waiting for the next release. */
   nextNotes: number;
-}
-
-export interface ReleaseStatus {
-  version: string;
-  date: string;
-  /** cut: permanent; changed: edited after the cut; open: nothing of it is permanent. */
-  standing: "cut" | "changed" | "open";
-  /** Public and not retracted. */
-  packages: number;
-  private: number;
-  retracted: number;
-  /** Artifacts of a cut release without a ledger line. */
-  added: number;
-  /** Records that differ from their last ledger line. */
-  revised: number;
-  /** Entries of `expected:` that the release lacks, as text. */
-  missing: string[];
 }
 
 export interface CatalogStatus {
@@ -72,20 +56,9 @@ export function catalogStatus(catalog: Catalog, clock: number): CatalogStatus {
   };
 }
 
-/** An end of support that is near, or over. */
-export interface SupportEnd {
-  /** Month of the releases. */
-  line: string;
-  of: "security updates" | "support";
-  /** The last day. */
-  on: string;
-  /** Days that are left; negative: it is over. */
-  days: number;
-}
-
 const daysOfWarning = 90;
 
-/** Ends of support of months that have public packages. @param clock milliseconds since 1970 */
+/** Ends of support, near or over, of months that have public packages. @param clock milliseconds since 1970 */
 export function supportEnds({ identified, config }: Catalog, clock: number): SupportEnd[] {
   const live = identified.releases.filter(({ packages }) =>
     packages.some(({ artifact, retraction }) => !retraction && !isPrivate(artifact.content)),

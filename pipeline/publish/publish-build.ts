@@ -1,14 +1,9 @@
+import type { PublishDelivery } from "../documents/outputs/sites.ts";
 import { isFolderAddress } from "../documents/relative-path.ts";
 import { usualKey, usualOpenPgpKey, usualPackslipKey } from "../documents/signers.ts";
 import type { ReleaseDocument } from "../documents/site.ts";
 import type { SiteIndex, SiteState } from "../documents/site-state.ts";
-import {
-  type Changes,
-  type Damage,
-  type Publication,
-  type PublicFile,
-  writtenFiles,
-} from "../documents/site-store.ts";
+import { type Changes, type Publication, type PublicFile, writtenFiles } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
 import { ledgerMark } from "../ledger/ledger-mark.ts";
 import { runHook } from "../system/hooks.ts";
@@ -17,37 +12,7 @@ import { guards, passGuards, type SiteSituation } from "./guards.ts";
 import { type LiveSite, readLiveSite } from "./live-site.ts";
 import type { LocalBuild } from "./local-build.ts";
 import type { Publishing, PublishOptions } from "./open-publishing.ts";
-import type { SettledArtifacts } from "./require-artifacts.ts";
 import { type PublishContext, Turn } from "./turn.ts";
-
-/** A new, changed or removed file. */
-export interface ChangedFile {
-  path: string;
-  sha256: string;
-}
-
-export interface PublishDelivery {
-  site: string;
-  build: string;
-  previous: string | null;
-  /** "unchanged": it was already live. */
-  result: "published" | "unchanged" | "planned";
-  added: ChangedFile[];
-  changed: ChangedFile[];
-  removed: string[];
-  /** Damaged files that were rewritten. */
-  repaired: Damage[];
-  unchanged: number;
-  /** Number of artifacts that were checked. */
-  artifacts: number;
-  /** Artifacts that a settling site lists, so that they were not checked. */
-  settled: SettledArtifacts;
-  /** Number of removed old builds and files. */
-  pruned: number;
-  /** Live metadata without a signature valid for our newest root; it is replaced. */
-  unverified: string[];
-  requests: number;
-}
 
 /** Publishes a verified build in an order in which readers never see a half-published site. */
 export async function publishBuild(input: Omit<SiteSituation, "stored">): Promise<PublishDelivery> {

@@ -1,3 +1,4 @@
+import type { PublishDelivery } from "../documents/outputs/sites.ts";
 import type { TrustProfile } from "../documents/trust.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
 import type { ProjectSettings } from "../project/settings.ts";
@@ -8,7 +9,7 @@ import { readTrust } from "../trust/stores/trust-folder.ts";
 import { guards, passGuards } from "./guards.ts";
 import { readLocal } from "./local-build.ts";
 import { openPublishing, type PublishOptions } from "./open-publishing.ts";
-import { type PublishDelivery, publishBuild } from "./publish-build.ts";
+import { publishBuild } from "./publish-build.ts";
 import type { PublishContext } from "./turn.ts";
 
 /** Remarks for people. */

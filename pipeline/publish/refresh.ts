@@ -1,4 +1,5 @@
 import { failure } from "../../shared/errors.ts";
+import type { PublishDelivery } from "../documents/outputs/sites.ts";
 import type { SiteStore } from "../documents/site-store.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
 import type { ProjectSettings } from "../project/settings.ts";
@@ -12,7 +13,7 @@ import { requireTrust } from "../trust/stores/trust-folder.ts";
 import { guards, passGuards } from "./guards.ts";
 import { readLocal } from "./local-build.ts";
 import { openPublishing, type PublishOptions, stateOf } from "./open-publishing.ts";
-import { type PublishDelivery, publishBuild } from "./publish-build.ts";
+import { publishBuild } from "./publish-build.ts";
 import { shortId } from "./refusals.ts";
 import { restoreBuild } from "./restore-build.ts";
 import { commitOf } from "./rollback.ts";

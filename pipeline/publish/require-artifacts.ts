@@ -1,6 +1,7 @@
 import { ZodError, z } from "zod";
 import { type Problem, RelcatError } from "../../shared/errors.ts";
 import { type ArtifactDocument, documentAddress } from "../../shared/package-metadata.ts";
+import type { PublishDelivery } from "../documents/outputs/sites.ts";
 import type { ReleaseDocument } from "../documents/site.ts";
 import type { SiteStore } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
@@ -17,11 +18,7 @@ const parse = (bytes: Uint8Array): ReleaseDocument => JSON.parse(new TextDecoder
 
 const maxConcurrentRequests = 8;
 
-export interface CheckedArtifacts {
-  /** Number of requests. */
-  artifacts: number;
-  settled: SettledArtifacts;
-}
+export type CheckedArtifacts = Pick<PublishDelivery, "artifacts" | "settled">;
 
 /** Artifacts that a build lists and the live site does not. @param artifactsKnown imported files existed before relcat */
 export async function newArtifacts(
@@ -176,22 +173,13 @@ export interface SettlingSite {
   open(): Promise<SiteStore>;
 }
 
-/** Artifacts listed by settling sites, which a staging site need not have. */
-export interface SettledArtifacts {
-  artifacts: number;
-  /** Versions, ascending. */
-  releases: string[];
-  /** Sites that list them. */
-  sites: string[];
-}
-
 /**
  * Separates artifacts that a settling site lists with the same id and checksum.
  * @returns `unread`: sites that cannot be read, each with the reason as one sentence
  */
 async function splitSettled(named: readonly NamedArtifact[], sites: readonly SettlingSite[]) {
   let unsettled = named;
-  const settled: SettledArtifacts = { artifacts: 0, releases: [], sites: [] };
+  let settled: CheckedArtifacts["settled"] = { artifacts: 0, releases: [], sites: [] };
   const unread: string[] = [];
   for (const site of sites) {
     if (unsettled.length === 0) break;
@@ -202,9 +190,11 @@ async function splitSettled(named: readonly NamedArtifact[], sites: readonly Set
     }
     const found = unsettled.filter((artifact) => listed.has(keyOf(artifact)));
     if (found.length === 0) continue;
-    settled.artifacts += found.length;
-    settled.releases = [...new Set([...settled.releases, ...found.map(({ version }) => version)])].sort();
-    settled.sites.push(site.name);
+    settled = {
+      artifacts: settled.artifacts + found.length,
+      releases: [...new Set([...settled.releases, ...found.map(({ version }) => version)])].sort(),
+      sites: [...settled.sites, site.name],
+    };
     unsettled = unsettled.filter((artifact) => !listed.has(keyOf(artifact)));
   }
   return { unsettled, settled, unread };

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { failure } from "../../shared/errors.ts";
 import type { Settings } from "../documents/config.ts";
+import type { PublishDelivery } from "../documents/outputs/sites.ts";
 import type { BuildDocument } from "../documents/site.ts";
 import { type HistoryEntry, type SiteState, timestampOf } from "../documents/site-state.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
@@ -16,7 +17,7 @@ import { readTrust, requireTrust } from "../trust/stores/trust-folder.ts";
 import { guards, passGuards } from "./guards.ts";
 import { readLocal } from "./local-build.ts";
 import { openPublishing, type PublishOptions, stateOf } from "./open-publishing.ts";
-import { type PublishDelivery, publishBuild } from "./publish-build.ts";
+import { publishBuild } from "./publish-build.ts";
 import { shortId } from "./refusals.ts";
 import {
   offersIn,

@@ -1,7 +1,7 @@
 import { RelcatError } from "../../shared/errors.ts";
 import type { KeyedSettings } from "../documents/config.ts";
 import { aptValidDays } from "../documents/feeds/settings.ts";
-import type { SiteState } from "../documents/site-state.ts";
+import type { SiteStatus } from "../documents/outputs/catalog.ts";
 import type { SiteStore } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -13,37 +13,6 @@ import { clockTolerance, day, isDue, warningDays } from "../trust/roles.ts";
 import { readTrust } from "../trust/stores/trust-folder.ts";
 import { metadataOf } from "./stores/kept-build.ts";
 import { openSite } from "./stores/site-store.ts";
-
-/** Expiry of a role's metadata. */
-export interface RoleEnd {
-  role: string;
-  expires: string;
-  /** Whole days from now; negative after expiry. */
-  days: number;
-  /** due: it should be renewed now. */
-  state: "valid" | "due" | "expired" | "future";
-  /** Command that renews it; null: not yet needed. */
-  command: string | null;
-}
-
-/** Live state of a site compared with the local releases. */
-export interface SiteStatus {
-  name: string;
-  url: string;
-  /** Reason if the site cannot be read. */
-  unreachable?: string;
-  /** null: nothing was published yet. */
-  live: Pick<SiteState, "build" | "at" | "publisher" | "commit" | "state" | "hold"> | null;
-  /**
-   * Number of local ledger lines not published there; null: the site's ledger is not a prefix of the local
-   * one.
-   */
-  unpublished: number | null;
-  /** Soonest first; empty if the site is not signed. */
-  ends: RoleEnd[];
-  /** Live metadata without a signature valid for the newest root in `releases/trust/`. */
-  unverified: readonly string[];
-}
 
 /** Parameters of the query. */
 interface Asking {
@@ -100,7 +69,7 @@ async function statusOf(
     ...(snapshot ? [["snapshot", snapshot.metadata.signed.expires] as const] : []),
     ...[...roles].map(([role, part]) => [role, part.metadata.signed.expires as string] as const),
     ...(await liveSuiteEnds(config, (path) => store.read(path), now)),
-  ].map(([role, expires]): RoleEnd => {
+  ].map(([role, expires]): SiteStatus["ends"][number] => {
     const left = Date.parse(expires) - now;
     const isOffline = role === "root" || role === "targets";
     const { validDays } = config.trust;

@@ -1,14 +1,8 @@
 import type { Note } from "../documents/note.ts";
+import type { Affected } from "../documents/outputs/catalog.ts";
 
 /** A vulnerability that notes describe, or name as a reference. */
-export interface Fix {
-  /** null: the note names only the vulnerability. */
-  id: string | null;
-  severity: string | null;
-  cve: string[];
-  /** The release that fixes it. */
-  version: string;
-}
+export type Fix = Affected["fixes"][number];
 
 /** A release whose notes may fix something, and which may be affected itself. */
 interface Candidate {

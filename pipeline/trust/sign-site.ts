@@ -4,6 +4,7 @@ import { failure, type Problem } from "../../shared/errors.ts";
 import type { KeyedSettings, Settings } from "../documents/config.ts";
 import { aptValidDays } from "../documents/feeds/settings.ts";
 import { packslipPath } from "../documents/feeds/signing.ts";
+import type { SignDelivery } from "../documents/outputs/trust.ts";
 import type { OutputFile } from "../documents/published.ts";
 import { relativePath, relativePathSchema } from "../documents/relative-path.ts";
 import type { BuildCopies, BuildDocument } from "../documents/site.ts";
@@ -45,15 +46,6 @@ const signedListSchema = z.object({
   files: z.record(relativePathSchema, z.object({ sha256: z.string(), size: z.number() })),
 });
 export type SignedList = z.infer<typeof signedListSchema>;
-
-export interface SignDelivery {
-  build: string;
-  written: number;
-  unchanged: number;
-  removed: number;
-  /** Earliest expiry of all metadata and package repositories. */
-  expires: string;
-}
 
 interface SignOptions {
   /** Address, folder or metadata of the live site; without it, only metadata signed here earlier counts. */

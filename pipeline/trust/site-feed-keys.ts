@@ -2,19 +2,12 @@ import { join } from "node:path";
 import { failure } from "../../shared/errors.ts";
 import type { KeyedSettings } from "../documents/config.ts";
 import type { FeedKeysDocument } from "../documents/feeds/keys.ts";
+import type { FeedKeyDelivery } from "../documents/outputs/trust.ts";
 import type { ProjectSettings } from "../project/settings.ts";
 import { readCertificate, requireCertificates } from "./feeds/certificates.ts";
 import { dateOf } from "./roles.ts";
 import { readCertificateFile, writeFeedKeys } from "./stores/feed-key-files.ts";
 import { refuseExposed, writeKeys } from "./stores/trust-folder.ts";
-
-/** A key whose state has changed. */
-export interface FeedKeyDelivery extends ListedFeedKey {
-  /** Files to commit. */
-  written: string[];
-  /** New private keys. */
-  keys: string[];
-}
 
 /** Where a new key comes from. */
 export interface NewFeedKey {

@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import { failure, type Problem, RelcatError } from "../../shared/errors.ts";
+import type { TrustDelivery, TrustedRole } from "../documents/outputs/trust.ts";
 import { rootKeys, type TrustProfile } from "../documents/trust.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
 import { discover } from "../project/discover.ts";
 import { exists } from "../system/files.ts";
 import { keyId, type Signer } from "./keys.ts";
 import { hasSigned } from "./metadata.ts";
-import { beginTrust, changeKeys, keysOf, signOffline, type TrustChange, yearsOf } from "./renewal.ts";
+import { beginTrust, changeKeys, keysOf, signOffline, yearsOf } from "./renewal.ts";
 import { moreYears, rolesOfRelease } from "./roles.ts";
 import { folderSigners, newKeyPem, signerOfPem } from "./stores/signer.ts";
 import {
@@ -18,15 +19,6 @@ import {
   writeKeys,
   writeTrust,
 } from "./stores/trust-folder.ts";
-
-/** Written files, and signatures that are still missing. */
-export interface TrustDelivery {
-  /** Files to commit. */
-  written: string[];
-  /** New private keys. */
-  keys: string[];
-  missing: TrustChange["missing"];
-}
 
 /**
  * Sets up signing for a site: private keys in a folder outside git, public files in `releases/trust/`.
@@ -184,16 +176,6 @@ function requireChangeable(releases: string): StoredTrust {
     `${trustFolder(releases)}/root.pending.json ${wrong ? `is not what ${wrong.slice(0, 16)} signed` : `has version ${signed.version}, expected ${next}`}`,
     "Remove it. If its change is missing, make it again: relcat trust rotate",
   );
-}
-
-/** A role signed offline. */
-interface TrustedRole {
-  role: string;
-  version: number;
-  threshold: number;
-  /** Ids of its signing keys. */
-  keys: readonly string[];
-  expires: string;
 }
 
 /** Roles and keys of the newest root. @throws RelcatError trust-missing */

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { failure, type RelcatError } from "../../shared/errors.ts";
 import { name as nameSchema } from "../../shared/fields.ts";
 import { isLine, isVersion, lineOf } from "../../shared/version.ts";
+import type { DownloadDelivery } from "../documents/outputs/sites.ts";
 import type { PackageRecord } from "../documents/package-record.ts";
 import { channelsSchema, type ReleaseDocument, type RetractedRecord } from "../documents/site.ts";
 import { channelIndex, channelTarget } from "../documents/site-paths.ts";
@@ -26,16 +27,6 @@ interface DownloadRequest extends Wanted {
   maxBytes?: number | undefined;
   onProgress?: ((progress: { file: string; done: number; total: number }) => void) | undefined;
   pause?: ((milliseconds: number) => Promise<unknown>) | undefined;
-}
-
-export interface DownloadDelivery {
-  result: "downloaded" | "present";
-  file: string;
-  id: number;
-  version: string;
-  package_type: string;
-  sha256: string;
-  size: number;
 }
 
 /**

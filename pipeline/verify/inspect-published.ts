@@ -16,7 +16,7 @@ import type { Finding } from "./finding.ts";
 import type { ProjectPolicy } from "./project-policy.ts";
 
 /** Results of inspecting published artifacts whose types have a policy. */
-export interface Inspections {
+interface Inspections {
   accepted: number;
   /** Artifacts that the policy rejects although their manifest records an inspection. */
   refused: Finding[];

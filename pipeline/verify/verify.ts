@@ -1,3 +1,4 @@
+import type { VerifiedSite } from "../documents/outputs/sites.ts";
 import type { BuildDocument, ReleaseIndex } from "../documents/site.ts";
 import type { Reading } from "../system/in-parallel.ts";
 import { packslipFaults } from "../trust/feeds/packslip.ts";
@@ -8,7 +9,7 @@ import { buildFindings, disagreements } from "./consistency.ts";
 import { readDocuments, type SignedDocuments } from "./documents.ts";
 import { compareFiles, difference } from "./files.ts";
 import type { Finding, Listed } from "./finding.ts";
-import type { InspectAgain, Inspections } from "./inspect-published.ts";
+import type { InspectAgain } from "./inspect-published.ts";
 import { metadataFindings } from "./metadata-form.ts";
 import type { ProjectPolicy } from "./project-policy.ts";
 import { findStale } from "./staleness.ts";
@@ -18,42 +19,9 @@ import { openTrustedSite } from "./tuf-client.ts";
 
 export type { Finding } from "./finding.ts";
 
-/** Only `ok` means that everything was compared and is correct. */
-type Judgement =
-  | "ok"
-  | "sampled"
-  | "converging"
-  | "misconfigured"
-  | "refused"
-  | "expired"
-  | "stale"
-  | "tampered";
-
-export interface Verdict {
-  verdict: Judgement;
-  /** Id of the signed build. */
-  build: string;
+export interface Verdict extends Omit<VerifiedSite, "place" | "first_use" | "findings"> {
   findings: Finding[];
-  /** Number of compared files. */
-  files: number;
-  releases: number;
-  packages: number;
-  /** Number of artifacts read; null: not requested. */
-  artifacts: number | null;
-  /** Result of the renewed inspection; null: not requested. */
-  policy: PolicyVerdict | null;
-  /** Size of the full set; null: everything was compared. */
-  sample: { seed: string; files: number; artifacts: number | null } | null;
-  /** How far stale files are behind; null: nothing is stale. */
-  stale: { builds: number; since: string } | null;
-  /** Number of records that violate details of the published schema, which imported ones may. */
-  irregular: number;
 }
-
-/** Whether artifacts were inspected again, and with whose policy; rejected ones are among the findings. */
-type PolicyVerdict =
-  | ({ applied: true; catalog: string; refused: number } & Omit<Inspections, "refused">)
-  | { applied: false; reason: string };
 
 interface VerifyRequest {
   /** Address or folder. */
@@ -151,14 +119,14 @@ async function inspecting(
   return inspectAgain(project, now);
 }
 
-function policyVerdict({ policy }: VerifyRequest, again: InspectAgain | undefined): PolicyVerdict {
+function policyVerdict({ policy }: VerifyRequest, again: InspectAgain | undefined): Verdict["policy"] {
   const reason = policy?.project === undefined ? policy?.reason : undefined;
   if (!again || reason !== undefined) return { applied: false, reason: reason ?? "none was given" };
   const { refused, ...rest } = again.inspections();
   return { applied: true, catalog: again.catalog, refused: refused.length, ...rest };
 }
 
-function judge(findings: readonly Finding[], late: boolean, isPart: boolean): Judgement {
+function judge(findings: readonly Finding[], late: boolean, isPart: boolean): Verdict["verdict"] {
   const isStale = findings.some(({ stale }) => stale);
   if (findings.some((each) => !each.stale && !each.refused && !each.ended && !each.served)) return "tampered";
   if (isStale && late) return "stale";

@@ -10,7 +10,7 @@ export const floors: readonly Readonly<Record<string, readonly string[]>>[] = [
       ...["deb", "helm", "macho", "msi", "pe", "pkg", "rpm"].map((format) => `packages/${format}`),
     ],
   },
-  { "pipeline/documents": ["feeds", "pages"] },
+  { "pipeline/documents": ["feeds", "outputs", "pages"] },
   { "pipeline/selection": [] },
   { "pipeline/system": ["git", "network"] },
   { "pipeline/project": ["pages"] },

@@ -25,16 +25,8 @@ export const feedKeysSchema = object({
 });
 export type FeedKeysDocument = z.infer<typeof feedKeysSchema>;
 
-/** An OpenPGP certificate that signs package repositories. */
-export interface FeedKey {
-  /** 40 uppercase hexadecimal characters. */
-  fingerprint: string;
-  /** The certificate in ASCII armor. */
-  armored: string;
-  state: FeedKeyState;
-  /** Time at which the key entered this state, to the second. */
-  since: string;
-}
+/** A listed key, and its certificate in ASCII armor. */
+export type FeedKey = FeedKeysDocument["keys"][number] & { armored: string };
 
 /** Folder of keys.json and of `FINGERPRINT.asc`, below the releases folder. */
 export const feedKeysFolder = "trust/openpgp";

@@ -1,7 +1,7 @@
 import type { Place, Problem } from "../../../shared/errors.ts";
 import { sourcePackage } from "../../../shared/package-metadata.ts";
 import type { Settings } from "../../documents/config.ts";
-import type { FeedName } from "../../documents/feeds/settings.ts";
+import type { FeedGap } from "../../documents/outputs/catalog.ts";
 import type { FeedsDocument } from "../../documents/site.ts";
 import type { Package } from "../../ledger/assign-ids.ts";
 import type { Catalog, CatalogHead } from "../../ledger/catalog.ts";
@@ -18,18 +18,6 @@ import {
 } from "./feed.ts";
 import { feedContents } from "./feeds.ts";
 import { undigested } from "./incus.ts";
-
-/** A record that a package feed leaves out. */
-export interface FeedGap {
-  feed: FeedName;
-  id: number;
-  version: string;
-  file: string;
-  /** A clause that completes "is not in the feed, because …". */
-  reason: string;
-  /** null: catalog.yaml or the manifest decides. */
-  command: string | null;
-}
 
 type Releases = Pick<Catalog, "identified" | "ledger"> & { config: Settings };
 

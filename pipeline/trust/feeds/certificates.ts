@@ -1,6 +1,7 @@
 import type { Config, PublicKey, Subkey } from "openpgp";
 import { failure, type RelcatError } from "../../../shared/errors.ts";
 import type { FeedKey } from "../../documents/feeds/keys.ts";
+import type { FeedKeyEnd } from "../../documents/outputs/trust.ts";
 import { dateOf, day } from "../roles.ts";
 
 /** An OpenPGP certificate, parsed. */
@@ -140,12 +141,6 @@ const unusable = (
   hint: string,
   cause?: unknown,
 ): RelcatError => failure("feed-key", `the OpenPGP key ${fingerprint} ${what}`, hint, undefined, cause);
-
-/** A key of package repositories, and its end. */
-export interface FeedKeyEnd extends Omit<FeedKey, "armored"> {
-  /** null: it does not end. */
-  ends: string | null;
-}
 
 /** @throws RelcatError feed-key */
 export const feedKeyEnds = (keys: readonly FeedKey[]): Promise<FeedKeyEnd[]> =>

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { feedKeyStates, fingerprint } from "../../pipeline/documents/feeds/keys.ts";
-import { sha256 } from "../../shared/fields.ts";
-import { count, document, flag, list, member, object, oneOf, text, texts } from "./members.ts";
+import { sha256 } from "../../../shared/fields.ts";
+import { feedKeyStates, fingerprint } from "../feeds/keys.ts";
+import { count, document, flag, list, member, object, oneOf, type Result, text, texts } from "./members.ts";
 
 const keyState = {
   fingerprint: member(fingerprint, "Fingerprint of the key."),
@@ -72,3 +72,10 @@ export const trust = {
     expires: text("Time at which the first signature expires."),
   }),
 };
+
+export type TrustDelivery = Result<(typeof trust)["trust-init"]>;
+export type FeedKeyDelivery = Result<(typeof trust)["trust-openpgp"]>;
+type TrustList = Result<(typeof trust)["trust-list"]>;
+export type TrustedRole = Omit<TrustList["roles"][number], "days_left">;
+export type FeedKeyEnd = TrustList["openpgp"][number];
+export type SignDelivery = Omit<Result<typeof trust.sign>, "out">;

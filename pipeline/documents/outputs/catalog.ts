@@ -1,11 +1,23 @@
 import { z } from "zod";
-import { feedNames } from "../../pipeline/documents/feeds/settings.ts";
-import { planSchema } from "../../pipeline/documents/plan.ts";
-import { siteStateSchema } from "../../pipeline/documents/site-state.ts";
-import { date, id, timestamp, version } from "../../shared/fields.ts";
-import { architecture } from "../../shared/package-metadata.ts";
+import { date, id, timestamp, version } from "../../../shared/fields.ts";
+import { architecture } from "../../../shared/package-metadata.ts";
+import { feedNames } from "../feeds/settings.ts";
+import { planSchema } from "../plan.ts";
+import { siteStateSchema } from "../site-state.ts";
 import { channel } from "./ledger.ts";
-import { count, document, list, member, object, oneOf, problem, table, text, texts } from "./members.ts";
+import {
+  count,
+  document,
+  list,
+  member,
+  object,
+  oneOf,
+  problem,
+  type Result,
+  table,
+  text,
+  texts,
+} from "./members.ts";
 import { feedKey } from "./trust.ts";
 
 const counts = {
@@ -206,3 +218,11 @@ export const catalog = {
       "Changes that publishing would make: relcat schema plan. Exit status 1 if a change is forbidden, 10 for changes with --detailed-exitcode.",
   }) as typeof planSchema,
 };
+
+export type Affected = Omit<Result<typeof catalog.affected>, "asked">;
+type Status = Result<typeof catalog.status>;
+export type ReleaseStatus = Status["releases"][number];
+export type FeedGap = Status["not_in_feeds"][number];
+export type SupportEnd = Status["support_ends"][number];
+export type SiteStatus = NonNullable<Status["sites"]>[number];
+export type RecordDetails = Result<typeof catalog.list>["details"][number];

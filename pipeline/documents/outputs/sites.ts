@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { siteStateSchema } from "../../pipeline/documents/site-state.ts";
-import { id, sha256, version } from "../../shared/fields.ts";
+import { id, sha256, version } from "../../../shared/fields.ts";
+import { siteStateSchema } from "../site-state.ts";
 import {
   count,
   document,
@@ -11,6 +11,7 @@ import {
   object,
   oneOf,
   problem,
+  type Result,
   text,
   texts,
   warnings,
@@ -219,3 +220,7 @@ export const sites = {
     },
   ),
 };
+
+export type PublishDelivery = Result<typeof sites.publish>;
+export type DownloadDelivery = Result<typeof sites.download>;
+export type VerifiedSite = Result<typeof sites.verify>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { sha256 } from "../../shared/fields.ts";
+import { sha256 } from "../../../shared/fields.ts";
 import { count, line, member, text } from "./members.ts";
 
 const event = <const Name extends string>(name: Name) =>

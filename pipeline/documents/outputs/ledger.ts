@@ -1,6 +1,6 @@
-import { ledgerEventSchema } from "../../pipeline/documents/ledger.ts";
-import { id, timestamp, version } from "../../shared/fields.ts";
-import { count, document, dryRun, flag, list, member, object, text, texts } from "./members.ts";
+import { id, timestamp, version } from "../../../shared/fields.ts";
+import { ledgerEventSchema } from "../ledger.ts";
+import { count, document, dryRun, flag, list, member, object, type Result, text, texts } from "./members.ts";
 
 const recordRow = {
   version: member(version, "Version of its release."),
@@ -107,3 +107,5 @@ export const ledger = {
   retract: document("The ledger lines that withdraw records.", events),
   reinstate: document("The ledger lines that undo withdrawals.", events),
 };
+
+export type ChannelState = Result<(typeof ledger)["channel-show"]>;

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { notesDocumentSchema } from "../../pipeline/documents/site.ts";
-import { date, version } from "../../shared/fields.ts";
+import { date, version } from "../../../shared/fields.ts";
+import { notesDocumentSchema } from "../site.ts";
 import { count, document, flag, list, member, object, oneOf, problem, text, texts } from "./members.ts";
 
 const status = z.int().min(0).max(70);

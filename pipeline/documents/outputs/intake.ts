@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { id, version } from "../../shared/fields.ts";
-import { packageMetadataSchema } from "../../shared/package-metadata.ts";
+import { id, version } from "../../../shared/fields.ts";
+import { packageMetadataSchema } from "../../../shared/package-metadata.ts";
 import {
   count,
   document,
