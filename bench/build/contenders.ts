@@ -37,7 +37,7 @@ export async function gatherContenders(work: string): Promise<Field> {
   writeFileSync(join(own, "package.json"), '{"type":"module"}\n');
   field.contenders.push(
     // In one file with its libraries, as the package is.
-    nodeContender(ours, join(own, "main.js"), ["handlebars", "js-yaml", "markdown-it", "zod"], compiled),
+    nodeContender(ours, join(own, "main.js"), ["handlebars", "markdown-it", "yaml", "zod"], compiled),
     nodeContender("a careful script", join(peers, "floor.ts"), ["js-yaml", "markdown-it"], compiled),
     nodeContender(
       "a usual script",

@@ -1,4 +1,3 @@
-import { CORE_SCHEMA, defineMappingTag, load, mapTag } from "js-yaml";
 import {
   Composer,
   type Document,
@@ -24,60 +23,27 @@ import {
 import { type Fault, noTags, syntaxProblem } from "./yaml-faults.ts";
 
 /**
- * YAML 1.2, core schema, unique text keys, one document. `yaml` decides; js-yaml is nine times faster and
- * reads plain documents on which both agree, and `yaml` checks again what it rejects.
+ * YAML 1.2, core schema, unique text keys, one document.
  * @throws SyntaxProblem yaml-syntax, duplicate-key, nesting-depth, alias-expansion, key-not-text
  */
 export function parseYaml(text: string): Syntax {
-  const fast = plain(text) ? loadFast(text) : undefined;
-  let parsed: YamlTree | undefined;
+  const document = parseDocumentStrictly(text);
+  let known: YamlTree | undefined;
+  // Only problems need a tree again. One for each file of a project would take twenty times the memory of its text.
   const tree = () => {
-    parsed ??= new YamlTree(parseDocumentStrictly(text));
-    return parsed;
+    known ??= new YamlTree(parseDocumentStrictly(text));
+    return known;
   };
-  const value = fast ? fast.value : toValue(tree().document);
+  const value = toValue(document);
   const budget = { values: Math.max(text.length, 10_000) };
   const deep = firstBeyond(value, maxDepth, budget);
-  if (budget.values < 0) throw aliasProblem(tree().document);
+  if (budget.values < 0) throw aliasProblem(document);
   if (deep) throw tooDeep(tree().locate(deep, "value"));
   return {
     value,
     locate: (path, part) => tree().locate(path, part),
     spelling: (path) => tree().spelling(path),
   };
-}
-
-const unusualBreaks = /[\t\r\u0085\u2028\u2029\uFEFF]/; // and tabs
-
-/** Syntax on which the libraries may disagree; plain documents have none of it outside block texts. */
-const delicate = [
-  /(?:^|[-?:,[{]) *[&*!%]|<</m, // anchors, aliases, tags, directives, merge keys
-  /(?<![A-Za-z\d.])[\d.]+[eE]\+?\d{3,}(?![^\s:,\]}])|\d{300}/, // numbers that overflow
-  /[|>][-+]?[1-9]|[|>][1-9]?\+/, // block texts with an indentation of their own, or that keep their end
-  /^ *(?:---|\.\.\.)/m, // document markers
-  /(?:^|\s)#[^ \n]/, // comments without a space
-  // Quoted texts with other text around them on the line
-  /^(?![ -]*(?:[A-Za-z_][\w-]*: +)?(?:'[^'\n]*'|"[^"\\\n]*") *$)(?:.*[-?:,[{])? *['"]/m,
-];
-function plain(text: string): boolean {
-  if (unusualBreaks.test(text)) return false;
-  const structure = withoutBlockTexts(text);
-  return !delicate.some((pattern) => pattern.test(structure));
-}
-
-const strictMap = defineMappingTag<Record<string, unknown>>("tag:yaml.org,2002:map", {
-  ...(mapTag as ReturnType<typeof defineMappingTag<Record<string, unknown>>>),
-  addPair: (carrier, key, value) =>
-    typeof key === "string" ? mapTag.addPair(carrier, key, value) : "keys must be text",
-});
-const fastSchema = CORE_SCHEMA.withTags(strictMap);
-
-function loadFast(text: string): { value: unknown } | undefined {
-  try {
-    return { value: load(text, { schema: fastSchema }) };
-  } catch {
-    return undefined;
-  }
 }
 
 /**
@@ -242,55 +208,6 @@ function aliasProblem(document: Document): SyntaxProblem {
   const hint = "Write the values out instead of repeating anchors of anchors.";
   const message = "aliases repeat anchors more than 100 times, or by more than the file's own length";
   return problem ?? new SyntaxProblem("alias-expansion", first ?? 0, message, hint);
-}
-
-/** Dashes, an optional key, and the rest of the line. */
-const entry = /^( *(?:- +)*)(?:-|[A-Za-z_][\w-]*:)(?: +|$)(.*)$/;
-/** A flow list or table may continue on the following lines. */
-const unclosed = /^[[{](?![^[\]{}]*[\]}] *$)/;
-const header = /^[|>]-? *$/;
-const blankOrComment = /^ *(?:#(?: .*)?)?$/;
-
-/**
- * Removes block texts (`key: >-` and the lines below), whose content may be anything. A header is recognized
- * only if all lines before it were understood; after the first unclear line, the text stays as it is.
- */
-export function withoutBlockTexts(text: string): string {
-  const lines = text.split("\n");
-  const kept: string[] = [];
-  // A line indented beyond this column continues the previous value.
-  let last = Number.POSITIVE_INFINITY;
-  for (let at = 0; at < lines.length; at++) {
-    const line = lines[at] ?? "";
-    kept.push(line);
-    if (blankOrComment.test(line)) continue;
-    const [, before, value] = entry.exec(line) ?? [];
-    if (before === undefined || value === undefined || unclosed.test(value) || indentOf(line) > last)
-      return kept.concat(lines.slice(at + 1)).join("\n");
-    last = value === "" ? Number.POSITIVE_INFINITY : before.length;
-    if (header.test(value)) at = lastOfBlockText(lines, at, before.length);
-  }
-  return kept.join("\n");
-}
-
-/**
- * The first line of a block text sets its indentation, which exceeds that of its key or dash.
- * @returns the index of its last line, or that of the header
- */
-function lastOfBlockText(lines: readonly string[], headerAt: number, column: number): number {
-  let end = headerAt + 1;
-  while (end < lines.length && indentOf(lines[end]) === blank) end++;
-  const depth = indentOf(lines[end]);
-  if (depth <= column) return headerAt;
-  while (end < lines.length && indentOf(lines[end]) >= depth) end++;
-  return end - 1;
-}
-
-const blank = Number.POSITIVE_INFINITY;
-
-function indentOf(line = ""): number {
-  const indent = line.search(/[^ ]/);
-  return indent === -1 ? blank : indent;
 }
 
 /** Looks up locations with cached indexes per object. */
