@@ -2,20 +2,22 @@
  * If a signature is required, only `ok` may be shipped. `refuse` means well-formed but unsafe: an external
  * backing file, or a decompression bomb.
  */
-export type Verdict =
-  | "ok"
-  | "unsigned"
-  | "untrusted-key"
-  | "revoked-key"
-  | "expired-certificate"
-  | "weak-digest"
-  | "bad-signature"
-  | "bad-digest"
-  | "payload-not-covered"
-  | "malformed"
-  | "refuse"
-  | "adhoc"
-  | "unsupported-format";
+export const verdicts = [
+  "ok",
+  "unsigned",
+  "untrusted-key",
+  "revoked-key",
+  "expired-certificate",
+  "weak-digest",
+  "bad-signature",
+  "bad-digest",
+  "payload-not-covered",
+  "malformed",
+  "refuse",
+  "adhoc",
+  "unsupported-format",
+] as const;
+export type Verdict = (typeof verdicts)[number];
 
 /** Thrown inside a reader of a format; `settled` turns it into the verdict. */
 export class Fault extends Error {

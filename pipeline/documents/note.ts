@@ -58,12 +58,13 @@ export const inlineNoteSchema = z.union(
 export type WrittenNote = z.infer<typeof noteSchema>;
 export type InlineNote = z.infer<typeof inlineNoteSchema>;
 
-export interface Note {
-  component: string;
-  kind: string;
-  text: string;
-  refs: string[];
-  security: boolean;
-  /** Description of the vulnerability, if there is one. */
-  advisory?: Advisory;
-}
+export const publishedNote = object({
+  component: line,
+  kind: line,
+  text: freeText,
+  refs: list(line),
+  security: flag,
+  advisory: advisorySchema.optional().meta({ description: "The vulnerability that is fixed." }),
+});
+
+export type Note = z.infer<typeof publishedNote>;

@@ -59,30 +59,34 @@ interface StoredFeedPart {
   omitted: FeedsDocument["feeds"][number]["left_out"];
 }
 
-/** The public part of a release, without private records. */
-export interface PublishedRelease {
+/** The members that a release and its summary share. */
+export interface ReleaseHead {
   version: string;
   date: string;
   /** Time of its cut; absent before. */
   releasedAt?: string | undefined;
+  summary: string | null;
   /** Day of the last correction of its notes. */
   corrected?: string | undefined;
-  summary: string | null;
-  notes: Note[];
   /** True if any id, date or content is not yet permanent. */
   provisional: boolean;
+  /** Withdrawn records, id descending. */
+  retracted: readonly RetractedRecord[];
+  /** In the order of catalog.yaml; absent: the project has none. */
+  channels?: readonly ReleaseChannel[] | undefined;
+}
+
+/** The public part of a release, without private records. */
+export interface PublishedRelease extends ReleaseHead {
+  notes: Note[];
   /** Not retracted, id descending. */
   packages: PublishedPackage[];
-  /** Retracted, id descending. */
-  retracted: RetractedRecord[];
-  /** The same, as they were listed; absent if only the notes of the release are shown. */
+  /** The retracted ones, as they were listed; absent if only the notes of the release are shown. */
   withdrawn?: PublishedPackage[];
   /** Replacement records by id. */
   replacements: ReadonlyMap<number, Replacement>;
   /** Public events of each record by id, oldest first. */
   histories: ReadonlyMap<number, readonly RecordEvent[]>;
-  /** In the order of catalog.yaml; absent: the project has none. */
-  channels?: readonly ReleaseChannel[] | undefined;
 }
 
 /** A release in a channel. */
@@ -105,22 +109,11 @@ export interface RecordEvent {
 }
 
 /** The part of a release that stays in memory, because pages and lists across releases need it. */
-export interface ReleaseSummary {
-  version: string;
-  date: string;
-  /** Time of its cut; absent before. */
-  releasedAt?: string | undefined;
-  summary: string | null;
-  provisional: boolean;
-  /** Day of the last correction of its notes. */
-  corrected?: string | undefined;
+export interface ReleaseSummary extends ReleaseHead {
   /** Notes about vulnerabilities; absent: none. */
   securityNotes?: readonly Note[];
   /** Not retracted, id descending. */
   packages: readonly { id: number; platform: number; packageType: string }[];
-  retracted: readonly RetractedRecord[];
-  /** In the order of catalog.yaml; absent: the project has none. */
-  channels?: readonly ReleaseChannel[] | undefined;
 }
 
 /** A release's part of the files that span releases. Each list is in the order of the release's packages. */

@@ -27,7 +27,7 @@ import {
 import { architecture, documentSchema } from "../../shared/package-metadata.ts";
 import { semverPattern } from "../../shared/version.ts";
 import { feedNames } from "./feeds/settings.ts";
-import { advisorySchema } from "./note.ts";
+import { publishedNote } from "./note.ts";
 import { packageRecordSchema } from "./package-record.ts";
 import { relativePathSchema } from "./relative-path.ts";
 import { ledgerMark } from "./site-state.ts";
@@ -64,15 +64,6 @@ export const buildSchema = opened(
       .meta({ description: "Copies of artifacts, which publishing makes; not files of the build." }),
   }).meta({ title: "Build" }),
 );
-
-const publishedNote = object({
-  component: line,
-  kind: line,
-  text: freeText,
-  refs: list(line),
-  security: flag,
-  advisory: advisorySchema.optional().meta({ description: "The vulnerability that is fixed." }),
-});
 
 const retractedSchema = object({
   id,

@@ -1,11 +1,7 @@
 import type { AddEvent, ReinstateEvent, RetractEvent, ReviseEvent } from "../documents/ledger.ts";
 
 /** Reason and date of a withdrawal. */
-export interface Retraction {
-  reason: string;
-  replaced_by: number | null;
-  at: string;
-}
+export type Retraction = Pick<RetractEvent, "reason" | "replaced_by" | "at">;
 
 /** State of one record. */
 export interface Entry {

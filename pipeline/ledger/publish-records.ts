@@ -4,6 +4,7 @@ import type {
   PublishedPackage,
   PublishedRelease,
   RecordEvent,
+  ReleaseHead,
   ReleaseSummary,
 } from "../documents/published.ts";
 import { inOrder } from "../documents/record-fields.ts";
@@ -24,7 +25,6 @@ export function publishRelease(
   const address = addressing(config);
   return {
     ...headOf(release, ledger, config),
-    corrected: release.release.corrected,
     notes: release.release.notes,
     replacements: replacements(publicOf(release), ledger),
     histories: new Map(publicOf(release).map((entry) => [entry.id, recordHistory(entry, ledger)])),
@@ -50,10 +50,9 @@ export function summarizeRelease(
   ledger: Ledger,
   config: Pick<Settings, "channels">,
 ): ReleaseSummary {
-  const { corrected, securityNotes } = identified.release;
+  const { securityNotes } = identified.release;
   return {
     ...headOf(identified, ledger, config),
-    corrected,
     ...(securityNotes && { securityNotes }),
     packages: listed(identified).map(({ id, artifact: { content } }) => {
       return { id, platform: content.platform, packageType: content.package_type };
@@ -61,13 +60,18 @@ export function summarizeRelease(
   };
 }
 
-function headOf(identified: IdentifiedOutline, ledger: Ledger, config: Pick<Settings, "channels">) {
-  const { version, date, summary } = identified.release;
+function headOf(
+  identified: IdentifiedOutline,
+  ledger: Ledger,
+  config: Pick<Settings, "channels">,
+): ReleaseHead {
+  const { version, date, summary, corrected } = identified.release;
   return {
     version,
     date,
     releasedAt: cutTime(version, ledger),
     summary,
+    corrected,
     provisional: isProvisional(identified, ledger),
     retracted: publicOf(identified).flatMap((entry) => retracted(entry)),
     channels: channelsOf(version, ledger.channels, config.channels),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { verdicts } from "../../../inspect/verdict.ts";
 import { id, version } from "../../../shared/fields.ts";
 import { packageMetadataSchema } from "../../../shared/package-metadata.ts";
 import {
@@ -24,12 +25,11 @@ const wireName = object({
   records: count("Number of records that have it."),
 });
 
+/** A key name inside `data`, and its source. */
+export type WireName = z.infer<typeof wireName>;
+
 const verdict = oneOf(
-  [
-    ...["ok", "unsigned", "untrusted-key", "revoked-key", "expired-certificate", "weak-digest"],
-    ...["bad-signature", "bad-digest", "payload-not-covered", "malformed", "refuse", "adhoc"],
-    "unsupported-format",
-  ] as const,
+  verdicts,
   "Only ok means that a signature is valid and by an allowed signer; docs/inspection.md explains each.",
 );
 

@@ -3,6 +3,7 @@ import { failure, type Problem, RelcatError, throwErrors } from "../../../shared
 import type { Settings } from "../../documents/config.ts";
 import type { Exception } from "../../documents/exceptions.ts";
 import type { LedgerEvent } from "../../documents/ledger.ts";
+import type { WireName } from "../../documents/outputs/intake.ts";
 import { assignIds, type Package, recordPrivate } from "../../ledger/assign-ids.ts";
 import { type LedgerChange, ledgerLine, readLedger } from "../../ledger/ledger.ts";
 import type { Entry } from "../../ledger/ledger-records.ts";
@@ -26,7 +27,7 @@ import {
   type Violation,
   violationProblems,
 } from "./violations.ts";
-import { type WireKey, type WireName, wireNames } from "./wire-names.ts";
+import { type WireKey, wireNames } from "./wire-names.ts";
 
 export interface ImportOptions extends Downloads {
   /** Known key names inside `data`; the others are detected. */

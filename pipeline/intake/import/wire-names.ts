@@ -1,21 +1,10 @@
 import type { Problem } from "../../../shared/errors.ts";
 import type { Settings } from "../../documents/config.ts";
 import { isObject } from "../../documents/is-object.ts";
+import type { WireName } from "../../documents/outputs/intake.ts";
 import type { LiveRecord } from "./read-records.ts";
 
 export type WireKey = keyof Settings["wire"];
-
-/** A key name inside `data`, and its source. */
-export interface WireName {
-  name: string;
-  /**
-   * given: on the command line; kept: used by existing records; found: recognized by structure; default: no
-   * record has it.
-   */
-  from: "given" | "kept" | "found" | "default";
-  /** Number of records that have it. */
-  records: number;
-}
 
 /** Names that are already decided. */
 interface FixedNames {
