@@ -116,7 +116,7 @@ test.each([
   await close();
 });
 
-const widths = [390, 768, 1280];
+const widths = [390, 768, 1100];
 const looks = widths.flatMap((width) =>
   (["light", "dark"] as const).map((colorScheme) => ({ viewport: { width, height: 900 }, colorScheme })),
 );
@@ -132,6 +132,14 @@ async function onPage(
   await close();
 }
 
+/** The most lines of a head of a column. */
+const headLines = (page: Page) =>
+  page.evaluate<number>(`Math.max(...[...document.querySelectorAll(".artifacts thead th")].map((cell) => {
+    const text = document.createRange();
+    text.selectNodeContents(cell);
+    return text.getClientRects().length;
+  }))`);
+
 const heightOf = (page: Page) => page.evaluate<number>("document.documentElement.scrollHeight");
 
 test.each(looks)("home fits, at $viewport.width pixels, $colorScheme", (look) =>
@@ -139,6 +147,7 @@ test.each(looks)("home fits, at $viewport.width pixels, $colorScheme", (look) =>
     await picture(page, `home-13-${look.viewport.width}-${look.colorScheme}`, true);
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(look.viewport.width);
     expect(await heightOf(page)).toBeLessThan(2500);
+    expect(await headLines(page)).toBeLessThanOrEqual(1);
   }),
 );
 
