@@ -32,7 +32,7 @@ export async function readKeys(files: readonly KeyFile[]): Promise<Keys> {
   return keys;
 }
 
-const hint = "put nothing but certificates there: gpg --armor --export KEY, or a certificate as PEM or DER";
+const hint = "Put nothing but certificates there: gpg --armor --export KEY, or a certificate as PEM or DER";
 
 /** @throws Error; the caller puts the file name before its message */
 async function certificatesOf(bytes: Uint8Array) {
@@ -42,16 +42,24 @@ async function certificatesOf(bytes: Uint8Array) {
       "holds a private key, expected certificates; move it to where only its owner can read it",
     );
   const pem = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
+  const armored = text.match(
+    /-----BEGIN PGP PUBLIC KEY BLOCK-----[\s\S]+?-----END PGP PUBLIC KEY BLOCK-----/g,
+  );
+  const found = pem ?? armored;
+  if (found && found.length < text.split("-----BEGIN ").length - 1)
+    throw new Error(
+      "holds more than certificates of one kind, expected OpenPGP or X.509 alone, each complete",
+    );
   if (pem) return { openpgp: [], x509: pem.map(certificateOf) };
   // DER begins with a SEQUENCE tag (0x30), which no OpenPGP packet starts with.
   if (bytes[0] === 0x30) return { openpgp: [], x509: [certificateOf(bytes)] };
-  return { openpgp: await readOpenPgpCertificates(bytes), x509: [] };
+  return { openpgp: await readOpenPgpCertificates(bytes, armored), x509: [] };
 }
 
 function certificateOf(bytes: string | Uint8Array): X509Certificate {
   try {
     const certificate = new X509Certificate(bytes);
-    readCertificate(certificate.raw);
+    readCertificate(typeof bytes === "string" ? certificate.raw : bytes);
     return certificate;
   } catch (cause) {
     throw new Error("holds a certificate that cannot be read, expected X.509 as PEM or DER", { cause });
@@ -65,18 +73,18 @@ const ever = new Date(8.64e15);
  * Reads a file of certificates, armored or binary.
  * @throws Error; the caller puts the file name before its message
  */
-async function readOpenPgpCertificates(bytes: Uint8Array): Promise<OpenPgpCertificate[]> {
-  const keys = await keysOf(bytes);
+async function readOpenPgpCertificates(
+  bytes: Uint8Array,
+  armored: readonly string[] | null,
+): Promise<OpenPgpCertificate[]> {
+  const keys = await keysOf(bytes, armored);
   if (keys.some((key) => key.isPrivate()))
     throw new Error("holds a private key, expected certificates; export the public part alone");
   return Promise.all(keys.map(openPgpCertificateOf));
 }
 
-async function keysOf(bytes: Uint8Array): Promise<PublicKey[]> {
+async function keysOf(bytes: Uint8Array, armored: readonly string[] | null): Promise<PublicKey[]> {
   const { readKeys } = await import("openpgp");
-  const armored = Buffer.from(bytes)
-    .toString("latin1")
-    .match(/-----BEGIN PGP PUBLIC KEY BLOCK-----[\s\S]+?-----END PGP PUBLIC KEY BLOCK-----/g);
   try {
     if (!armored) return await readKeys({ binaryKeys: bytes });
     return (await Promise.all(armored.map((armoredKeys) => readKeys({ armoredKeys })))).flat();

@@ -1,9 +1,10 @@
 import { generateKeyPairSync } from "node:crypto";
+import { readFileSync } from "node:fs";
 import type { PrivateKey } from "openpgp";
 import { beforeAll, describe, expect, test } from "vitest";
 import { readKeys } from "../../inspect/read-keys.ts";
 import { RelcatError } from "../../shared/errors.ts";
-import { allowedKeys, keysIn } from "../support/artifacts.ts";
+import { allowedKeys, keysIn, pathOf } from "../support/artifacts.ts";
 import { made, newKey, publicFile } from "../support/openpgp.ts";
 
 let key: PrivateKey;
@@ -88,6 +89,9 @@ describe("a key file is refused with", () => {
   const pem = (title: string, bytes: Uint8Array) =>
     `-----BEGIN ${title}-----\n${Buffer.from(bytes).toString("base64")}\n-----END ${title}-----\n`;
   const secret = generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" });
+  const der = readFileSync(pathOf("../keys/ima.der"));
+  const whole = readFileSync(pathOf("../keys/ed25519.asc"), "utf8");
+  const mixed = "holds more than certificates of one kind, expected OpenPGP or X.509 alone, each complete";
   test.each([
     ["nothing", "", unknown],
     ["some text", "some text", unknown],
@@ -106,13 +110,21 @@ describe("a key file is refused with", () => {
       Buffer.from("3003020101", "hex"),
       "holds a certificate that cannot be read, expected X.509 as PEM or DER",
     ],
+    [
+      "two certificates as DER",
+      Buffer.concat([der, der]),
+      "holds a certificate that cannot be read, expected X.509 as PEM or DER",
+    ],
+    ["certificates of both kinds", pem("CERTIFICATE", der) + whole, mixed],
+    ["a second certificate cut off", whole + whole.slice(0, 100), mixed],
+    ["a certificate and a list of revocations", pem("CERTIFICATE", der) + pem("X509 CRL", der), mixed],
     ["a certificate cut off", "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nAAAA\n", unknown],
   ])("%s", async (_, bytes, message) => {
     expect(await problemsOf("file", bytes)).toMatchObject([
       {
         code: "key-unusable",
         message: `file ${message}`,
-        hint: expect.stringMatching(/^put nothing but certificates there/),
+        hint: expect.stringMatching(/^Put nothing but certificates there/),
       },
     ]);
   });
