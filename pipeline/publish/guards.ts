@@ -231,10 +231,11 @@ export const guards: {
         }),
     },
     {
+      name: "signed",
       reason: "a signed site must stay signed, because its readers check signatures",
       applies: ({ local, stored }) => local.signed === null && Boolean(stored?.state.signed),
-      check({ local, site }) {
-        throw unsigned(local.folder, site.name);
+      check({ local, site, project }) {
+        throw unsigned(local.folder, site.name, project.config);
       },
     },
     {

@@ -29,6 +29,7 @@ import {
   refuseTaken,
   requireCorrections,
   requireSameOrigins,
+  unsigned,
 } from "./refusals.ts";
 import { pushBranch } from "./release.ts";
 import { namedArtifacts, requireArtifacts } from "./require-artifacts.ts";
@@ -59,6 +60,7 @@ const checks = [
   ["cut", "always", "every release must be complete, valid and inspected before its ids are permanent"],
   ["notes", "settles", reasonOf("notes")],
   ["folder", "always", "the build must not remove files of another program"],
+  ["signed", "isUnsigned", reasonOf("signed")],
   ["key", "isSigned", "only the online key that releases/trust names can sign"],
   ["root", "isSigned", "readers trust the root that the site has"],
   ["expiry", "isSigned", "clients reject a site whose root or targets have expired"],
@@ -92,6 +94,7 @@ export async function preflight(
     always: true,
     settles,
     isSigned,
+    isUnsigned: !isSigned,
     isPushed,
     isHeldBack: settles && !releaseHold,
     feeds: (config.feeds.apt ?? config.feeds.yum ?? config.feeds.packslip) !== undefined,
@@ -151,6 +154,10 @@ export async function preflight(
       await requireCorrections(store, await published(), notes, { site: name, now });
     },
     folder: () => refuseForeignFolder(out, releases),
+    signed: () =>
+      atSite((state) => {
+        if (state.signed) throw unsigned("this release", name, config);
+      }),
     async key() {
       const online = openSigner(config.trust, environment);
       refuseUntrusted({ trust: requireTrust(releases), online });

@@ -1,4 +1,5 @@
 import { failure, type Problem, type RelcatError, throwErrors } from "../../shared/errors.ts";
+import type { Settings } from "../documents/config.ts";
 import { lease } from "../documents/publish-turn.ts";
 import { type BuildDocument, type NotesDocument, notesDocumentSchema } from "../documents/site.ts";
 import type { SiteIndex, SiteState } from "../documents/site-state.ts";
@@ -184,11 +185,13 @@ async function proveLocal(local: LocalBuild, root: SignedRoot): Promise<void> {
 }
 
 /** A signed site must stay signed, because its readers check signatures. */
-export const unsigned = (folder: string, site: string): RelcatError =>
+export const unsigned = (what: string, site: string, { trust }: Settings): RelcatError =>
   failure(
     "build-unsigned",
-    `${site} is signed, and ${folder} is not`,
-    `Sign it, continuing from the published metadata: relcat sign --site ${site}`,
+    `${site} is signed, and ${what} is not`,
+    trust.profile === "none"
+      ? "Its readers check signatures: set trust: simple or full in catalog.yaml again."
+      : `Sign it, continuing from the published metadata: relcat sign --site ${site}`,
   );
 
 /** Metadata that the timestamp refers to, by path. */

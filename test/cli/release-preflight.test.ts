@@ -96,6 +96,16 @@ const refusals: Record<string, Refusal> = {
       return { AWS_ACCESS_KEY_ID: "x", AWS_SECRET_ACCESS_KEY: "y", AWS_EC2_METADATA_DISABLED: "true" };
     },
   },
+  "the site is signed, and the project has ended its signatures": {
+    status: 1,
+    says: [
+      "error[build-unsigned] prod is signed, and this release is not\n  hint: Its readers check signatures: set trust: simple or full in catalog.yaml again.",
+    ],
+    async breaks(made) {
+      await released(made);
+      await configure(made, '"trust":"simple"', '"trust":"none"');
+    },
+  },
   "another publisher is at work": {
     status: 3,
     says: ["error[site-taken] ci@elsewhere is publishing "],

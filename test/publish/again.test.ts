@@ -260,7 +260,7 @@ describe("signatures", () => {
     const { exitCode, stderr } = await project.run("publish", "prod", "--out", "plain");
     expect(exitCode).toBe(1);
     expect(stderr).toBe(
-      "error[build-unsigned] prod is signed, and plain is not\n  hint: Sign it, continuing from the published metadata: relcat sign --out plain --site prod",
+      "error[build-unsigned] prod is signed, and plain is not\n  hint: Its readers check signatures: set trust: simple or full in catalog.yaml again.",
     );
   });
 });
