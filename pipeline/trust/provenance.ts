@@ -20,10 +20,10 @@ export function provenanceStatement(
     [...new Set(values.filter((value) => value !== undefined))].sort();
   return {
     _type: "https://in-toto.io/Statement/v1",
-    subject: packages.map(({ id: record, checksum }) => ({
-      name: artifacts[record]?.file,
-      digest: { sha256: checksum },
-    })),
+    // An imported record may have another checksum, or none.
+    subject: packages
+      .filter(({ checksum }) => /^[0-9a-f]{64}$/.test(checksum))
+      .map(({ id, checksum }) => ({ name: artifacts[id]?.file, digest: { sha256: checksum } })),
     predicateType: "https://slsa.dev/provenance/v1",
     predicate: {
       buildDefinition: {

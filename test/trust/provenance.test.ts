@@ -29,6 +29,15 @@ test.each([
   expect(stated).toEqual(dependency);
 });
 
+test("an imported file without a SHA-256 is not a subject", () => {
+  const checksums = ["unknown", "d41d8cd98f00b204e9800998ecf8427e"];
+  const more = checksums.map((checksum) => ({ ...release.packages[0], checksum }));
+  const imported = { ...release, packages: [...more, ...release.packages] } as ReleaseDocument;
+  expect(provenanceStatement(imported, { id }, "vendor")).toMatchObject({
+    subject: [{ name: "a.qcow2", digest: { sha256: "a".repeat(64) } }],
+  });
+});
+
 test.each([
   ["git+https://git.example.com/product", true],
   ["git+ssh://git@example.com/product", true],
