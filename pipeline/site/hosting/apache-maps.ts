@@ -1,19 +1,7 @@
 import { bodies } from "./answers.ts";
-import { type Routing, unknownValue } from "./routing.ts";
-import {
-  absent,
-  acceptRules,
-  flagRules,
-  formatRules,
-  onlyKnown,
-  orderingRules,
-  otherFilter,
-  otherLatestFilter,
-  parameters,
-  type Rule,
-  rawValue,
-  strictly,
-} from "./rules.ts";
+import { requestTables } from "./request-tables.ts";
+import type { Routing } from "./routing.ts";
+import type { Rule } from "./rules.ts";
 
 /** An argument of a directive. Quotes and backslashes are escaped; mod_rewrite still expands `%` and `$` in it. */
 export const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
@@ -58,35 +46,35 @@ export function choose(source: string, name: string, otherwise: string, rules: r
   ];
 }
 
+const ownVariables = new Map([
+  ["query", "%{QUERY_STRING}"],
+  ["accept", "%{HTTP:Accept}"],
+]);
+
+/** Sets variables by request tables of these names. Exact keys of a table are looked up. */
+function chosenBy(routing: Routing, names: readonly string[]): string[] {
+  const tables = new Map(requestTables(routing).map((table) => [table.name, table]));
+  return names.flatMap((name) => {
+    const { of = "", otherwise = "", rules = [] } = tables.get(name) ?? {};
+    const source = of.replace(/{(\w+)}/g, (_, each) => ownVariables.get(each) ?? variable(each));
+    return choose(source, name, otherwise, rules);
+  });
+}
+
 /** The format that a request asks for. */
-export const formatOf = (): string[] => [
-  ...rawParameter("format"),
-  ...choose("%{HTTP:Accept}", "accepted", "none", acceptRules),
-  ...choose(variable("raw_format"), "asked", "bad", formatRules),
+export const formatOf = (routing: Routing): string[] => [
+  ...chosenBy(routing, ["raw_format", "accepted", "asked"]),
   ...rule(`E=relcat_format:${variable("asked")}`),
   ...rule(`E=relcat_format:${variable("accepted")}`, "^", when("asked", "^accept$")),
   ...rule("E=relcat_cache:page", "^", `"${variable("asked")}:${variable("accepted")}" "^accept:html$"`),
 ];
 
-const rawParameter = (short: keyof typeof parameters): string[] =>
-  choose("%{QUERY_STRING}", `raw_${short}`, absent, [[rawValue(parameters[short]), "$1"]]);
-
 /** The scope, the bounds and the flags of a query, and whether other parameters ask for more. */
-export function queryOf({ values, otherScopes }: Routing): string[] {
-  const fields = ["system", "type", "min", "max"] as const;
-  return [
-    ...([...fields, "gui", "headless", "ordering"] as const).flatMap(rawParameter),
-    ...fields.flatMap((name) => choose(variable(`raw_${name}`), name, unknownValue, values[name])),
-    ...choose(variable("raw_gui"), "gui", unknownValue, flagRules),
-    ...choose(variable("raw_headless"), "headless", unknownValue, flagRules),
-    ...choose(variable("raw_ordering"), "ordering", "", orderingRules),
-    ...choose("%{QUERY_STRING}", "known", "no", [[onlyKnown, "yes"]]),
-    ...choose("%{QUERY_STRING}", "strict", "no", [[strictly, "yes"]]),
-    ...choose("%{QUERY_STRING}", "other", "no", [[otherFilter, "yes"]]),
-    ...choose("%{QUERY_STRING}", "other_latest", "no", [[otherLatestFilter, "yes"]]),
-    ...choose(`${variable("system")}|${variable("type")}`, "scope", "none", otherScopes),
-    ...lookUp("scope", ["system", "type"]),
-  ];
+export function queryOf(routing: Routing): string[] {
+  const fields = ["system", "type", "min", "max", "gui", "headless"];
+  const raw = [...fields, "ordering"].map((name) => `raw_${name}`);
+  const others = ["ordering", "known", "strict", "other", "other_latest", "scope"];
+  return [...chosenBy(routing, [...raw, ...fields, ...others]), ...lookUp("scope", ["system", "type"])];
 }
 
 /** Sets the variable from the table of the same name, unless the table has no such key. */
@@ -94,8 +82,8 @@ export const lookUp = (name: string, keys: readonly string[]): string[] =>
   rule(`E=relcat_${name}:%1`, "^", `"${entry(`${name}:${keys.map(variable).join(",")}`)}" "^(.+)$"`);
 
 /** The file with the list of a query; "unready": no file has it. */
-export const listOf = ({ otherLists }: Routing): string[] => [
-  ...choose(["scope", "min", "max"].map(variable).join("|"), "list", "unready", otherLists),
+export const listOf = (routing: Routing): string[] => [
+  ...chosenBy(routing, ["list"]),
   ...lookUp("list", ["scope", "min", "max"]),
   ...choose(["format", "other", "ordering", "list"].map(variable).join(":"), "file", "unready", [
     ["^json:no::((?:facets/.*|api/v1/package/index[.]json))$", "$1"],

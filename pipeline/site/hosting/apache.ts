@@ -81,7 +81,7 @@ function apiRules(base: string, routing: Routing): string[] {
     ...only(`${api}(?:package/(?:latest/|[1-9][0-9]*/(?:download/)?)?)?$`, [
       ...rule("E=relcat_api:other"),
       ...rule("E=relcat_api:list", list),
-      ...formatOf(),
+      ...formatOf(routing),
       ...rule("R=404,L", "^", when("format", "^bad$")),
       ...rule("R=406,L", "^", when("format", "^none$")),
       ...methods,

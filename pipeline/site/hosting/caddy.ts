@@ -315,14 +315,6 @@ function handle(matcher: string, lines: readonly string[]): string[] {
 }
 
 function requestMaps(routing: Routing): string[] {
-  const tables = requestTables(routing, {
-    of: "{asked}:{accepted}",
-    otherwise: "bad",
-    rules: [
-      ["^accept:(.*)$", "$1"],
-      ["^(json|html):", "$1"],
-    ],
-  });
   const suffix: RequestTable = { name: "suffix", of: "{query}", otherwise: "", rules: [["^(.+)$", "?$1"]] };
   const types = [...mediaTypes].map(([extension, type]): Rule => [`[.]${extension}$`, type]);
   const media: RequestTable = {
@@ -331,7 +323,7 @@ function requestMaps(routing: Routing): string[] {
     otherwise: mediaType(""),
     rules: [["/SHA256SUMS$", mediaType("SHA256SUMS")], ...types],
   };
-  return [...tables.toSpliced(1, 0, suffix), media].flatMap(map);
+  return [...requestTables(routing).toSpliced(1, 0, suffix), media].flatMap(map);
 }
 
 function map({ name, of, otherwise, exact = {}, rules = [] }: RequestTable): string[] {

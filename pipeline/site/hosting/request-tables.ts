@@ -25,13 +25,23 @@ export interface RequestTable {
   rules?: readonly Rule[];
 }
 
+/** The format that was asked for, or else accepted. */
+const chosenFormat: Pick<RequestTable, "of" | "otherwise" | "exact" | "rules"> = {
+  of: "{asked}:{accepted}",
+  otherwise: "bad",
+  rules: [
+    ["^accept:(.*)$", "$1"],
+    ["^(json|html):", "$1"],
+  ],
+};
+
 /**
  * Parses requests by chained tables, so that client input never becomes part of a path.
- * @param format the host's own table for the format that was asked for, or else accepted
+ * @param format the host's own table in place of `chosenFormat`
  */
 export const requestTables = (
   { values, scopes, otherScopes, lists, otherLists }: Routing,
-  format: Pick<RequestTable, "of" | "otherwise" | "exact" | "rules">,
+  format = chosenFormat,
 ): RequestTable[] => [
   {
     name: "method",
