@@ -79,11 +79,10 @@ export function snapshotOf(releases: readonly IdentifiedRelease[], ledger: Ledge
 }
 
 const feedIndexes = (published: readonly PublishedRelease[], config: Config): FeedIndex[] =>
-  feedContents(published, config).flatMap(({ feed, listed: packages }) =>
-    Array.from(
-      Map.groupBy(packages, ({ index }) => index),
-      ([index, own]) => ({ feed, index, ids: new Set(own.map(({ id }) => id)) }),
-    ),
+  feedContents(published, config).flatMap(({ feed, indexes }) =>
+    indexes
+      .filter((index) => index.listed.length > 0)
+      .map(({ name, listed }) => ({ feed, index: name, ids: new Set(listed.map(({ id }) => id)) })),
   );
 
 function listed(entry: PublishedPackage): ListedRecord {

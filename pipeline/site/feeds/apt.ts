@@ -22,6 +22,7 @@ import {
   type FeedLocation,
   feedLocation,
   gzipped,
+  indexOf,
   noSuite,
   type OmittedPackage,
   unread,
@@ -58,21 +59,7 @@ export const aptFeed: Feed<AptRow> = {
   *groups(rows, config, isSigned) {
     for (const suite of suitesOf(config)) yield suiteGroup(suite, rows, config, isSigned);
   },
-  listed: (rows, config) =>
-    suitesOf(config).flatMap(({ name }) =>
-      [...newestOf(rowsOf(name, rows)).values()].map(({ id }) => ({ index: name, id })),
-    ),
-  omitted: (rows, config) =>
-    suitesOf(config).flatMap(({ name }) => {
-      const own = rowsOf(name, rows);
-      const newest = newestOf(own);
-      return own.flatMap(({ id, file, identity }) => {
-        const listed = newest.get(identity)?.id;
-        return listed === id
-          ? []
-          : [{ id, file, reason: `the suite ${name} lists ${identity} as the file with the id ${listed}` }];
-      });
-    }),
+  indexes: (rows, config) => suitesOf(config).map(({ name }) => suiteIndex(name, rows)),
 };
 
 const suitesOf = ({ feeds }: FeedConfig): readonly AptSuite[] => feeds.apt?.suites ?? [];
@@ -100,18 +87,13 @@ function rowOf(entry: PublishedPackage, release: PublishedRelease, config: FeedC
   };
 }
 
-const rowsOf = (suite: string, rows: readonly AptRow[]): AptRow[] =>
-  rows.filter(({ suites }) => suites.includes(suite));
-
-/** apt cannot distinguish files with the same identity, so only the newest record is listed. */
-function newestOf(rows: readonly AptRow[]): ReadonlyMap<string, AptRow> {
-  const newest = new Map<string, AptRow>();
-  for (const row of rows) {
-    const other = newest.get(row.identity);
-    if (!other || other.id < row.id) newest.set(row.identity, row);
-  }
-  return newest;
-}
+const suiteIndex = (suite: string, rows: readonly AptRow[]) =>
+  indexOf(
+    suite,
+    rows.filter(({ suites }) => suites.includes(suite)),
+    ({ identity }) => identity,
+    (identity, id) => `the suite ${suite} lists ${identity} as the file with the id ${id}`,
+  );
 
 /** All files of a suite in one group, because `Release` has the digests of all its indexes. */
 function suiteGroup(
@@ -120,7 +102,7 @@ function suiteGroup(
   config: SiteConfig,
   isSigned: boolean,
 ): OutputGroup {
-  const listed = [...newestOf(rowsOf(suite.name, rows)).values()];
+  const { listed } = suiteIndex(suite.name, rows);
   const architectures = architecturesOf(listed, config);
   const { product, baseUrl, feedKeys, feeds } = config;
   const { origin = product, label = product } = feeds.apt ?? {};

@@ -20,13 +20,8 @@ export interface Feed<Row = unknown> {
   readonly name: FeedName;
   /** @param release public records, without withdrawn ones */
   part(release: PublishedRelease, config: FeedConfig): FeedPart<Row>;
-  /** Packages that the feed's indexes list. @param rows of all releases */
-  listed(rows: readonly Row[], config: FeedConfig): ListedInFeed[];
-  /**
-   * Records that the feed leaves out because it lists another one.
-   * @param rows of all releases
-   */
-  omitted?(rows: readonly Row[], config: FeedConfig): OmittedPackage[];
+  /** What the feed's indexes list. @param rows of all releases */
+  indexes(rows: readonly Row[], config: FeedConfig): FeedIndex[];
   /**
    * Digests such as `sha256:…` of an OCI registry's tags, by path: web servers send them in a header.
    * @param rows of all releases, newest release first
@@ -53,11 +48,12 @@ export interface FeedPart<Row> {
   omitted: OmittedPackage[];
 }
 
-/** A package in an index. */
-export interface ListedInFeed {
+export interface FeedIndex<Row = { id: number }> {
   /** Suite of apt, repository of yum; "" for a feed with one index. */
-  index: string;
-  id: number;
+  name: string;
+  listed: Row[];
+  /** Records whose place another one took. */
+  replaced: OmittedPackage[];
 }
 
 /** A record that a feed leaves out. */
@@ -66,6 +62,28 @@ export interface OmittedPackage {
   file: string;
   /** A clause that completes "is not in the feed, because …". */
   reason: string;
+}
+
+/**
+ * Clients cannot distinguish records of the same identity, so an index lists the newest of them.
+ * @param reason names the identity, and the id of the newest record
+ */
+export function indexOf<Row extends { id: number; file: string }>(
+  name: string,
+  rows: readonly Row[],
+  identityOf: (row: Row) => string,
+  reason: (identity: string, id: number) => string,
+): FeedIndex<Row> {
+  const newest = new Map<string, Row>();
+  for (const row of rows) {
+    const other = newest.get(identityOf(row));
+    if (!other || other.id < row.id) newest.set(identityOf(row), row);
+  }
+  const replaced = rows.flatMap((row) => {
+    const { id } = newest.get(identityOf(row)) ?? row;
+    return id === row.id ? [] : [{ id: row.id, file: row.file, reason: reason(identityOf(row), id) }];
+  });
+  return { name, listed: [...newest.values()], replaced };
 }
 
 /** The reason for a record whose manifest has no `package`. */

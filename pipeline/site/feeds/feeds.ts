@@ -14,7 +14,7 @@ import { type BuildCopies, type FeedsDocument, feedsPath } from "../../documents
 import { digestOf } from "../../journal/digest.ts";
 import { jsonFile, textFile } from "../output.ts";
 import { aptFeed } from "./apt.ts";
-import type { Feed, ListedInFeed, OmittedPackage } from "./feed.ts";
+import type { Feed, FeedIndex, OmittedPackage } from "./feed.ts";
 import { helmFeed } from "./helm.ts";
 import { incusFeed } from "./incus.ts";
 import { packslipFeed } from "./packslip.ts";
@@ -38,23 +38,30 @@ export const feedParts = (release: PublishedRelease, config: FeedConfig): FeedPa
 /** The packages of a feed, and the records of its formats that it leaves out. */
 export interface FeedContent {
   feed: FeedName;
-  listed: ListedInFeed[];
+  indexes: FeedIndex[];
   omitted: OmittedPackage[];
-  /** Records whose place another one took. */
+  /** Records whose place in an index another one took. */
   replaced: OmittedPackage[];
+}
+
+type Part = NonNullable<FeedParts[FeedName]>;
+
+function contentOf(feed: Feed, parts: readonly Part[], config: FeedConfig): FeedContent {
+  const rows = parts.flatMap((part) => part.rows);
+  const indexes = feed.indexes(rows, config);
+  return {
+    feed: feed.name,
+    indexes,
+    omitted: parts.flatMap((part) => part.omitted),
+    replaced: indexes.flatMap((index) => index.replaced),
+  };
 }
 
 /** @param releases newest first */
 export const feedContents = (releases: readonly PublishedRelease[], config: FeedConfig): FeedContent[] =>
   feedsOf(config).map((feed) => {
     const parts = releases.map((release) => feed.part(release, config));
-    const rows = parts.flatMap((part) => part.rows);
-    return {
-      feed: feed.name,
-      listed: feed.listed(rows, config),
-      omitted: parts.flatMap(({ omitted }) => omitted),
-      replaced: feed.omitted?.(rows, config) ?? [],
-    };
+    return contentOf(feed, parts, config);
   });
 
 type FeedSlices = readonly Pick<ReleaseSlices, "feeds">[];
@@ -86,10 +93,8 @@ export function* feedGroups(
 /** Records that feeds leave out. @param releases newest first */
 export const leftOutOfFeeds = (releases: FeedSlices, config: FeedConfig): FeedsDocument["feeds"] =>
   feedsOf(config).map((feed) => {
-    const parts = partsOf(feed, releases);
-    const rows = parts.flatMap((part) => part.rows);
-    const omitted = parts.flatMap((part) => part.omitted);
-    return { feed: feed.name, left_out: [...omitted, ...(feed.omitted?.(rows, config) ?? [])] };
+    const { omitted, replaced } = contentOf(feed, partsOf(feed, releases), config);
+    return { feed: feed.name, left_out: [...omitted, ...replaced] };
   });
 
 /** Tells people why a record is in no package repository, and `verify` that this is not a fault. */

@@ -6,7 +6,7 @@ import type { BuildCopies } from "../../documents/site.ts";
 import { digestOf } from "../../journal/digest.ts";
 import { isOffered } from "../../selection/channels.ts";
 import { jsonFile, textFile } from "../output.ts";
-import { type Feed, type FeedLocation, feedLocation, type OmittedPackage, unread } from "./feed.ts";
+import { type Feed, type FeedLocation, feedLocation, indexOf, type OmittedPackage, unread } from "./feed.ts";
 
 /** The files of a chart that a registry serves. */
 interface ChartFiles {
@@ -141,33 +141,28 @@ export const helmFeed: Feed<HelmRow> = {
     }
     return { rows, omitted };
   },
-  listed: (rows, config) =>
-    foldersOf(config).flatMap((folder) =>
-      [...newestIn(folder, rows).values()].map(({ id }) => ({ index: folder.replace("/", ""), id })),
-    ),
-  omitted(all) {
-    const rows = all.filter(({ folders }) => folders.includes(""));
-    const newest = newestOf(rows);
-    return rows.flatMap(({ id, file, chart }) => {
-      const listed = newest.get(identityOf(chart))?.id;
-      return listed === id
-        ? []
-        : [{ id, file, reason: `the index lists ${identityOf(chart)} as the file with the id ${listed}` }];
-    });
-  },
+  indexes: (rows, config) => foldersOf(config).map((folder) => chartIndex(folder, rows)),
   tags: (rows, config) => registryTags(registryCharts(rows, config)),
   copies: (rows, config) => registryCopies(registryCharts(rows, config)),
   *groups(rows, config) {
     if (config.feeds.helm?.oci) yield registryGroup(registryCharts(rows, config));
-    for (const folder of foldersOf(config)) yield indexGroup(folder, [...newestIn(folder, rows).values()]);
+    for (const folder of foldersOf(config)) yield indexGroup(folder, chartIndex(folder, rows).listed);
   },
 };
 
 const foldersOf = ({ feeds }: FeedConfig): string[] =>
   (feeds.helm?.indexes ?? []).map(({ folder }) => folder);
 
-const newestIn = (folder: string, rows: readonly HelmRow[]): ReadonlyMap<string, HelmRow> =>
-  newestOf(rows.filter(({ folders }) => folders.includes(folder)));
+/** Clients ask for a name and a version. The index of the default channel says what each index leaves out. */
+function chartIndex(folder: string, rows: readonly HelmRow[]) {
+  const index = indexOf(
+    folder.replace("/", ""),
+    rows.filter(({ folders }) => folders.includes(folder)),
+    ({ chart }) => `${chart.name} ${chart.version}`,
+    (identity, id) => `the index lists ${identity} as the file with the id ${id}`,
+  );
+  return folder === "" ? index : { ...index, replaced: [] };
+}
 
 const isChart = ({ metadata, record }: PublishedPackage): boolean =>
   metadata ? metadata.type === "helm" : record.package_type === "helm";
@@ -214,7 +209,7 @@ function registryPart(
 
 const registryCharts = (rows: readonly HelmRow[], { feeds }: FeedConfig): RegistryChart[] =>
   feeds.helm?.oci
-    ? [...newestIn("", rows).values()].flatMap(({ chart, created, files }) =>
+    ? chartIndex("", rows).listed.flatMap(({ chart, created, files }) =>
         files ? [{ chart, created, files }] : [],
       )
     : [];
@@ -225,19 +220,6 @@ function registryGroup(charts: readonly RegistryChart[]): OutputGroup {
     key: digestOf(charts),
     files: { [Symbol.iterator]: () => registryFiles(charts) },
   };
-}
-
-const identityOf = ({ name, version }: Chart): string => `${name} ${version}`;
-
-/** Clients ask for a name and a version, so the newest record is listed. */
-function newestOf(rows: readonly HelmRow[]): ReadonlyMap<string, HelmRow> {
-  const newest = new Map<string, HelmRow>();
-  for (const row of rows) {
-    const identity = identityOf(row.chart);
-    const other = newest.get(identity);
-    if (!other || other.id < row.id) newest.set(identity, row);
-  }
-  return newest;
 }
 
 /** JSON is YAML, and Helm reads it faster. Helm sorts the versions of a chart itself. */

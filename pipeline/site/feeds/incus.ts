@@ -12,7 +12,15 @@ import { digestOf } from "../../journal/digest.ts";
 import { incusTarball } from "../../records/incus-tarball.ts";
 import { isOffered } from "../../selection/channels.ts";
 import { jsonFile } from "../output.ts";
-import { type Feed, type FeedLocation, type FeedPart, feedLocation, unknownMachine, unread } from "./feed.ts";
+import {
+  type Feed,
+  type FeedLocation,
+  type FeedPart,
+  feedLocation,
+  indexOf,
+  unknownMachine,
+  unread,
+} from "./feed.ts";
 
 /** A release's part of the image server. */
 export interface IncusRow {
@@ -25,17 +33,9 @@ export interface IncusRow {
 export const incusFeed: Feed<IncusRow> = {
   name: "incus",
   part: incusPart,
-  listed: (rows) => listedIn(rows).map(({ id }) => ({ index: "", id })),
-  omitted(rows) {
-    const highest = highestIds(rows);
-    return imagesIn(rows).flatMap((image) => {
-      const id = highest.get(image.product);
-      const reason = `the image server lists ${image.product} as the file with the id ${id}`;
-      return id === image.id ? [] : [{ id: image.id, file: image.file, reason }];
-    });
-  },
+  indexes: (rows) => [imageIndex(rows)],
   *groups(rows) {
-    const listed = listedIn(rows);
+    const { listed } = imageIndex(rows);
     for (const [release, images] of Map.groupBy(listed, (image) => image.release)) {
       const tarballs = images.flatMap(({ disk }) => disk ?? []);
       if (tarballs.length > 0) yield tarballGroup(release, tarballs);
@@ -141,19 +141,13 @@ function reasonAgainst({ format, compression, content }: ImageMetadata): string 
 const productName = (image: { os: string; release: string; variant: string; arch: Architecture }): string =>
   [image.os, image.release, image.arch, image.variant].join(":");
 
-const imagesIn = (rows: readonly IncusRow[]): ListedImage[] => rows.flatMap(({ images }) => images);
-
-/** Clients cannot distinguish images of one product and serial, so only the newest record is listed. */
-function highestIds(rows: readonly IncusRow[]): ReadonlyMap<string, number> {
-  const highest = new Map<string, number>();
-  for (const { product, id } of imagesIn(rows)) highest.set(product, Math.max(id, highest.get(product) ?? 0));
-  return highest;
-}
-
-function listedIn(rows: readonly IncusRow[]): ListedImage[] {
-  const highest = highestIds(rows);
-  return imagesIn(rows).filter(({ product, id }) => highest.get(product) === id);
-}
+const imageIndex = (rows: readonly IncusRow[]) =>
+  indexOf(
+    "",
+    rows.flatMap(({ images }) => images),
+    ({ product }) => product,
+    (product, id) => `the image server lists ${product} as the file with the id ${id}`,
+  );
 
 /** An image as the index lists it. */
 interface ListedImage {

@@ -48,8 +48,10 @@ interface ListedFile {
 export const packslipFeed: Feed<PackslipRow> = {
   name: "packslip",
   part: packslipPart,
-  listed: (rows) =>
-    rows.flatMap(({ files, reason }) => (reason === null ? files.map(({ id }) => ({ index: "", id })) : [])),
+  indexes(rows) {
+    const listed = rows.flatMap(({ files, reason }) => (reason === null ? files : []));
+    return [{ name: "", listed, replaced: [] }];
+  },
   *groups(rows, config) {
     const { baseUrl } = config;
     const project = packslipProject(config);

@@ -10,7 +10,7 @@ import {
 import type { FeedConfig, OutputFile, OutputGroup, SiteConfig } from "../../documents/published.ts";
 import { digestOf } from "../../journal/digest.ts";
 import { textFile } from "../output.ts";
-import { type Feed, gzipped } from "./feed.ts";
+import { type Feed, gzipped, indexOf } from "./feed.ts";
 import { updateElement } from "./yum-advisory.ts";
 import { repoFile, repoFilePath } from "./yum-repo-file.ts";
 import { type YumPackage, type YumRow, yumPart } from "./yum-rows.ts";
@@ -20,9 +20,7 @@ import { element, parent } from "./yum-xml.ts";
 export const yumFeed: Feed<YumRow> = {
   name: "yum",
   part: yumPart,
-  listed: (rows, config) =>
-    reposIn(config).flatMap((repo) => packagesIn(repo, rows).listed.map(({ id }) => ({ index: repo, id }))),
-  omitted: (rows, config) => reposIn(config).flatMap((repo) => packagesIn(repo, rows).omitted),
+  indexes: (rows, config) => reposIn(config).map((repo) => repoIndex(repo, rows)),
   *groups(rows, config, isSigned) {
     const contents = reposIn(config).map((repo) => contentOf(repo, rows, config, isSigned));
     yield certificateGroup(contents);
@@ -60,7 +58,8 @@ function contentOf(
   isSigned: boolean,
 ): RepositoryContent {
   const { baseUrl, product, feeds } = config;
-  const { listed } = packagesIn(repo, rows);
+  const chosen = new Set(repoIndex(repo, rows).listed);
+  const listed = rows.flatMap(({ packages }) => packages).filter((entry) => chosen.has(entry));
   const signers = rpmSignersOf(listed, config);
   const keys = [...(isSigned ? [keysPath(product)] : []), ...signers.certificates.map(({ path }) => path)];
   const { areAll: arePackagesSigned } = signers;
@@ -72,7 +71,7 @@ function contentOf(
     primary: listed.map(({ primary }) => primary),
     filelists: feeds.yum?.filelists ? listed.map(({ filelists }) => filelists ?? "") : null,
     other: feeds.yum?.changelogs ? listed.map(({ other }) => other ?? "") : null,
-    updates: updatesIn(repo, rows, new Set(listed), product),
+    updates: updatesIn(repo, rows, chosen, product),
     settings: {
       path: repoFilePath(repo, product),
       text: repoFile({ repo, isSigned, arePackagesSigned, keys }, config),
@@ -105,23 +104,13 @@ function* filesOf(content: RepositoryContent): Generator<OutputFile> {
   yield textFile(settings.path, settings.text);
 }
 
-/** A repository lists the highest id of rpms that clients cannot distinguish. */
-function packagesIn(repo: string, rows: readonly YumRow[]) {
-  const all = rows.flatMap(({ packages }) => packages).filter(({ repos }) => repos.includes(repo));
-  const highest = new Map<string, number>();
-  for (const { nevra, id } of all) highest.set(nevra, Math.max(id, highest.get(nevra) ?? 0));
-  const isListed = ({ nevra, id }: YumPackage) => highest.get(nevra) === id;
-  return {
-    listed: all.filter(isListed),
-    omitted: all
-      .filter((entry) => !isListed(entry))
-      .map(({ id, file, nevra }) => ({
-        id,
-        file,
-        reason: `the repository ${repo} lists ${nevra} with the id ${highest.get(nevra)}`,
-      })),
-  };
-}
+const repoIndex = (repo: string, rows: readonly YumRow[]) =>
+  indexOf(
+    repo,
+    rows.flatMap(({ packages }) => packages).filter(({ repos }) => repos.includes(repo)),
+    ({ nevra }) => nevra,
+    (nevra, id) => `the repository ${repo} lists ${nevra} with the id ${id}`,
+  );
 
 const newestChange = (repo: string, rows: readonly YumRow[]): number =>
   rows

@@ -37,7 +37,7 @@ export function chartRepository(packages: readonly PublishedPackage[], config: P
   return {
     files,
     omitted,
-    hidden: helmFeed.omitted?.(rows, site) ?? [],
+    hidden: helmFeed.indexes(rows, site).flatMap((index) => index.replaced),
     tags: helmFeed.tags?.(rows, site),
     copies: helmFeed.copies?.(rows, site),
   };

@@ -90,6 +90,6 @@ export function repositoryOf(
   const names = (suite: string, architecture: string) =>
     stanzas(suite, architecture).map((stanza) => /^Package: (.*)$/m.exec(stanza)?.[1]);
   const keys = new Map(groups.map(({ name, key }) => [name, key]));
-  const hidden = aptFeed.omitted?.(rows, site) ?? [];
+  const hidden = aptFeed.indexes(rows, site).flatMap((index) => index.replaced);
   return { files, text, stanzas, names, keys, omitted, hidden };
 }

@@ -71,12 +71,12 @@ function serverOf(releases: readonly PublishedRelease[], site = config()) {
   );
   const json = (path: string) => JSON.parse(String(files.get(path)));
   const [content] = feedContents(releases, site);
-  const { listed = [], omitted = [], replaced = [] } = content ?? {};
+  const { indexes = [], omitted = [], replaced = [] } = content ?? {};
   return {
     files,
     index: json("streams/v1/index.json"),
     images: json("streams/v1/images.json"),
-    listed,
+    listed: indexes.flatMap((index) => index.listed.map(({ id }) => ({ index: index.name, id }))),
     omitted: [...omitted, ...replaced],
   };
 }

@@ -312,7 +312,8 @@ describe("a repository", () => {
       "files/26.08.002/later.rpm",
       "files/26.08.002/agent-1.x86_64.rpm",
     ]);
-    expect(yumFeed.omitted?.(yumRows(releases, yumConfig()), yumConfig())).toEqual([
+    const [index] = yumFeed.indexes(yumRows(releases, yumConfig()), yumConfig());
+    expect(index?.replaced).toEqual([
       {
         id: 2,
         file: "newer.rpm",
