@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ejectTemplate, pageTemplates, replacedTemplates } from "../../pipeline/index.ts";
+import { table } from "../terminal/cells.ts";
 import { answer, commandContext, type Host, sayNext } from "../terminal/host.ts";
 import { UsageError } from "../terminal/usage.ts";
 
@@ -13,14 +14,9 @@ export async function listTemplates(host: Host): Promise<void> {
     replaced: replaced.has(name),
     use,
   }));
-  answer<"templates-list">(host, { templates: rows }, () => {
-    const width = Math.max(...rows.map(({ name }) => name.length));
-    return rows
-      .map(
-        (row) => `${row.name.padEnd(width)}  ${row.use}${row.replaced ? " (replaced by the project)" : ""}`,
-      )
-      .join("\n");
-  });
+  answer<"templates-list">(host, { templates: rows }, () =>
+    table(rows.map((row) => [row.name, row.replaced ? `${row.use} (replaced by the project)` : row.use])),
+  );
   sayNext(host, "relcat templates eject NAME");
 }
 

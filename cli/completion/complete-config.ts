@@ -7,18 +7,13 @@ export async function configured(values: string, releases: string): Promise<Cand
   if (values === "filters")
     return [...filterFields, "line", "ordering"].map((name) => ({ value: `${name}=`, about: "" }));
   const { sites, channels, components, kinds } = await loadSettings(releases, undefined);
-  switch (values) {
-    case "sites":
-      return words([...sites].map(([name, { url }]) => [name, url]));
-    case "channels":
-      return words(channels.map((name) => [name, ""]));
-    case "components":
-      return words(components);
-    case "kinds":
-      return words(kinds);
-    default:
-      return [];
-  }
+  const tables: Readonly<Record<string, Iterable<readonly [name: string, about: string]>>> = {
+    sites: [...sites].map(([name, { url }]) => [name, url]),
+    channels: channels.map((name) => [name, ""]),
+    components,
+    kinds,
+  };
+  return words(tables[values] ?? []);
 }
 
 /** Removes special characters, because shells expand suggested words. */

@@ -10,12 +10,7 @@ export interface TrustOptions {
 
 /** Warns that a root from the site itself proves little. */
 export async function trustedPlace(word: string, options: TrustOptions, host: Host): Promise<TrustedPlace> {
-  const known = await findPlace(host.releases, word, {
-    root: options.root,
-    trustFirstUse: options.trustFirstUse,
-    trustDir: options.trustDir,
-    environment: host.environment,
-  });
+  const known = await findPlace(host.releases, word, { ...options, environment: host.environment });
   if (known.firstUse) {
     const { fingerprint, isNew } = known.firstUse;
     say(

@@ -60,9 +60,9 @@ const notesUseKnownKeys: ReleaseRule = function* ({ release, notes }, config) {
   if (!release) return;
   for (const [component, kinds] of Object.entries(release.value.notes ?? {})) {
     const path = ["notes", component];
-    if (!componentKey(component, config)) yield unknownComponent(release, path, component, config);
+    if (!componentKey(component, config)) yield unknownKey(release, path, "component", component, config);
     for (const [kind, list] of Object.entries(kinds)) {
-      if (!kindKey(kind, config)) yield unknownKind(release, [...path, kind], kind, config);
+      if (!kindKey(kind, config)) yield unknownKey(release, [...path, kind], "kind", kind, config);
       for (const [index, note] of list.entries()) {
         if (inlineText(note).trim() === "") yield emptyNote(release, [...path, kind, index]);
       }
@@ -73,31 +73,23 @@ const notesUseKnownKeys: ReleaseRule = function* ({ release, notes }, config) {
 /** Rules for a note fragment, including those of the next release. */
 export function* checkFragment(note: Located<WrittenNote>, config: Settings): Iterable<Problem> {
   const { component, kind, text } = note.value;
-  if (!config.components.has(component)) yield unknownComponent(note, ["component"], component, config);
-  if (!config.kinds.has(kind)) yield unknownKind(note, ["kind"], kind, config);
+  if (!config.components.has(component))
+    yield unknownKey(note, ["component"], "component", component, config);
+  if (!config.kinds.has(kind)) yield unknownKey(note, ["kind"], "kind", kind, config);
   if (text.trim() === "") yield emptyNote(note, ["text"]);
 }
 
-function unknownComponent(
+function unknownKey(
   document: Located<unknown>,
   path: (string | number)[],
-  component: string,
+  what: "component" | "kind",
+  key: string,
   config: Settings,
 ): Problem {
-  const message = `the component ${display(component)} is not known, expected ${[...config.components.keys()].join(", ")}`;
+  const known = [...config[`${what}s`].keys()].join(", ");
+  const message = `the ${what} ${display(key)} is not known, expected ${known}`;
   const at = document.place(path, path[0] === "notes" ? "key" : "value");
-  return error("note-component", at, message, "Correct it, or add it to notes.components in catalog.yaml.");
-}
-
-function unknownKind(
-  document: Located<unknown>,
-  path: (string | number)[],
-  kind: string,
-  config: Settings,
-): Problem {
-  const message = `the kind ${display(kind)} is not known, expected ${[...config.kinds.keys()].join(", ")}`;
-  const at = document.place(path, path[0] === "notes" ? "key" : "value");
-  return error("note-kind", at, message, "Correct it, or add it to notes.kinds in catalog.yaml.");
+  return error(`note-${what}`, at, message, `Correct it, or add it to notes.${what}s in catalog.yaml.`);
 }
 
 function emptyNote(document: Located<unknown>, path: (string | number)[]): Problem {
