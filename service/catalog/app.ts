@@ -1,3 +1,4 @@
+import { optionsOf } from "../../pipeline/documents/api-answers.ts";
 import {
   answer,
   caching,
@@ -134,7 +135,7 @@ async function answerRoute(
   const format = negotiateFormat(request, parameters);
   if (format === "unknown-format") return notFound(headers);
   if (format === "not-acceptable") return notAcceptable(headers);
-  if (request.method === "OPTIONS") return json(200, description(route), headers);
+  if (request.method === "OPTIONS") return json(200, optionsOf(route), headers);
   const name = operationOf(route, request.method);
   const operation = name && operations[name];
   if (!operation) return methodNotAllowed(request.method, headers);
@@ -148,13 +149,6 @@ async function answerRoute(
 const headersOf = (route: Route<CatalogOperation>): Headers => ({
   Allow: allowOf(route),
   Vary: "Accept, Accept-Encoding",
-});
-
-const description = ({ name, description: text }: Route<CatalogOperation>) => ({
-  name,
-  description: text,
-  renders: ["application/json", "text/html"],
-  parses: ["application/json"],
 });
 
 function readRoot({ site, headers }: Exchange): ServerAnswer {

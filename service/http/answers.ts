@@ -1,8 +1,6 @@
+import { securityHeaders } from "../../pipeline/documents/api-answers.ts";
 import { cacheControl } from "../../pipeline/documents/file-headers.ts";
 import type { ServerAnswer } from "./request.ts";
-
-/** Headers of every answer: no content sniffing, and no referrer for other sites. */
-const securityHeaders = { "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin" };
 
 export {
   contentPolicies,

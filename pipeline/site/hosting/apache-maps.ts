@@ -1,4 +1,4 @@
-import { bodies } from "./answers.ts";
+import { bodies } from "../../documents/api-answers.ts";
 import { requestTables } from "./request-tables.ts";
 import type { Routing } from "./routing.ts";
 import type { Rule } from "./rules.ts";

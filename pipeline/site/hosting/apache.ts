@@ -1,20 +1,25 @@
-import { mediaType, mediaTypes, registryDigest, registryVersion } from "../../documents/file-headers.ts";
-import type { Encoding } from "../../documents/hosting.ts";
-import type { OutputFile } from "../../documents/published.ts";
-import { documentFolders } from "../../documents/site-paths.ts";
-import { textFile } from "../output.ts";
 import {
   allow,
   bodies,
-  caching,
-  contentPolicies,
   description,
   descriptions,
   fileDescription,
   hashedAsset,
   securityHeaders,
   vary,
-} from "./answers.ts";
+} from "../../documents/api-answers.ts";
+import {
+  cacheControl as caching,
+  mediaType,
+  mediaTypes,
+  registryDigest,
+  registryVersion,
+} from "../../documents/file-headers.ts";
+import type { Encoding } from "../../documents/hosting.ts";
+import { contentPolicies } from "../../documents/pages/content-security-policy.ts";
+import type { OutputFile } from "../../documents/published.ts";
+import { documentFolders } from "../../documents/site-paths.ts";
+import { textFile } from "../output.ts";
 import {
   choose,
   entry,

@@ -1,21 +1,25 @@
-import { mediaType, mediaTypes, registryDigest, registryVersion } from "../../documents/file-headers.ts";
-import type { Encoding } from "../../documents/hosting.ts";
-import type { OutputFile } from "../../documents/published.ts";
-import { documentFolders } from "../../documents/site-paths.ts";
-import { textFile } from "../output.ts";
 import {
   allow,
   bodies,
-  caching,
-  contentPolicies,
-  contentSecurityPolicy,
   description,
   descriptions,
   fileDescription,
   hashedAsset,
   securityHeaders,
   vary,
-} from "./answers.ts";
+} from "../../documents/api-answers.ts";
+import {
+  cacheControl as caching,
+  mediaType,
+  mediaTypes,
+  registryDigest,
+  registryVersion,
+} from "../../documents/file-headers.ts";
+import type { Encoding } from "../../documents/hosting.ts";
+import { contentPolicies, contentSecurityPolicy } from "../../documents/pages/content-security-policy.ts";
+import type { OutputFile } from "../../documents/published.ts";
+import { documentFolders } from "../../documents/site-paths.ts";
+import { textFile } from "../output.ts";
 import { type RequestTable, requestTables } from "./request-tables.ts";
 import type { Routing } from "./routing.ts";
 import { escaped, type Rule, slashless } from "./rules.ts";

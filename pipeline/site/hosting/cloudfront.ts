@@ -1,20 +1,19 @@
-import { registryDigest, registryVersion } from "../../documents/file-headers.ts";
-import type { OutputFile } from "../../documents/published.ts";
-import { documentFolders } from "../../documents/site-paths.ts";
-import { filterFields } from "../../selection/fields.ts";
-import { jsonFile, textFile } from "../output.ts";
 import {
   allow,
   bodies,
-  caching,
-  contentPolicies,
   description,
   descriptions,
   fileDescription,
   hashedAsset,
   securityHeaders,
   vary,
-} from "./answers.ts";
+} from "../../documents/api-answers.ts";
+import { cacheControl as caching, registryDigest, registryVersion } from "../../documents/file-headers.ts";
+import { contentPolicies } from "../../documents/pages/content-security-policy.ts";
+import type { OutputFile } from "../../documents/published.ts";
+import { documentFolders } from "../../documents/site-paths.ts";
+import { filterFields } from "../../selection/fields.ts";
+import { jsonFile, textFile } from "../output.ts";
 import { type Routing, wholeList } from "./routing.ts";
 import { acceptRules, flagRules, type Rule, ready, settings, slashless, variants } from "./rules.ts";
 import type { FeedRule, HostSources } from "./sources.ts";

@@ -1,9 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import * as answers from "../../../pipeline/site/hosting/answers.ts";
-import { catalogRoutes } from "../../../service/catalog/routes.ts";
-import { contentSecurityPolicy, caching as serviceCaching } from "../../../service/http/answers.ts";
 import { repository } from "../../support/run.ts";
 import { servedSite } from "./catalog.ts";
 import { exchanges } from "./run-contract.ts";
@@ -30,11 +27,4 @@ test("every exchange has a unique name", () => {
   const names = exchanges.map(({ part, name }) => `${part}: ${name}`);
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   expect(names.length).toBeGreaterThanOrEqual(60);
-});
-
-test("prepared answers have the constants of the handler", () => {
-  const described = catalogRoutes.map(({ name, description }) => [name, description]);
-  expect(described.slice(0, 5)).toEqual(Object.values(answers.descriptions));
-  expect(answers.contentSecurityPolicy).toBe(contentSecurityPolicy);
-  expect(answers.caching).toEqual(serviceCaching);
 });

@@ -1,13 +1,8 @@
-import { cacheControl } from "../../documents/file-headers.ts";
-
-/** Headers of every host, and bodies of answers without a file. */
+/** Headers of every host: no content sniffing, and no referrer for other sites. */
 export const securityHeaders = {
   "X-Content-Type-Options": "nosniff",
   "Referrer-Policy": "same-origin",
 } as const;
-
-export { contentPolicies, contentSecurityPolicy } from "../../documents/pages/content-security-policy.ts";
-export { cacheControl as caching };
 
 /** Assets whose path contains a hash, relative to the site's root. */
 export const hashedAsset =
@@ -20,6 +15,7 @@ export const vary = { negotiated: "Accept, Accept-Encoding", file: "Accept-Encod
 
 const detail = (text: string) => JSON.stringify({ detail: text });
 
+/** Bodies of answers without a file. */
 export const bodies = {
   notFound: detail("Not found."),
   notAcceptable: detail("Could not satisfy the request Accept header."),
@@ -36,21 +32,31 @@ export const bodies = {
   ),
 } as const;
 
+interface Described {
+  name: string;
+  description: string;
+}
+
 /** Names and descriptions of the API's addresses. */
 export const descriptions = {
-  root: ["Api Root", "Where the collections are."],
-  list: ["Package List", "Released packages and images, newest version first."],
-  latest: ["Latest Package", "Leads to the one artifact of the highest version that has a match."],
-  record: ["Package Instance", "One package or image; 410 once it is withdrawn."],
-  download: ["Package Download", "Leads to the file of a package."],
-} as const;
+  root: { name: "Api Root", description: "Where the collections are." },
+  list: { name: "Package List", description: "Released packages and images, newest version first." },
+  latest: {
+    name: "Latest Package",
+    description: "Leads to the one artifact of the highest version that has a match.",
+  },
+  record: { name: "Package Instance", description: "One package or image; 410 once it is withdrawn." },
+  download: { name: "Package Download", description: "Leads to the file of a package." },
+} as const satisfies Record<string, Described>;
 
 export const fileDescription = detail("A file.");
 
-export const description = ([name, text]: readonly [name: string, text: string]): string =>
-  JSON.stringify({
-    name,
-    description: text,
-    renders: ["application/json", "text/html"],
-    parses: ["application/json"],
-  });
+/** The answer for OPTIONS. */
+export const optionsOf = ({ name, description }: Described) => ({
+  name,
+  description,
+  renders: ["application/json", "text/html"],
+  parses: ["application/json"],
+});
+
+export const description = (described: Described): string => JSON.stringify(optionsOf(described));
