@@ -15,7 +15,7 @@ const attributeValue = (value: string): string => value.replace(/[&<>"\t\n\r]/g,
 /** A parser would replace a bare carriage return by a line feed. */
 const elementText = (text: string): string => text.replace(/[&<>\r]/g, escaped);
 
-type Attributes = Readonly<Record<string, string | number | undefined>>;
+export type Attributes = Readonly<Record<string, string | number | undefined>>;
 
 function attributeList(attributes: Attributes): string {
   let list = "";

@@ -14,7 +14,7 @@ import { type Feed, gzipped, indexOf } from "./feed.ts";
 import { updateElement } from "./yum-advisory.ts";
 import { repoFile, repoFilePath } from "./yum-repo-file.ts";
 import { type YumPackage, type YumRow, yumPart } from "./yum-rows.ts";
-import { element, parent } from "./yum-xml.ts";
+import { type Attributes, element, parent } from "./yum-xml.ts";
 
 /** Repositories for yum, dnf and zypper. */
 export const yumFeed: Feed<YumRow> = {
@@ -92,11 +92,11 @@ function certificateGroup(contents: readonly RepositoryContent[]): OutputGroup {
 
 function* filesOf(content: RepositoryContent): Generator<OutputFile> {
   const { repo, primary, filelists, other, updates, settings } = content;
-  const indexes = [
-    primaryIndex(primary),
-    ...(filelists ? [filelistsIndex(filelists)] : []),
-    ...(other ? [otherIndex(other)] : []),
-    ...(updates.length > 0 ? [updateinfoIndex(updates)] : []),
+  const indexes: YumIndex[] = [
+    packageIndex("primary", "metadata", primary, withRpm("common")),
+    ...(filelists ? [packageIndex("filelists", "filelists", filelists, xmlns("filelists"))] : []),
+    ...(other ? [packageIndex("other", "otherdata", other, xmlns("other"))] : []),
+    ...(updates.length > 0 ? [updateIndex(updates)] : []),
   ];
   const repodata = repodataOf(repo, indexes, content.time);
   yield* repositoryFiles(repo, repodata);
@@ -155,30 +155,14 @@ interface YumIndex {
   xml: string;
 }
 
-/** @param packages elements `package` */
-const primaryIndex = (packages: readonly string[]): YumIndex => ({
-  type: "primary",
-  xml: documentOf("metadata", packages, {
-    xmlns: namespace("common"),
-    "xmlns:rpm": namespace("rpm"),
-    packages: packages.length,
-  }),
-});
+const packageIndex = (
+  type: YumIndex["type"],
+  name: string,
+  packages: readonly string[],
+  namespaces: Attributes,
+): YumIndex => ({ type, xml: documentOf(name, packages, { ...namespaces, packages: packages.length }) });
 
-/** @param packages elements `package` */
-const filelistsIndex = (packages: readonly string[]): YumIndex => ({
-  type: "filelists",
-  xml: documentOf("filelists", packages, { xmlns: namespace("filelists"), packages: packages.length }),
-});
-
-/** @param packages elements `package` */
-const otherIndex = (packages: readonly string[]): YumIndex => ({
-  type: "other",
-  xml: documentOf("otherdata", packages, { xmlns: namespace("other"), packages: packages.length }),
-});
-
-/** @param updates elements `update` */
-const updateinfoIndex = (updates: readonly string[]): YumIndex => ({
+const updateIndex = (updates: readonly string[]): YumIndex => ({
   type: "updateinfo",
   xml: documentOf("updates", updates, {}),
 });
@@ -212,8 +196,7 @@ function repodataOf(repo: string, indexes: readonly YumIndex[], time: number): R
     return { path: href, chunks: [bytes] };
   });
   const head = [element("revision", {}, String(time)), parent("tags", {}, [element("content", {}, repo)])];
-  const names = { xmlns: namespace("repo"), "xmlns:rpm": namespace("rpm") };
-  return { indexes: files, repomd: documentOf("repomd", [...head, ...data], names) };
+  return { indexes: files, repomd: documentOf("repomd", [...head, ...data], withRpm("repo")) };
 }
 
 /** The copy of a repository for clients that know no mirrorlist. `sign` adds the signature, and makes the folder. */
@@ -236,12 +219,11 @@ function* unsignedFolder(
 }
 
 const namespace = (name: string): string => `http://linux.duke.edu/metadata/${name}`;
+const xmlns = (name: string) => ({ xmlns: namespace(name) });
+const withRpm = (name: string) => ({ ...xmlns(name), "xmlns:rpm": namespace("rpm") });
 
-const documentOf = (
-  name: string,
-  children: readonly string[],
-  attributes: Readonly<Record<string, string | number>>,
-): string => `<?xml version="1.0" encoding="UTF-8"?>\n${parent(name, attributes, children)}\n`;
+const documentOf = (name: string, children: readonly string[], attributes: Attributes): string =>
+  `<?xml version="1.0" encoding="UTF-8"?>\n${parent(name, attributes, children)}\n`;
 
 const encoder = new TextEncoder();
 const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
