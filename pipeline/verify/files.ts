@@ -1,6 +1,7 @@
-import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { feedPath } from "../documents/feeds/paths.ts";
 import { extensionOf, mediaType } from "../documents/file-headers.ts";
+import { encodings } from "../documents/hosting.ts";
+import { isSiblingOf } from "../site/stores/siblings.ts";
 import { inParallel } from "../system/in-parallel.ts";
 import { sha256 } from "../trust/metadata.ts";
 import type { Finding, Listed } from "./finding.ts";
@@ -80,25 +81,14 @@ async function encodingFindings(
   return findings;
 }
 
-const siblings: readonly [string, (bytes: Uint8Array, options: { maxOutputLength: number }) => Uint8Array][] =
-  [
-    [".gz", gunzipSync],
-    [".br", brotliDecompressSync],
-    [".zst", zstdDecompressSync],
-  ];
-
 /** Precompressed siblings, which hosts serve in place of the file. */
 async function siblingFindings(site: SiteReader, path: string, bytes: Uint8Array): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const [ending, decode] of siblings) {
-    const { status, bytes: packed } = await site.read(path + ending, bytes.length + slack);
-    if (status !== 200) continue;
-    try {
-      if (Buffer.compare(decode(packed, { maxOutputLength: bytes.length + 1 }), bytes) === 0) continue;
-    } catch {
-      // Undecodable or too large: not the signed file in either case.
-    }
-    findings.push({ path: path + ending, what: `is not ${path} once it is decompressed` });
+  for (const encoding of encodings) {
+    const sibling = `${path}.${encoding}`;
+    const { status, bytes: packed } = await site.read(sibling, bytes.length + slack);
+    if (status === 200 && !isSiblingOf(packed, encoding, bytes))
+      findings.push({ path: sibling, what: `is not ${path} once it is decompressed` });
   }
   return findings;
 }

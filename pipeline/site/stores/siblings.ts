@@ -61,12 +61,7 @@ export function hasTimeOf(folder: string, path: string, encoding: Encoding): boo
 export function decodesTo(folder: string, path: string, encoding: Encoding, size: number): boolean {
   if (size > singleCallLimit) return false;
   const file = join(folder, path);
-  const compressed = readFileSync(`${file}.${encoding}`);
-  try {
-    return decompressors[encoding](compressed, size).equals(readFileSync(file));
-  } catch {
-    return false; // Damaged, or longer than its source.
-  }
+  return isSiblingOf(readFileSync(`${file}.${encoding}`), encoding, readFileSync(file));
 }
 
 /** True if a compressed file decodes to these bytes. Decoding stops if the result becomes longer. */
