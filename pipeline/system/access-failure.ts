@@ -61,6 +61,15 @@ export function accessFailure(message: string, error: unknown, advice?: string):
   return failure("file-access", message + words, advice ?? hint, undefined, error);
 }
 
+/** Runs a file operation. @throws RelcatError file-access, with this message */
+export function accessing<T>(message: string, operation: () => T): T {
+  try {
+    return operation();
+  } catch (error) {
+    throw accessFailure(message, error);
+  }
+}
+
 /** Node reports ENOENT for every folder that cannot be made, and ELOOP also for a link that may not be followed. */
 function cause(error: NodeJS.ErrnoException): NodeJS.ErrnoException {
   const { code, path, syscall } = error;

@@ -24,7 +24,7 @@ import { readFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { isLinkRefused, syncToDisk } from "../../shared/disk.ts";
 import { failure, type Problem } from "../../shared/errors.ts";
-import { accessFailure, refuseSpecial } from "./access-failure.ts";
+import { accessFailure, accessing, refuseSpecial } from "./access-failure.ts";
 import { inParallel } from "./in-parallel.ts";
 
 const concurrency = 32;
@@ -43,14 +43,11 @@ async function readExisting(path: string): Promise<Uint8Array> {
 }
 
 /** Throws if the file is missing. */
-export function readPresent(path: string): Uint8Array {
-  try {
+export const readPresent = (path: string): Uint8Array =>
+  accessing(`cannot read ${path}`, () => {
     refuseSpecial(path);
     return readFileSync(path);
-  } catch (error) {
-    throw accessFailure(`cannot read ${path}`, error);
-  }
-}
+  });
 
 /** undefined if the file is missing. */
 export function readIfPresent(path: string): Uint8Array | undefined {
@@ -218,13 +215,8 @@ export function copyWithTime(from: string, to: string, dated = from): void {
 }
 
 /** A missing file is not an error. */
-export function removeFile(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch (error) {
-    throw accessFailure(`cannot remove ${path}`, error);
-  }
-}
+export const removeFile = (path: string): void =>
+  accessing(`cannot remove ${path}`, () => rmSync(path, { force: true }));
 
 /** True if an existing path is inside a folder, with links resolved. */
 export function isBelow(folder: string, path: string): boolean {

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { failure, type Problem, type RelcatError, throwErrors } from "../../shared/errors.ts";
-import { accessFailure, specialKind } from "./access-failure.ts";
+import { accessFailure, accessing, specialKind } from "./access-failure.ts";
 import { exists, foreignLink, type InProject } from "./files.ts";
 
 /**
@@ -74,11 +74,9 @@ function listBelow(folder: string, below: string, entered: readonly string[], li
 /** One folder at a time: the pattern for all levels does not match names with a line break. */
 function entriesOf(glob: Listing["glob"], folder: string) {
   const everything = { dot: true, onlyFiles: false, followSymbolicLinks: false, unique: false };
-  try {
-    return glob.sync("*", { ...everything, objectMode: true, cwd: folder });
-  } catch (error) {
-    throw accessFailure(`cannot read ${folder}`, error);
-  }
+  return accessing(`cannot read ${folder}`, () =>
+    glob.sync("*", { ...everything, objectMode: true, cwd: folder }),
+  );
 }
 
 /** The part of a path that exists only under a name that is not UTF-8: Node replaces such bytes, and finds no file then. */
@@ -106,49 +104,36 @@ const badLink = (path: string, message: string): Problem => ({
 
 /** Names of direct subfolders, including empty ones. */
 export function listFolders(folder: string): string[] {
-  try {
-    const entries = readdirSync(folder, { withFileTypes: true });
-    return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
-  } catch (error) {
-    throw accessFailure(`cannot read ${folder}`, error);
-  }
+  const entries = accessing(`cannot read ${folder}`, () => readdirSync(folder, { withFileTypes: true }));
+  return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
 }
 
 /** Renames a file and creates its target folder. */
-export function moveFile(from: string, to: string): void {
-  try {
+export const moveFile = (from: string, to: string): void =>
+  accessing(`cannot move ${from} to ${to}`, () => {
     mkdirSync(dirname(to), { recursive: true });
     renameSync(from, to);
-  } catch (error) {
-    throw accessFailure(`cannot move ${from} to ${to}`, error);
-  }
-}
+  });
 
 /** Writes to a path from the user, which may be a device or pipe such as /dev/stdout. */
-export function writeText(path: string, text: string): void {
-  try {
+export const writeText = (path: string, text: string): void =>
+  accessing(`cannot write ${path}`, () => {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
-  } catch (error) {
-    throw accessFailure(`cannot write ${path}`, error);
-  }
-}
+  });
 
 /**
  * Checks that a report can be written before the reported work starts.
  * @throws RelcatError file-access
  */
-export function requireTarget(path: string): void {
-  try {
+export const requireTarget = (path: string): void =>
+  accessing(`cannot write ${path}`, () => {
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats?.isDirectory()) throw Object.assign(new Error(), { code: "EISDIR" });
     const nearest = stats ? path : nearestAbove(path);
     if (!stats && !isFolder(nearest)) throw Object.assign(new Error(), { code: "ENOTDIR" });
     accessSync(nearest, constants.W_OK);
-  } catch (error) {
-    throw accessFailure(`cannot write ${path}`, error);
-  }
-}
+  });
 
 function nearestAbove(path: string): string {
   const above = dirname(path);

@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { posix } from "node:path";
 import { failure } from "../../shared/errors.ts";
-import { accessFailure, isDescriptor, refuseSpecial, specialKind } from "./access-failure.ts";
+import { accessFailure, accessing, isDescriptor, refuseSpecial, specialKind } from "./access-failure.ts";
 import { isMissing } from "./files.ts";
 import { undecodable, undecodableName } from "./folders.ts";
 
@@ -42,8 +42,8 @@ export function pathInfo(path: string): PathInfo {
 }
 
 /** The first bytes of a file, fewer if it is shorter. */
-export function readHead(path: string, length: number): Uint8Array {
-  try {
+export const readHead = (path: string, length: number): Uint8Array =>
+  accessing(`cannot read ${path}`, () => {
     refuseSpecial(path);
     const descriptor = openSync(path, "r");
     try {
@@ -52,10 +52,7 @@ export function readHead(path: string, length: number): Uint8Array {
     } finally {
       closeSync(descriptor);
     }
-  } catch (error) {
-    throw accessFailure(`cannot read ${path}`, error);
-  }
-}
+  });
 
 /** @throws RelcatError usage for non-web addresses, which are not file names either */
 export function refuseScheme(source: string): void {

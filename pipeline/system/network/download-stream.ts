@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { closeSync, createReadStream, openSync, statSync, writeSync } from "node:fs";
-import { accessFailure, refuseSpecial } from "../access-failure.ts";
+import { accessing, refuseSpecial } from "../access-failure.ts";
 import { hashFile } from "../file-source.ts";
 import { follow, IdleTimeout, isTemporary, networkProblem, unreachable } from "./download-request.ts";
 
@@ -112,11 +112,7 @@ async function* bodyOf(
 }
 
 function openFile(path: string, from: number): ArtifactStream {
-  try {
-    refuseSpecial(path);
-  } catch (error) {
-    throw accessFailure(`cannot read ${path}`, error);
-  }
+  accessing(`cannot read ${path}`, () => refuseSpecial(path));
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats)
     return { status: 404, length: undefined, etag: undefined, chunks: emptyStream(), end: () => {} };
