@@ -44,6 +44,19 @@ export const signatureTags = {
   reserved: 1008,
 } as const;
 
+/** Tags of the header, by name (https://rpm-software-management.github.io/rpm/manual/tags.html). */
+export const tags = {
+  ...{ name: 1000, version: 1001, release: 1002, epoch: 1003, summary: 1004, description: 1005 },
+  ...{ buildTime: 1006, buildHost: 1007, size: 1009, vendor: 1011, license: 1014, packager: 1015 },
+  ...{ group: 1016, url: 1020, arch: 1022, fileSizes: 1028, fileModes: 1030, fileDigests: 1035 },
+  ...{ fileFlags: 1037, sourceRpm: 1044, archiveSize: 1046, requireNames: 1049 },
+  ...{ changelogTimes: 1080, changelogAuthors: 1081, changelogTexts: 1082 },
+  ...{ fileDevices: 1095, fileInodes: 1096, dirIndexes: 1116, baseNames: 1117, dirNames: 1118 },
+  ...{ payloadFormat: 1124, longFileSizes: 5008, longSize: 5009, fileDigestAlgorithm: 5011 },
+  /** Number of the package format, from rpm 6 on. */
+  format: 5114,
+} as const;
+
 const { binary, int32, int64, text, texts } = rpmTypes;
 const tagsOfTypes = [
   [binary, ["ecc", "rsa", "space", "legacyRsa", "md5", "legacyDsa", "reserved"]],
@@ -112,10 +125,8 @@ export function pathJoiner(): (folder: string, name: string) => string {
   };
 }
 
-const sourceRpmTag = 1044;
-
 /** As rpm and createrepo_c decide, because old source packages do not have the tag of source packages. */
-export const isSourcePackage = (main: RpmHeader): boolean => !main.tags.has(sourceRpmTag);
+export const isSourcePackage = (main: RpmHeader): boolean => !main.tags.has(tags.sourceRpm);
 
 function refuseOtherLead(bytes: Buffer): void {
   const [major, type] = [bytes[4] ?? 0, bytes.readUInt16BE(78)];

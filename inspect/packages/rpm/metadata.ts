@@ -9,7 +9,7 @@ import { knownArchitecture } from "../../architecture.ts";
 import type { ByteSource } from "../../bytes/byte-source.ts";
 import { malformed, refused } from "../../verdict.ts";
 import { integersOf, longOf, type RpmHeader, shortsOf, textsOf } from "./header.ts";
-import { isSourcePackage, pathJoiner, type RpmLayout, readRpmLayout, signatureTags } from "./layout.ts";
+import { isSourcePackage, pathJoiner, type RpmLayout, readRpmLayout, signatureTags, tags } from "./layout.ts";
 
 /** More files than any package has. */
 const maxTexts = 1_000_000;
@@ -38,15 +38,6 @@ function decodedTextsOf(header: RpmHeader, tag: number): string[] {
 /** The first text, which is the one without translation; undefined if the tag is missing or empty. */
 const decodedTextOf = (header: RpmHeader, tag: number): string | undefined =>
   decodedTextsOf(header, tag)[0] || undefined;
-
-/** https://rpm-software-management.github.io/rpm/manual/tags.html */
-const tags = {
-  ...{ name: 1000, version: 1001, release: 1002, epoch: 1003, summary: 1004, description: 1005 },
-  ...{ buildTime: 1006, buildHost: 1007, size: 1009, vendor: 1011, license: 1014, packager: 1015 },
-  ...{ group: 1016, url: 1020, arch: 1022, fileModes: 1030, fileFlags: 1037, sourceRpm: 1044 },
-  ...{ archiveSize: 1046, dirIndexes: 1116, baseNames: 1117, dirNames: 1118 },
-  ...{ changelogTimes: 1080, changelogAuthors: 1081, changelogTexts: 1082, longSize: 5009 },
-} as const;
 
 /** Optional texts of the header. */
 const texts = {

@@ -18,7 +18,7 @@ import { certificateOf } from "../../signatures/x509-chain.ts";
 import { Fault, malformed, unsupported, type Verdict } from "../../verdict.ts";
 import { digestChecks, isPayloadCovered, type RpmCheck, signatureChecks, sizeNotes } from "./checks.ts";
 import { integersOf, longOf, longsOf, type RpmHeader, shortsOf, textOf, textsOf } from "./header.ts";
-import { isSourcePackage, pathJoiner, type RpmLayout, readRpmLayout, signatureTags } from "./layout.ts";
+import { isSourcePackage, pathJoiner, type RpmLayout, readRpmLayout, signatureTags, tags } from "./layout.ts";
 
 /** Packages of the formats 3, 4 and 6: header and payload signatures, digests, IMA signatures of files, and the content. */
 export const inspectRpm: Reader = async (source, options) => {
@@ -72,22 +72,13 @@ async function readContents(
   notes.push(...(await readRpmPayload(source, layout, options.limit, finder)));
 }
 
-/** Header tags with the package's identity. */
-const nameTags = { name: 1000, version: 1001, release: 1002, epoch: 1003, architecture: 1022 };
-/** Number of the package format, from rpm 6 on. */
-const formatTag = 5114;
-
 function factsOf(main: RpmHeader) {
-  const [name, version, release, architecture] = [
-    nameTags.name,
-    nameTags.version,
-    nameTags.release,
-    nameTags.architecture,
-  ].map((tag) => textOf(main, tag));
+  const identity = [tags.name, tags.version, tags.release, tags.arch];
+  const [name, version, release, architecture] = identity.map((tag) => textOf(main, tag));
   if (!name || !version || !release || !architecture)
     throw malformed("the header does not say name, version, release and architecture");
-  const epoch = integersOf(main, nameTags.epoch)[0] ?? null;
-  const [format] = integersOf(main, formatTag);
+  const epoch = integersOf(main, tags.epoch)[0] ?? null;
+  const [format] = integersOf(main, tags.format);
   return { name, epoch, version, release, architecture, ...(format !== undefined && { format }) };
 }
 
@@ -111,7 +102,6 @@ function refuseFileSignature(files: readonly FileSignature[]): void {
     );
 }
 
-const payloadFormat = 1124;
 const headLength = 16;
 
 /**
@@ -125,9 +115,9 @@ async function readRpmPayload(
   limit: number,
   finder: SelfCheckFinder,
 ): Promise<string[]> {
-  const format = textOf(main, payloadFormat) ?? "cpio";
+  const format = textOf(main, tags.payloadFormat) ?? "cpio";
   if (format !== "cpio") throw unsupported(`its payload has the format ${format}, expected cpio`);
-  if (textsOf(main, requiredNames).includes("rpmlib(PayloadAlignment)"))
+  if (textsOf(main, tags.requireNames).includes("rpmlib(PayloadAlignment)"))
     throw unsupported("its payload is aligned to blocks (rpm 6.2), expected plain cpio");
   const payload = partOf(source, main.to, size - main.to);
   const compression = compressionOf(payload.read(0, Math.min(headLength, payload.size)));
@@ -142,9 +132,6 @@ async function readRpmPayload(
     : [`The payload unpacks to ${unpacked} bytes, but the package says ${expected}.`];
 }
 
-const requiredNames = 1049;
-/** Header tags with a value for each file. */
-const fileTags = { sizes: 1028, modes: 1030, flags: 1037, devices: 1095, inodes: 1096, longSizes: 5008 };
 const modes = { mask: 0o170000, file: 0o100000, link: 0o120000 };
 const ghostFlag = 1 << 6;
 
@@ -161,9 +148,9 @@ function listedFiles(main: RpmHeader): (index: number) => CpioEntry | undefined 
 }
 
 function cpioEntries(main: RpmHeader): CpioEntry[] {
-  const [short, long] = [integersOf(main, fileTags.sizes), longsOf(main, fileTags.longSizes)];
-  const [kinds, flags] = [shortsOf(main, fileTags.modes), integersOf(main, fileTags.flags)];
-  const [devices, inodes] = [integersOf(main, fileTags.devices), integersOf(main, fileTags.inodes)];
+  const [short, long] = [integersOf(main, tags.fileSizes), longsOf(main, tags.longFileSizes)];
+  const [kinds, flags] = [shortsOf(main, tags.fileModes), integersOf(main, tags.fileFlags)];
+  const [devices, inodes] = [integersOf(main, tags.fileDevices), integersOf(main, tags.fileInodes)];
   const kindOf = (index: number) => (kinds[index] ?? 0) & modes.mask;
   const inodeOf = (index: number) => `${devices[index]}:${inodes[index] || `none ${index}`}`;
   const names = namesOf(main);
@@ -178,15 +165,6 @@ function cpioEntries(main: RpmHeader): CpioEntry[] {
     return { path, size: last.get(inodeOf(index)) === index ? size : 0, type: "file" };
   });
 }
-
-/** Header tags: file digests, their algorithm, and the three parts of a file name. */
-const fileSignatureTags = {
-  digests: 1035,
-  digestAlgorithm: 5011,
-  folderOf: 1116,
-  names: 1117,
-  folders: 1118,
-};
 
 /** Digests that IMA signatures may use: number in IMA, number in OpenPGP, last arc of the object identifier. */
 const algorithms = [
@@ -203,11 +181,11 @@ const algorithms = [
 export function fileSignaturesOf({ signatures, main }: RpmLayout, options: InspectOptions): FileSignature[] {
   const written = textsOf(signatures, signatureTags.fileSignatures);
   if (written.length === 0) return [];
-  const digests = textsOf(main, fileSignatureTags.digests);
+  const digests = textsOf(main, tags.fileDigests);
   const names = namesOf(main);
   if (written.length !== digests.length || digests.length !== names.length)
     throw malformed(`there are ${written.length} file signatures for ${names.length} files`);
-  const algorithm = integersOf(main, fileSignatureTags.digestAlgorithm)[0];
+  const algorithm = integersOf(main, tags.fileDigestAlgorithm)[0];
   const signers = options.keys.x509.map((key) => ({ key, certificate: certificateOf(key) }));
   return written.flatMap((hex, index) => {
     const [name, digest] = [names[index] ?? "", digests[index] ?? ""];
@@ -220,10 +198,10 @@ export function fileSignaturesOf({ signatures, main }: RpmLayout, options: Inspe
 
 /** Paths of the files of the header. @throws Fault malformed */
 function namesOf(main: RpmHeader): string[] {
-  const folders = textsOf(main, fileSignatureTags.folders);
-  const folderOf = integersOf(main, fileSignatureTags.folderOf);
+  const folders = textsOf(main, tags.dirNames);
+  const folderOf = integersOf(main, tags.dirIndexes);
   const join = pathJoiner();
-  return textsOf(main, fileSignatureTags.names).map((name, index) => {
+  return textsOf(main, tags.baseNames).map((name, index) => {
     const folder = folders[folderOf[index] ?? -1];
     if (folder === undefined) throw malformed(`the file ${name} is in no folder`);
     return join(folder, name);
