@@ -15,7 +15,7 @@ import { type ParsedRelease, parseRelease, readBytes, readDocuments } from "../.
 import { normalizeRelease, type Release } from "../../records/normalize.ts";
 import { checkRelease } from "../../records/read-release.ts";
 import { readIfPresent } from "../../system/files.ts";
-import { isImported } from "./manifests.ts";
+import { isImported, type ReleasePlan } from "./manifests.ts";
 
 /** The releases folder before an import; it may be missing, or left incomplete by an interrupted import. */
 export interface Existing {
@@ -131,14 +131,6 @@ export interface Rebuilt {
   findings: Finding[];
 }
 
-interface PlannedRelease {
-  version: string;
-  /** undefined: the file already exists. */
-  releaseYaml: string | undefined;
-  /** Keyed by file name inside `manifests`. */
-  manifests: ReadonlyMap<string, string>;
-}
-
 export function rebuild({ parsed, imported }: ExistingRelease, config: Settings): Rebuilt {
   const whole: ParsedRelease = { ...parsed, manifests: [...parsed.manifests, ...imported] };
   const { release, problems } = normalizeRelease(whole, config);
@@ -150,18 +142,16 @@ const encoder = new TextEncoder();
 
 /** Parses planned files as a build parses files on disk. */
 export function asExisting(
-  { version, releaseYaml, manifests }: PlannedRelease,
+  { version, releaseYaml, manifests }: ReleasePlan,
   existing: ExistingRelease | undefined,
   root: string,
 ): ExistingRelease {
   const folder = `${root}/${version}`;
-  const problems: Problem[] = [];
-  const imported: Located<Manifest>[] = [];
-  for (const [name, text] of manifests) {
-    const read = readBytes(`${folder}/manifests/${name}`, encoder.encode(text), manifestSchema);
-    problems.push(...read.problems);
-    if (read.document) imported.push(read.document);
-  }
+  const reads = manifests.map(({ name, text }) =>
+    readBytes(`${folder}/manifests/${name}`, encoder.encode(text), manifestSchema),
+  );
+  const problems = reads.flatMap((read) => read.problems);
+  const imported = reads.flatMap(({ document }) => document ?? []);
   const parsed = existing?.parsed ?? {
     version,
     folder,

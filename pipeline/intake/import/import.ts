@@ -77,7 +77,7 @@ export function decideImport(
 
   const match = matchRecords(records, existing);
   throwErrors(match.problems);
-  const releases = planReleases(records, match, existing, config, options, options.schemas);
+  const releases = planReleases(records, match, { ...options, existing, config });
   const rebuilt = rebuildCatalog(releases, records, existing, config, configText !== existing.configText);
   throwErrors(rebuilt.problems);
   const { exceptions, violations } = planExceptions(rebuilt, existing, options.acceptViolations);

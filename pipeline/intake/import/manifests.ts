@@ -18,6 +18,14 @@ export interface ManifestText {
   files: ReadonlyMap<string, number>;
 }
 
+/** A release whose files change. */
+export interface ReleasePlan {
+  version: string;
+  /** undefined: the file already exists. */
+  releaseYaml: string | undefined;
+  manifests: ManifestText[];
+}
+
 /** Only files with these names belong to import; other manifests are never changed. */
 export const isImported = (path: string): boolean => /(?:^|\/)manifests\/imported(?:-\d+)?\.json$/.test(path);
 

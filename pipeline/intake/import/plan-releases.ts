@@ -10,7 +10,7 @@ import { typeKey } from "./catalog-rows.ts";
 import { releaseDate, verbatimDates } from "./dates.ts";
 import type { Existing, ExistingRelease } from "./existing.ts";
 import { type Addresses, fileNames } from "./file-names.ts";
-import { type Entry, importedManifests, type ManifestText } from "./manifests.ts";
+import { type Entry, importedManifests, type ReleasePlan } from "./manifests.ts";
 import type { Match } from "./match-records.ts";
 import type { LiveRecord } from "./read-records.ts";
 
@@ -21,33 +21,30 @@ export interface Downloads {
   template: string | undefined;
 }
 
-/** A release whose files change. */
-export interface ReleasePlan {
-  version: string;
-  releaseYaml: string | undefined;
-  manifests: ManifestText[];
+interface Planning extends Downloads {
+  existing: Existing;
+  config: Settings;
+  /** Folder of the JSON Schemas, relative to the project. */
+  schemas: string;
 }
 
 /** Files of every release with new or changed records, ascending by version. */
 export function planReleases(
   records: readonly LiveRecord[],
   match: Match,
-  existing: Existing,
-  config: Settings,
-  downloads: Downloads,
-  schemas: string,
+  planning: Planning,
 ): ReleasePlan[] {
+  const { existing, addresses, template, schemas } = planning;
   const renewed = new Set([...match.added, ...match.revised, ...match.restored].map(({ id }) => id));
-  const addressed = downloads.addresses.size > 0 || downloads.template !== undefined ? match.unchanged : [];
-  for (const record of addressed)
-    if (isReaddressed(record, existing, config, downloads)) renewed.add(record.id);
+  const addressed = addresses.size > 0 || template !== undefined ? match.unchanged : [];
+  for (const record of addressed) if (isReaddressed(record, planning)) renewed.add(record.id);
   const plans: ReleasePlan[] = [];
   const groups = Map.groupBy(records, (record) => record.version);
   for (const version of new Set([...groups.keys(), ...existing.releases.keys()])) {
     const group = groups.get(version) ?? [];
     const present = existing.releases.get(version);
     if (!group.some(({ id }) => renewed.has(id)) && leftovers(version, existing).length === 0) continue;
-    const entries = releaseEntries(version, group, renewed, existing, config, downloads);
+    const entries = releaseEntries(version, group, renewed, planning);
     plans.push({
       version,
       releaseYaml: hasReleaseFile(present)
@@ -74,15 +71,11 @@ const releaseYaml = (version: string, date: string, schemas: string) =>
   `# yaml-language-server: $schema=../../${schemas}/release.schema.json\nversion: ${version}\ndate: ${date}\n`;
 
 /** An unchanged record whose address has become known. */
-function isReaddressed(
-  record: LiveRecord,
-  existing: Existing,
-  config: Settings,
-  downloads: Downloads,
-): boolean {
-  const file = existing.ledger.byId.get(record.id)?.add.file ?? "";
-  const entry = existing.entries.get(identity(record.version, file));
-  return entry !== undefined && newEntry(record, file, existing, config, downloads).url !== entry.url;
+function isReaddressed(record: LiveRecord, planning: Planning): boolean {
+  const { entries, ledger } = planning.existing;
+  const file = ledger.byId.get(record.id)?.add.file ?? "";
+  const entry = entries.get(identity(record.version, file));
+  return entry !== undefined && newEntry(record, file, planning).url !== entry.url;
 }
 
 /** Entries written by import, by id: unchanged ones and new ones. */
@@ -90,18 +83,17 @@ function releaseEntries(
   version: string,
   group: readonly LiveRecord[],
   renewed: ReadonlySet<number>,
-  existing: Existing,
-  config: Settings,
-  downloads: Downloads,
+  planning: Planning,
 ): Entry[] {
+  const { existing, addresses } = planning;
   const { ledger } = existing;
   const fresh = group.filter(({ id }) => !ledger.byId.has(id));
-  const files = fileNames(fresh, group, takenFiles(version, existing), downloads.addresses);
+  const files = fileNames(fresh, group, takenFiles(version, existing), addresses);
   const entries = new Map(keptEntries(version, existing).map((entry) => [entry.id, entry]));
   for (const record of group) {
     if (!renewed.has(record.id)) continue;
     const file = ledger.byId.get(record.id)?.add.file ?? files.get(record.id) ?? `id-${record.id}`;
-    entries.set(record.id, { id: record.id, artifact: newEntry(record, file, existing, config, downloads) });
+    entries.set(record.id, { id: record.id, artifact: newEntry(record, file, planning) });
   }
   return [...entries.values()].sort((a, b) => a.id - b.id);
 }
@@ -121,13 +113,8 @@ function keptEntries(version: string, { releases, ledger }: Existing): Entry[] {
   });
 }
 
-function newEntry(
-  record: LiveRecord,
-  file: string,
-  existing: Existing,
-  config: Settings,
-  { addresses, template }: Downloads,
-) {
+function newEntry(record: LiveRecord, file: string, planning: Planning): WrittenArtifact {
+  const { existing, config, addresses, template } = planning;
   const before = existing.entries.get(identity(record.version, file));
   const facts = { file, url: addresses.get(record.id)?.url ?? before?.url, size: before?.size };
   const entry = artifactEntry(record, facts, config);
@@ -162,7 +149,7 @@ function artifactEntry(
 ): WrittenArtifact {
   const { name, package_type, checksum, version: _, id, ...rest } = record;
   const type = config.packageTypes.get(typeKey(package_type));
-  const kept = new Kept(record);
+  const kept = keptFields(record);
   const entryName = namePattern.safeParse(name).success ? name : kept.instead("name", writableName(name, id));
   const entry: WrittenArtifact = {
     name: entryName,
@@ -189,15 +176,11 @@ function artifactEntry(
   for (const field of verbatimDates(record)) kept.asItIs(field);
   for (const field of Object.keys(rest))
     if (!Object.hasOwn(packageRecordSchema.shape, field)) kept.asItIs(field);
-  return { ...entry, ...dataParts(record, kept, config), ...kept.parts() };
-}
-
-function dataParts(record: LiveRecord, kept: Kept, { wire }: Settings): Partial<WrittenArtifact> {
-  if (recordShape(wire).safeParse({ data: record.data }).success && isObject(record.data)) {
-    return neutralData(record.data, wire);
-  }
-  kept.asItIs("data");
-  return {};
+  const { wire } = config;
+  const { data } = record;
+  const isNeutral = recordShape(wire).safeParse({ data }).success && isObject(data);
+  if (!isNeutral) kept.asItIs("data");
+  return { ...entry, ...(isNeutral && neutralData(data, wire)), ...kept.parts() };
 }
 
 type Simple =
@@ -210,45 +193,36 @@ type Simple =
   | "only_for_account";
 
 /** Collects `verbatim` and `absent`. */
-class Kept {
-  private readonly record: LiveRecord;
-  private readonly verbatim = new Map<string, unknown>();
-  private readonly absent: string[] = [];
-
-  constructor(record: LiveRecord) {
-    this.record = record;
-  }
-
-  asItIs(field: string): void {
-    if (Object.hasOwn(this.record, field)) this.verbatim.set(field, this.record[field]);
-    else this.absent.push(field);
-  }
-
-  /** Keeps the original value, and returns its replacement for the entry. */
-  instead(field: string, value: string): string {
-    this.asItIs(field);
-    return value;
-  }
-
-  unlessEqual(field: string, value: unknown): void {
-    if (this.record[field] !== value) this.asItIs(field);
-  }
-
-  /** Omits fields with their default value. */
-  unless(field: Simple, standard: unknown): Partial<WrittenArtifact> {
-    const value = this.record[field];
-    if (value === standard && value !== undefined) return {};
-    if (packageRecordSchema.shape[field].safeParse(value).success) return { [field]: value };
-    this.asItIs(field);
-    return {};
-  }
-
-  parts(): Partial<WrittenArtifact> {
-    return {
-      ...(this.verbatim.size > 0 && { verbatim: Object.fromEntries(this.verbatim) }),
-      ...(this.absent.length > 0 && { absent: this.absent as NonNullable<WrittenArtifact["absent"]> }),
-    };
-  }
+function keptFields(record: LiveRecord) {
+  const verbatim = new Map<string, unknown>();
+  const absent: string[] = [];
+  const asItIs = (field: string): void => {
+    if (Object.hasOwn(record, field)) verbatim.set(field, record[field]);
+    else absent.push(field);
+  };
+  return {
+    asItIs,
+    /** Keeps the original value, and returns its replacement for the entry. */
+    instead(field: string, value: string): string {
+      asItIs(field);
+      return value;
+    },
+    unlessEqual(field: string, value: unknown): void {
+      if (record[field] !== value) asItIs(field);
+    },
+    /** Omits fields with their default value. */
+    unless(field: Simple, standard: unknown): Partial<WrittenArtifact> {
+      const value = record[field];
+      if (value === standard && value !== undefined) return {};
+      if (packageRecordSchema.shape[field].safeParse(value).success) return { [field]: value };
+      asItIs(field);
+      return {};
+    },
+    parts: (): Partial<WrittenArtifact> => ({
+      ...(verbatim.size > 0 && { verbatim: Object.fromEntries(verbatim) }),
+      ...(absent.length > 0 && { absent: absent as NonNullable<WrittenArtifact["absent"]> }),
+    }),
+  };
 }
 
 /** Replaces a name that a ledger line cannot contain. */

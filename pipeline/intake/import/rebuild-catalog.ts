@@ -2,12 +2,12 @@ import type { Problem } from "../../../shared/errors.ts";
 import type { Settings } from "../../documents/config.ts";
 import { exceptableRules } from "../../documents/exceptions.ts";
 import type { Finding } from "../../ledger/exceptions.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
 import { identity } from "../../ledger/ledger-records.ts";
 import { display } from "../../project/display.ts";
 import type { Artifact, Release } from "../../records/normalize.ts";
 import { asExisting, type Existing, type Rebuilt, rebuild } from "./existing.ts";
-import { isImported } from "./manifests.ts";
-import type { ReleasePlan } from "./plan-releases.ts";
+import { isImported, type ReleasePlan } from "./manifests.ts";
 import type { LiveRecord } from "./read-records.ts";
 import type { RecordFinding } from "./violations.ts";
 
@@ -36,27 +36,16 @@ export function rebuildCatalog(
   const planned = new Map(plans.map((plan) => [plan.version, plan]));
   const live = new Map(records.map((record) => [record.id, record]));
   for (const version of [...new Set([...existing.releases.keys(), ...planned.keys()])].sort()) {
-    const plan = planned.get(version);
-    if (plan) addPlanned(catalog, plan, live, existing, config);
-    else addPresent(catalog, version, existing, config, configChanges);
+    const [plan, present] = [planned.get(version), existing.releases.get(version)];
+    const changed = plan ? asExisting(plan, present, existing.folder) : configChanges && present;
+    const rebuilt = changed ? rebuild(changed, config) : existing.rebuilt.get(version);
+    if (!rebuilt) continue;
+    catalog.releases.push(rebuilt.release);
+    if (plan) addPlanned(catalog, plan, rebuilt, live, existing.ledger);
+    // Errors in unchanged releases are not the import's concern.
+    else catalog.before.push(...rebuilt.findings.filter(isRecordError));
   }
   return catalog;
-}
-
-/** Errors in unchanged releases are not the import's concern. */
-function addPresent(
-  catalog: RebuiltCatalog,
-  version: string,
-  existing: Existing,
-  config: Settings,
-  configChanges: boolean,
-): void {
-  const present = existing.releases.get(version);
-  const known = existing.rebuilt.get(version);
-  const rebuilt = configChanges && present ? rebuild(present, config) : known;
-  if (!rebuilt) return;
-  catalog.releases.push(rebuilt.release);
-  catalog.before.push(...rebuilt.findings.filter(isRecordError));
 }
 
 const isRecordError = ({ problem }: Finding) =>
@@ -65,38 +54,23 @@ const isRecordError = ({ problem }: Finding) =>
 function addPlanned(
   catalog: RebuiltCatalog,
   plan: ReleasePlan,
+  { release, problems, findings }: Rebuilt,
   live: ReadonlyMap<number, LiveRecord>,
-  existing: Existing,
-  config: Settings,
+  ledger: Ledger,
 ): void {
-  const { version } = plan;
-  const manifests = new Map(plan.manifests.map(({ name, text }) => [name, text]));
-  const rebuilt = rebuild(
-    asExisting({ ...plan, manifests }, existing.releases.get(version), existing.folder),
-    config,
-  );
   const recordOf = recordAt(plan, live);
-  catalog.releases.push(rebuilt.release);
-  catalog.problems.push(...rebuilt.problems.map((problem) => named(problem, recordOf(problem))));
-  for (const finding of rebuilt.findings.filter(isRecordError)) {
+  catalog.problems.push(...problems.map((problem) => named(problem, recordOf(problem))));
+  for (const finding of findings.filter(isRecordError)) {
     const record = recordOf(finding.problem);
     if (!isExceptable(finding.problem)) catalog.problems.push(named(finding.problem, record));
     else if (record) catalog.found.push({ ...finding, record });
     else catalog.before.push(finding);
   }
-  addArtifacts(catalog, plan, rebuilt, existing);
-}
-
-function addArtifacts(
-  { byId }: RebuiltCatalog,
-  { version, manifests }: ReleasePlan,
-  { release }: Rebuilt,
-  { ledger }: Existing,
-): void {
-  const known = new Map(manifests.flatMap(({ files }) => [...files]));
+  const ids = new Map(plan.manifests.flatMap(({ files }) => [...files]));
   for (const artifact of release.artifacts) {
-    const id = known.get(artifact.file) ?? ledger.byIdentity.get(identity(version, artifact.file))?.add.id;
-    if (id !== undefined) byId.set(id, artifact);
+    const known = ledger.byIdentity.get(identity(plan.version, artifact.file));
+    const id = ids.get(artifact.file) ?? known?.add.id;
+    if (id !== undefined) catalog.byId.set(id, artifact);
   }
 }
 
