@@ -135,19 +135,8 @@ export function openJournal(
   const noted = cache.begin(outlinesName(name));
   const note = (version: string, line: string) => noted.add(Buffer.from(`${version} ${line}\n`));
   let basis = "";
-  const keyOf = (
-    { files: own, ledger, nextId, inFeeds }: NextRelease,
-    digests: readonly string[],
-    hasNewIds: boolean,
-  ) =>
-    releaseKey({
-      basis,
-      version: own.version,
-      files: pathsOfRelease(own).map((path, index) => [path, digests[index]]),
-      ledger,
-      newIds: hasNewIds ? nextId : null,
-      inFeeds,
-    });
+  const keyOf = (next: NextRelease, digests: readonly string[], hasNewIds: boolean) =>
+    releaseKey(basis, next, digests, hasNewIds);
   const group = (groupName: string, key: string) => {
     const found = groups.get(groupName);
     return found?.key === key && found.files.every(isUntouched) ? found : undefined;
@@ -256,21 +245,21 @@ function foldersWithFolders(out: string, groups: readonly MadeGroup[]): (readonl
   });
 }
 
-/** Everything that a release's files and slices are generated from. */
-interface ReleaseBasis {
-  /** Digest of program, configuration, templates, schemas and selection. */
-  basis: string;
-  version: string;
-  /** SHA-256 of each file of the release. */
-  files: readonly (readonly [path: string, sha256: string | undefined])[];
-  ledger: Ledger;
-  /** First id for artifacts without a ledger line; null: all have one. */
-  newIds: number | null;
-  /** True if the release is in the feeds. */
-  inFeeds: boolean;
-}
-
-function releaseKey({ basis, version, files, ledger, newIds, inFeeds }: ReleaseBasis): string {
+/**
+ * Digest of everything that a release's files and slices are generated from.
+ * @param basis digest of program, configuration, templates, schemas and selection
+ * @param digests of the release's files
+ * @param hasNewIds false: all artifacts have a ledger line
+ */
+function releaseKey(
+  basis: string,
+  { files: own, ledger, nextId, inFeeds }: NextRelease,
+  digests: readonly string[],
+  hasNewIds: boolean,
+): string {
+  const { version } = own;
+  const files = pathsOfRelease(own).map((path, index) => [path, digests[index]]);
+  const newIds = hasNewIds ? nextId : null;
   const entries = ledger.ofVersion(version);
   // The page of a withdrawn record names its replacement, which may be in another release.
   const replacements = entries.map(({ retraction }) => {
