@@ -16,24 +16,19 @@ import type { Job, JobFile } from "./join.ts";
 import type { Measured } from "./measure.ts";
 import { incusStatement, type PackageClaims, packageOf } from "./package-of.ts";
 
-/** Origin of an image: store object, recipe and sources, as far as known. */
-interface Provenance {
-  store?: Store;
-  vendor?: Vendor;
-}
-
-/** @param fields stated values: a sidecar, --set or a finished manifest */
-function provenanceOf(
-  file: JobFile,
-  fields: Fields,
-  job: Job,
-  revision: string | undefined,
-): { provenance: Provenance; problems: Problem[] } {
+/**
+ * Origin of an image: store object, recipe and sources, as far as known. Only images have a source revision in the
+ * catalog, so a missing one is an error.
+ * @param fields stated values: a sidecar, --set or a finished manifest
+ */
+function imageProvenance(file: JobFile, fields: Fields, { job, config, revision }: Description) {
   const { path, problems } = storeOf(file, fields, job);
   const size = path === undefined ? undefined : job.objects.get(baseOf(path))?.narSize;
   const store: Store = { ...(path !== undefined && { path }), ...(size !== undefined && { size }) };
   const image = path !== undefined && isStorePath(path) ? recipeOf(path, job) : undefined;
   const vendor: Vendor = { ...(revision !== undefined && { rev: revision }), ...(image && { image }) };
+  const known = revision ?? fields.vendor?.rev;
+  if (known === undefined && config.require.vendor.includes("image")) problems.push(noRevision(file));
   return { provenance: { ...unlessEmpty("store", store), ...unlessEmpty("vendor", vendor) }, problems };
 }
 
@@ -45,7 +40,11 @@ function recipeOf(path: string, job: Job): NonNullable<Vendor["image"]> {
 const unlessEmpty = (key: string, value: object) => (Object.keys(value).length > 0 ? { [key]: value } : {});
 
 /** Store path of a file; for a file copied out of the store, the job's only output. */
-function storeOf(file: JobFile, fields: Fields, { outputs, objects }: Job) {
+function storeOf(
+  file: JobFile,
+  fields: Fields,
+  { outputs, objects }: Job,
+): { path: string | undefined; problems: Problem[] } {
   const paths = [...objects.values()].map(({ path }) => path).filter((path) => !path.endsWith(".drv"));
   const named = file.store ?? fields.store?.path;
   if (named !== undefined) {
@@ -149,14 +148,6 @@ export function describeFile(
 
 const bytesOf = ({ found }: Measured): PackageClaims["bytes"] =>
   found ? (found.isUnreadable ? "unreadable" : "read") : "absent";
-
-/** Only images have a source revision in the catalog, so a missing one is an error. */
-function imageProvenance(file: JobFile, fields: Fields, { job, config, revision }: Description) {
-  const { provenance, problems } = provenanceOf(file, fields, job, revision);
-  const known = revision ?? fields.vendor?.rev;
-  if (known === undefined && config.require.vendor.includes("image")) problems.push(noRevision(file));
-  return { provenance, problems };
-}
 
 /** A client's attestation contains at least its checksum. */
 const attested = (given: Attestation | undefined, sha256: string): Attestation => ({ sha256, ...given });

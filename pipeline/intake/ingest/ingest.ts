@@ -112,12 +112,15 @@ export async function ingestBuild(
   const stated = check(new Map(), false);
   throwErrors([...unused, ...missing, ...stated.problems]);
   if (!request.elsewhere && !request.addToCut) refuseLateFiles(folder, stated.manifest);
-  const inspect = await inspectorFor(folder, request, config, stated.manifest, context.clock);
+  const place = catalogFile(folder, request.config);
+  // The code that checks signatures is loaded only if there are signers.
+  const policy = config.policies.size > 0 ? await import("./apply-policy.ts") : undefined;
+  const inspect = await policy?.policyInspector(config, place, stated.manifest, context.clock);
   const readFacts = factReader(stated, config, inspect);
   const { measured, problems: found } = await measure(present, context, readFacts);
   const { manifest, release: whole, problems: own } = check(measured, true);
-  const catalog = wholeFile(catalogFile(folder, request.config));
-  const problems = [...found, ...own, ...(whole ? await feedProblems(whole, measured, config, catalog) : [])];
+  const feeds = whole ? await feedProblems(whole, measured, config, wholeFile(place)) : [];
+  const problems = [...found, ...own, ...feeds];
   throwErrors(problems);
   return {
     version: merged.version,
@@ -175,19 +178,6 @@ async function contentTypes(
       types.set(file.name, await typeOfFile(file.name, copies[0].path));
   }
   return types;
-}
-
-/** Loads the code that checks signatures only if there are signers. */
-async function inspectorFor(
-  folder: string,
-  request: IngestRequest,
-  config: Settings,
-  manifest: Manifest,
-  now: number,
-): Promise<ClaimInspector | undefined> {
-  if (config.policies.size === 0) return undefined;
-  const { policyInspector } = await import("./apply-policy.ts");
-  return policyInspector(config, catalogFile(folder, request.config), manifest, now);
 }
 
 /** Inspects a file if its package type has a policy, and reads the package's metadata. */
@@ -248,36 +238,29 @@ function jobName({ job = "build" }: IngestRequest): string {
   throw failure("usage", message, "For example: --job kvm.");
 }
 
-/** Unmatched files share one hint with the lines to add. */
-const withLines = (problems: readonly Problem[], names: readonly string[], config: Settings): Problem[] =>
-  problems.map((problem) =>
-    problem.code === "artifact-unmatched" ? { ...problem, hint: unmatchedHint(names, config) } : problem,
-  );
-
 function describeAll(
   present: readonly Present[],
   measured: ReadonlyMap<string, Measured>,
   context: Description,
 ) {
   const described: Described[] = [];
+  const unknown: string[] = [];
   const problems: Problem[] = [];
   const statements = new Map<string, IncusStatement>();
   for (const { file } of present) {
     const found = describeFile(file, measured.get(file.name), context);
     if (found.incus) statements.set(file.name, found.incus);
     if (found.artifact) described.push({ artifact: found.artifact, at: file.at, problems: found.problems });
+    else unknown.push(file.name);
     problems.push(...found.problems);
   }
-  const unknown = present.filter(({ file }) => !described.some(({ at }) => at === file.at));
-  return {
-    described,
-    statements,
-    problems: withLines(
-      problems,
-      unknown.map(({ file }) => file.name),
-      context.config,
-    ),
-  };
+  // Unmatched files share one hint with the lines to add.
+  const told = problems.map((problem) =>
+    problem.code === "artifact-unmatched"
+      ? { ...problem, hint: unmatchedHint(unknown, context.config) }
+      : problem,
+  );
+  return { described, statements, problems: told };
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
