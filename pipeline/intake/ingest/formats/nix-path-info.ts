@@ -2,8 +2,7 @@ import { z } from "zod";
 import type { Problem } from "../../../../shared/errors.ts";
 import { absolutePath, expects, line, list, size, table } from "../../../../shared/fields.ts";
 import { isObject } from "../../../documents/is-object.ts";
-import type { Located } from "../../../project/document.ts";
-import { type Evidence, problem, type StoreObject } from "../evidence.ts";
+import { type At, type Evidence, problem, type StoreObject } from "../evidence.ts";
 import { isListOf, loose, shape } from "./shape.ts";
 import { anyPath, isStoreBase, isStorePath } from "./store-path.ts";
 
@@ -28,12 +27,8 @@ export const pathInfoList = shape({
     isListOf(value, (item) => isObject(item) && isStorePath(item.path)) &&
     (value as object[]).some((item) => "narHash" in item || "valid" in item),
   schema: z.array(info),
-  read: (document) =>
-    collect(
-      document,
-      document.value.map((item, index) => [item.path ?? "", item, [index]] as const),
-      "",
-    ),
+  read: ({ value, place }) =>
+    collect(value.map((item, index) => [item.path ?? "", item, () => place([index])])),
 });
 
 /** An object keyed by path: Nix 2.19 and later. */
@@ -46,12 +41,8 @@ export const pathInfoMap = shape({
       return isStorePath(path) && (item === null || (isObject(item) && !("outputs" in item)));
     }),
   schema: table(info.nullable(), "an object of store path: information"),
-  read: (document) =>
-    collect(
-      document,
-      Object.entries(document.value).map(([path, item]) => [path, item, [path]] as const),
-      "",
-    ),
+  read: ({ value, place }) =>
+    collect(Object.entries(value).map(([path, item]) => [path, item, () => place([path])])),
 });
 
 /** Wrapped, with paths relative to the store: Nix 2.33 and later. */
@@ -62,24 +53,22 @@ export const pathInfoWrapped = shape({
     storeDir: absolutePath,
     info: table(info.nullable(), "an object of store path: information"),
   }),
-  read: (document) =>
-    collect(
-      document,
-      Object.entries(document.value.info as Record<string, Info | null>).map(
-        ([path, item]) => [path, item, ["info", path]] as const,
-      ),
-      `${document.value.storeDir}/`,
-    ),
+  read({ value: { storeDir, info }, place }) {
+    const items = Object.entries(info as Record<string, Info | null>);
+    return collect(
+      items.map(([path, item]) => [path, item, () => place(["info", path])]),
+      `${storeDir}/`,
+    );
+  },
 });
 
-type Entry = readonly [path: string, info: Info | null, where: readonly (string | number)[]];
+type Entry = readonly [path: string, info: Info | null, at: At];
 
-function collect({ place }: Located<unknown>, entries: readonly Entry[], store: string): Partial<Evidence> {
+function collect(entries: readonly Entry[], store = ""): Partial<Evidence> {
   const whole = (path: string) => (isStoreBase(path) ? `${store}${path}` : path);
   const objects: StoreObject[] = [];
   const problems: Problem[] = [];
-  for (const [path, item, where] of entries) {
-    const at = () => place(where);
+  for (const [path, item, at] of entries) {
     if (!item || item.valid === false || item.narHash === undefined || item.narSize === undefined) {
       const message = `${whole(path)} is not in the store that was asked`;
       problems.push(problem("store-path-invalid", at, message, "Build it, or copy it there, and ask again."));

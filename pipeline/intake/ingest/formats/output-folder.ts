@@ -1,6 +1,6 @@
 import { basename, join, relative } from "node:path/posix";
 import { decode } from "../../../../shared/source.ts";
-import { readFiles } from "../../../system/files.ts";
+import { readPresent } from "../../../system/files.ts";
 import { listFiles } from "../../../system/folders.ts";
 import { usualType } from "../built-in-rules.ts";
 import { type Evidence, type FoundFile, gather, problem, wholeFile } from "../evidence.ts";
@@ -31,10 +31,13 @@ export async function readFolder(
     ]);
   }
   if (names.includes(productsFile) || names.includes(imageInfoFile)) {
-    const found = [await readProductList(folder, names), await readImageInfo(folder, names)];
+    const found = [
+      names.includes(productsFile) ? readProductList(join(folder, productsFile)) : {},
+      names.includes(imageInfoFile) ? readImageInfo(join(folder, imageInfoFile)) : {},
+    ];
     return locate(gather(found), folder, realPath);
   }
-  const goreleaser = names.includes("artifacts.json") && (await isGoreleaser(join(folder, "artifacts.json")));
+  const goreleaser = names.includes("artifacts.json") && isGoreleaser(join(folder, "artifacts.json"));
   const inputs = goreleaser
     ? ["artifacts.json", "metadata.json"].filter((name) => names.includes(name))
     : [...names, ...hidden.filter(isNamedAsPackage)];
@@ -49,11 +52,8 @@ export async function readFolder(
 const isNamedAsPackage = (path: string): boolean =>
   !path.endsWith("/") && !/(?:^|\/)\._[^/]*$/.test(path) && usualType(basename(path)) !== undefined;
 
-async function readProductList(folder: string, names: readonly string[]): Promise<Partial<Evidence>> {
-  if (!names.includes(productsFile)) return {};
-  const file = join(folder, productsFile);
-  const [bytes = new Uint8Array()] = await readFiles([file]);
-  const { products, problems } = readProducts(decode(file, bytes));
+function readProductList(file: string): Partial<Evidence> {
+  const { products, problems } = readProducts(decode(file, readPresent(file)));
   const files = products.filter(isDownload).map(({ path, subtype, at }) => ({
     name: productName(path),
     paths: [path],
@@ -63,11 +63,8 @@ async function readProductList(folder: string, names: readonly string[]): Promis
   return { files, problems, leftOut: products.filter((product) => !isDownload(product)).map(leftOutProduct) };
 }
 
-async function readImageInfo(folder: string, names: readonly string[]): Promise<Partial<Evidence>> {
-  if (!names.includes(imageInfoFile)) return {};
-  const file = join(folder, imageInfoFile);
-  const [bytes = new Uint8Array()] = await readFiles([file]);
-  const recognised = recognise(file, bytes);
+function readImageInfo(file: string): Partial<Evidence> {
+  const recognised = recognise(file, readPresent(file));
   if ("problem" in recognised) return { problems: [recognised.problem] };
   if ("known" in recognised) return recognised.known;
   const seen = "seen" in recognised ? recognised.seen : "a checksum file";
@@ -76,9 +73,8 @@ async function readImageInfo(folder: string, names: readonly string[]): Promise<
   return { problems: [problem("input-unknown", wholeFile(file), message, hint)] };
 }
 
-async function isGoreleaser(file: string): Promise<boolean> {
-  const [bytes = new Uint8Array()] = await readFiles([file]);
-  const recognised = recognise(file, bytes);
+function isGoreleaser(file: string): boolean {
+  const recognised = recognise(file, readPresent(file));
   return "known" in recognised && recognised.known.leftOut !== undefined;
 }
 
