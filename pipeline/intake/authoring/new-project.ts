@@ -263,8 +263,8 @@ const schemas = "node_modules/relcat/schemas";
 
 /** The day of a month that is nearest to another day: the pages of months sort releases by version and show dates. */
 function dayOf(month: string, day: string): string {
-  const [year, number] = firstDayOf(month).split("-").map(Number) as [number, number];
   const first = firstDayOf(month);
+  const [year, number] = first.split("-").map(Number) as [number, number];
   const last = new Date(Date.UTC(year, number, 0)).toISOString().slice(0, 10);
   if (day < first) return first;
   return day > last ? last : day;
@@ -272,12 +272,8 @@ function dayOf(month: string, day: string): string {
 
 /** Files that relcat generates for a new project, in writing order. */
 function starterFiles({ opened, version, relcat, node }: StarterOptions): StarterFile[] {
-  const release = releaseYaml({
-    version,
-    date: dayOf(lineOf(version), opened.slice(0, 10)),
-    opened,
-    schemas,
-  });
+  const date = dayOf(lineOf(version), opened.slice(0, 10));
+  const release = releaseYaml({ version, date, opened, schemas });
   return [
     { path: `releases/${version}/release.yaml`, content: release },
     { path: `releases/${version}/notes/first-release.yaml`, content: firstNote },

@@ -87,21 +87,12 @@ function findNote(note: string, available: readonly string[]): string {
   throw failure("usage", `there is no note ${display(note)} in releases/next/notes`, hint);
 }
 
-export function releaseYaml({
-  version,
-  date,
-  opened,
-  schemas,
-}: {
-  version: string;
-  date: string;
-  opened: string;
-  schemas: string;
-}): string {
-  return `# yaml-language-server: $schema=../../${schemas}/release.schema.json
+type OpenedRelease = Record<"version" | "date" | "opened" | "schemas", string>;
+
+export const releaseYaml = ({ version, date, opened, schemas }: OpenedRelease): string =>
+  `# yaml-language-server: $schema=../../${schemas}/release.schema.json
 version: ${version}
 date: ${date}
 opened: ${opened}
 # summary: One paragraph of Markdown, shown above the notes.
 `;
-}
