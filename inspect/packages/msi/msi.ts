@@ -252,9 +252,20 @@ async function readMsiContents(root: Storage, tables: MsiTables, into: Into): Pr
     current = names.get(file.name) ?? file.name;
     return fileSink(current, file.size, into, signatures);
   };
-  // A broken cabinet means that the current file differs from the packed one, regardless of the cause.
-  const broken = ({ verdict }: Fault) => {
-    if (current !== "") signatures.push({ name: current, signature: null, verdict });
+  const extracted = async (cabinet: ByteSource, most: number): Promise<number> => {
+    try {
+      return await openCabinet(cabinet).extract(most, sink);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      const { verdict, message } = error;
+      if (verdict === "unsupported-format") {
+        notes.push(`${message}: its files were not looked at`);
+        return 0;
+      }
+      // A broken cabinet means that the current file differs from the packed one, regardless of the cause.
+      if (current !== "") signatures.push({ name: current, signature: null, verdict });
+      throw error;
+    }
   };
   let limit = into.options.limit;
   for (const { entry, content } of root.streams) {
@@ -262,7 +273,7 @@ async function readMsiContents(root: Storage, tables: MsiTables, into: Into): Pr
     const head = content.size < 4 ? Buffer.alloc(0) : Buffer.from(content.read(0, 4));
     const named = { ...content, name };
     current = "";
-    if (head.equals(cabinetMagic)) limit -= await extracted(named, { limit, sink, broken, notes });
+    if (head.equals(cabinetMagic)) limit -= await extracted(named, limit);
     else if (name.startsWith("Binary.") && isPe(head))
       signatures.push(asFile(name, await peSignature(named, into.options)));
   }
@@ -279,27 +290,6 @@ function fileNames(tables: MsiTables): Map<string, string> {
   for (const [key = "", name = ""] of tables.rows("File", ["File", "FileName"]))
     names.set(key, name.split("|").at(-1) ?? name);
   return names;
-}
-
-interface Extraction {
-  limit: number;
-  sink: (file: CabinetFile) => FileSink;
-  broken: (fault: Fault) => void;
-  notes: string[];
-}
-
-async function extracted(content: Stream["content"], to: Extraction): Promise<number> {
-  try {
-    return await openCabinet(content).extract(to.limit, to.sink);
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    if (error.verdict !== "unsupported-format") {
-      to.broken(error);
-      throw error;
-    }
-    to.notes.push(`${error.message}: its files were not looked at`);
-    return 0;
-  }
 }
 
 function fileSink(
