@@ -72,18 +72,14 @@ const unreadable: readonly Verdict[] = ["malformed", "bad-digest", "refuse", "un
 
 const boots: Readonly<Record<string, ImageMetadata["boot"]>> = { bios: "bios", efi: "uefi", both: "both" };
 
-const contents: Readonly<Record<string, ImageMetadata["content"]>> = {
-  container: "container",
-  "virtual-machine": "virtual-machine",
-  metadata: "metadata",
-};
+const contents = ["container", "virtual-machine", "metadata"] as const;
 
 /** The facts of an image; whether its signature is valid does not matter. @throws Fault */
 function imageMetadata({ type, verdict, reason, facts }: Inspection): ImageMetadata {
   if (unreadable.includes(verdict)) throw new Fault(verdict, reason);
   const { architecture, compression, virtual_size: size, inner_sha256: inner } = facts;
   const boot = typeof facts.boot === "string" ? boots[facts.boot] : undefined;
-  const content = type === "incus" && typeof facts.content === "string" ? contents[facts.content] : undefined;
+  const content = type === "incus" ? contents.find((name) => name === facts.content) : undefined;
   return {
     type: "image",
     ...(typeof architecture === "string" && { arch: architectureNamed(architecture) }),

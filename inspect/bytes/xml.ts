@@ -1,15 +1,6 @@
 import type { SaxesParser } from "saxes";
 import { malformed } from "../verdict.ts";
 
-/** An XML element, with names as written. References are replaced. */
-export interface XmlElement {
-  /** Without the text of its children, and without spaces around it. */
-  text: string;
-  attributes: Readonly<Record<string, string>>;
-  all(name: string): readonly XmlElement[];
-  first(name: string): XmlElement | undefined;
-}
-
 interface Reading {
   /** Refuses markup that some readers of the format ignore or name differently. */
   isPlain?: boolean;
@@ -49,9 +40,11 @@ export async function readXml(
 
 const predefined = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
-class Parent implements XmlElement {
+/** An XML element, with names as written. References are replaced. */
+export class XmlElement {
+  /** Without the text of its children, and without spaces around it. */
   text = "";
-  readonly children: Parent[] = [];
+  readonly children: XmlElement[] = [];
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
 
@@ -71,8 +64,8 @@ class Parent implements XmlElement {
 
 /** @returns the parent of the root, complete once the parser is closed */
 function treeOf(parser: SaxesParser, what: string): XmlElement {
-  const document = new Parent("", {});
-  const above: Parent[] = [];
+  const document = new XmlElement("", {});
+  const above: XmlElement[] = [];
   let element = document;
   const add = (part: string) => {
     element.text += part;
@@ -83,7 +76,7 @@ function treeOf(parser: SaxesParser, what: string): XmlElement {
     if (above.length > maxNestingDepth)
       throw malformed(`${what} is not XML: its elements are nested deeper than ${maxNestingDepth}`);
     // The parser's own object takes three times the memory.
-    const child = new Parent(name, { ...attributes });
+    const child = new XmlElement(name, { ...attributes });
     element.children.push(child);
     above.push(element);
     element = child;

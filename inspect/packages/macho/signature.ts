@@ -137,7 +137,7 @@ function verify({ content, signature, from }: Slice, options: InspectOptions, fo
   const cms = blobs.find(({ slot }) => slot === slots.cms)?.bytes.subarray(8);
   const signed = cms && cms.length > 0 ? readSignedData(cms, "its code signature") : undefined;
   if (signed) describe(signed, found);
-  for (const directory of directories) checkDirectory(directory, { content, signature }, blobs);
+  for (const directory of directories) checkDirectory(directory, content, signature, blobs);
   if (!cms || !signed || best.isAdhoc) throw nobodys(best, name);
   refuseWeak(best.digest, "its CodeDirectory");
   refuseOtherContent(signed, name);
@@ -167,10 +167,8 @@ function describe(signed: SignedData, found: SliceSignature, time?: number): voi
 /** Bytes between the hashed part and the signature, or after the signature, would be covered by neither. */
 function checkDirectory(
   directory: CodeDirectory,
-  {
-    content,
-    signature: { from, size },
-  }: { content: Slice["content"]; signature: { from: number; size: number } },
+  content: ByteSource,
+  { from, size }: { from: number; size: number },
   blobs: readonly Blob[],
 ): void {
   if (directory.codeLimit !== from || from + size !== content.size)

@@ -61,13 +61,12 @@ export async function signatureChecks(
     try {
       await add(decoded(text, what), main.to, { base, what, place: base64Place(base, text), found: trial });
     } catch (fault) {
-      if (!(fault instanceof Fault)) throw fault;
-      if (fault.verdict !== "unsupported-format") {
-        Object.assign(found, trial);
-        throw fault;
+      if (fault instanceof Fault && fault.verdict === "unsupported-format") {
+        unread.push(fault);
+        continue;
       }
-      unread.push(fault);
-      continue;
+      Object.assign(found, trial);
+      throw fault;
     }
     Object.assign(found, trial);
   }
