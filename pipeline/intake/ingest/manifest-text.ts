@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { z } from "zod";
+import { z } from "zod";
 import { isObject } from "../../documents/is-object.ts";
 import { type Manifest, manifestSchema } from "../../documents/manifest.ts";
 
@@ -16,40 +16,28 @@ export function manifestFileName(job: string, { release, artifacts }: Manifest):
   return `${job}-${createHash("sha256").update(identities.join("")).digest("hex").slice(0, 8)}.json`;
 }
 
-interface Node {
-  _zod: {
-    def: {
-      type: string;
-      shape?: Record<string, Node>;
-      catchall?: Node;
-      element?: Node;
-      innerType?: Node;
-      options?: Node[];
-      discriminator?: string;
-    };
-  };
-}
+type Schema = z.core.$ZodType;
 
 /** Unwraps optional and nullable schemas. */
-function inner(node: Node): Node {
-  const { innerType } = node._zod.def;
-  return innerType ? inner(innerType) : node;
-}
+const inner = (schema: Schema): Schema =>
+  schema instanceof z.ZodOptional || schema instanceof z.ZodNullable ? inner(schema.unwrap()) : schema;
 
 /** Fields of an object schema in order; undefined for other schemas. */
-export function fieldsOfSchema(schema: z.ZodType): Record<string, z.ZodType> | undefined {
-  return inner(schema as unknown as Node)._zod.def.shape as unknown as Record<string, z.ZodType> | undefined;
+export function fieldsOfSchema(schema: Schema): Readonly<Record<string, z.ZodType>> | undefined {
+  const object = inner(schema);
+  return object instanceof z.ZodObject ? object.shape : undefined;
 }
 
-export function elementOfSchema(schema: z.ZodType): z.ZodType | undefined {
-  return inner(schema as unknown as Node)._zod.def.element as unknown as z.ZodType | undefined;
+export function elementOfSchema(schema: Schema): Schema | undefined {
+  const list = inner(schema);
+  return list instanceof z.ZodArray ? list.element : undefined;
 }
 
 /**
  * Orders the keys of objects as in their schema, at every depth; absent keys stay absent. Keys that the
  * schema leaves open come last.
  */
-function inSchemaOrder<T>(value: T, any: z.ZodType): T {
+function inSchemaOrder<T>(value: T, any: Schema): T {
   const schema = branchOf(value, any);
   const fields = fieldsOfSchema(schema);
   const element = elementOfSchema(schema);
@@ -63,15 +51,17 @@ function inSchemaOrder<T>(value: T, any: z.ZodType): T {
   return Object.fromEntries([...entries, ...others]) as T;
 }
 
-const isOpen = (schema: z.ZodType): boolean =>
-  inner(schema as unknown as Node)._zod.def.catchall?._zod.def.type === "unknown";
+function isOpen(schema: Schema): boolean {
+  const object = inner(schema);
+  return object instanceof z.ZodObject && object.def.catchall instanceof z.ZodUnknown;
+}
 
 /** The branch of a union that the value's discriminator selects. */
-function branchOf(value: unknown, schema: z.ZodType): z.ZodType {
-  const { options, discriminator } = inner(schema as unknown as Node)._zod.def;
-  if (!options || discriminator === undefined || !isObject(value)) return schema;
-  const branches = options as unknown as z.ZodType[];
-  const selects = (branch: z.ZodType) =>
-    fieldsOfSchema(branch)?.[discriminator]?.safeParse(value[discriminator]).success;
-  return branches.find(selects) ?? schema;
+function branchOf(value: unknown, schema: Schema): Schema {
+  const union = inner(schema);
+  if (!(union instanceof z.ZodDiscriminatedUnion) || !isObject(value)) return schema;
+  const { options, def } = union;
+  const selects = (branch: Schema) =>
+    fieldsOfSchema(branch)?.[def.discriminator]?.safeParse(value[def.discriminator]).success;
+  return options.find(selects) ?? schema;
 }
