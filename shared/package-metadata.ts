@@ -84,8 +84,8 @@ const rpmFile = object({
 
 /** An entry of an rpm's changelog. */
 const rpmChange = object({
-  author: xmlText.meta({ description: "The author of the change, usually followed by a version." }),
-  time: whole.meta({ description: "Seconds since 1970." }),
+  author: xmlText.describe("The author of the change, usually followed by a version."),
+  time: whole.describe("Seconds since 1970."),
   text: xmlText,
 });
 
@@ -109,7 +109,7 @@ const rpmSchema = object({
   version: xmlLine,
   release: xmlLine,
   arch: arch.optional(),
-  native_arch: xmlLine.meta({ description: "The architecture as rpm names it, such as i686 or noarch." }),
+  native_arch: xmlLine.describe("The architecture as rpm names it, such as i686 or noarch."),
   summary: xmlText,
   description: xmlText,
   url: xmlText.optional(),
@@ -119,9 +119,9 @@ const rpmSchema = object({
   group: xmlText.optional(),
   buildhost: xmlText.optional(),
   sourcerpm: xmlText.optional(),
-  build_time: whole.meta({ description: "Seconds since 1970." }),
+  build_time: whole.describe("Seconds since 1970."),
   size: object({ installed: size, archive: size }),
-  header_range: z.array(size).length(2).meta({ description: "Offsets of the header in the file." }),
+  header_range: z.array(size).length(2).describe("Offsets of the header in the file."),
   provides: list(rpmEntry),
   requires: list(rpmEntry),
   conflicts: list(rpmEntry),
@@ -131,9 +131,9 @@ const rpmSchema = object({
   supplements: list(rpmEntry),
   enhances: list(rpmEntry),
   files: list(rpmFile),
-  changelogs: list(rpmChange).optional().meta({
-    description: "The ten newest changelog entries, the oldest first; only if feeds.yum.changelogs is set.",
-  }),
+  changelogs: list(rpmChange)
+    .optional()
+    .describe("The ten newest changelog entries, the oldest first; only if feeds.yum.changelogs is set."),
 });
 
 /** Chart.yaml as an object. */
@@ -188,12 +188,12 @@ const plainSchema = object({ type: z.literal("archive"), arch });
 /** A disk image for Incus and LXD: the content of its metadata tarball, and the digests that clients compare. */
 const incusImageSchema = object({
   os: line,
-  release: version.meta({ description: "Version of the release that the image belongs to." }),
-  variant: line.meta({ description: "Distinguishes images of one release: the package type." }),
+  release: version.describe("Version of the release that the image belongs to."),
+  variant: line.describe("Distinguishes images of one release: the package type."),
   description: line,
   metadata_sha256: sha256,
   metadata_size: size,
-  combined_sha256: sha256.meta({ description: "SHA-256 of the metadata tarball followed by the image." }),
+  combined_sha256: sha256.describe("SHA-256 of the metadata tarball followed by the image."),
 });
 
 const imageSchema = object({
@@ -202,7 +202,7 @@ const imageSchema = object({
   format: line,
   compression: line.optional(),
   virtual_size: size.optional(),
-  inner_sha256: sha256.optional().meta({ description: "SHA-256 of the image without compression." }),
+  inner_sha256: sha256.optional().describe("SHA-256 of the image without compression."),
   boot: z.enum(["bios", "uefi", "both"], expects("option-value", "bios, uefi or both")).optional(),
   content: z
     .enum(
@@ -210,10 +210,10 @@ const imageSchema = object({
       expects("option-value", "container, virtual-machine or metadata"),
     )
     .optional()
-    .meta({ description: "Archives of Incus: what is in it." }),
+    .describe("Archives of Incus: what is in it."),
   incus: incusImageSchema
     .optional()
-    .meta({ description: "Disks for Incus: the metadata tarball that relcat makes for it." }),
+    .describe("Disks for Incus: the metadata tarball that relcat makes for it."),
 });
 
 /** Members of an image that a manifest may lack: earlier versions, or those without a feed for Incus, did not write them. */
@@ -233,7 +233,7 @@ export const documentSchema = object({
     expects("option-value", "sbom, attestation, signature or provenance"),
   ),
   format: text("option-value", /^[a-z0-9][a-z0-9-]{0,31}$/, "a format such as cyclonedx or helm-prov"),
-  version: line.optional().meta({ description: "Version of the format, as the document states it." }),
+  version: line.optional().describe("Version of the format, as the document states it."),
   file: name,
   sha256,
   size,

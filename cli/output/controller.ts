@@ -48,7 +48,7 @@ export const controller = {
   "controller-init": document("A new controller.", {
     database: text("Place of the database, without a password."),
     email: text("Email address of the first Owner."),
-    role: z.literal("Owner").meta({ description: "Role of the first user." }),
+    role: z.literal("Owner").describe("Role of the first user."),
   }),
   "controller-backup": document("A backup.", {
     file: text("The backup."),
@@ -123,7 +123,7 @@ export const deviceLines = {
   "devices-watch": auditRow
     .omit({ hash: true, request_id: true })
     .extend({ actor: auditRow.shape.actor.omit({ ip: true }) })
-    .meta({ description: "An event." }),
+    .describe("An event."),
   "devices-export": z
     .union([
       deviceSchema,
@@ -132,5 +132,5 @@ export const deviceLines = {
         enforce_state: oneOf(enforcedStates, "Decision in advance."),
       }),
     ])
-    .meta({ description: "A device, or a decision in advance about a serial number." }),
+    .describe("A device, or a decision in advance about a serial number."),
 };

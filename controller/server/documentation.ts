@@ -57,7 +57,7 @@ function documented(operation: ControllerOperation, contract: Contract): Documen
   const recorded = audit.length > 0 ? `Recorded in the audit log as ${audit.join(", ")}.` : "";
   const hasId = pathOf.get(operation)?.includes(":id") ?? false;
   const params = {
-    ...(hasId && { path: z.object({ id: z.string().meta({ description: "Its id." }) }) }),
+    ...(hasId && { path: z.object({ id: z.string().describe("Its id.") }) }),
     ...(query && { query }),
   };
   return {

@@ -1,9 +1,7 @@
 import { z } from "zod";
 
 export const text = z.string();
-export const moment = z.iso
-  .datetime({ precision: 3 })
-  .meta({ description: "ISO 8601, UTC, with milliseconds." });
+export const moment = z.iso.datetime({ precision: 3 }).describe("ISO 8601, UTC, with milliseconds.");
 export const line = (maxLength: number) =>
   z
     .string()
@@ -20,4 +18,4 @@ export const pageSize = (description: string) =>
     .string()
     .regex(/^([1-9]\d{0,2}|1000)$/, "Expected a number from 1 to 1000")
     .optional()
-    .meta({ description });
+    .describe(description);

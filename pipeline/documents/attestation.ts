@@ -16,52 +16,48 @@ import {
 
 /** Nix store path of the build output. */
 export const storeSchema = object({
-  path: absolutePath.optional().meta({ description: "Filesystem path of the build output." }),
-  size: size.optional().meta({ description: "Size of the build output in bytes." }),
+  path: absolutePath.optional().describe("Filesystem path of the build output."),
+  size: size.optional().describe("Size of the build output in bytes."),
 });
 
 /** Sources and recipe of an image. */
 export const vendorSchema = object({
-  rev: revision.optional().meta({ description: "Source revision of the build." }),
+  rev: revision.optional().describe("Source revision of the build."),
   image: object({
-    drv: absolutePath.optional().meta({ description: "Path of the build recipe." }),
-    derivation: derivation.optional().meta({ description: "Hash part of the build output's store path." }),
+    drv: absolutePath.optional().describe("Path of the build recipe."),
+    derivation: derivation.optional().describe("Hash part of the build output's store path."),
   }).optional(),
 });
 
 export const cryptolibPostSchema = object({
-  expected_hash: upperHash.optional().meta({ description: "Expected self-check hash." }),
+  expected_hash: upperHash.optional().describe("Expected self-check hash."),
   expected_hash_per_arch: architectures(upperHash)
     .optional()
-    .meta({ description: "macOS: the expected self-check hash of each architecture." }),
+    .describe("macOS: the expected self-check hash of each architecture."),
 });
 
 const fileSignatureSchema = object({
-  name: line.meta({ description: "File name or path inside the package." }),
+  name: line.describe("File name or path inside the package."),
   signature: object({
-    signer: line.optional().meta({ description: "Signer of the file." }),
-    fingerprint: line.optional().meta({ description: "Signature value or digest; absent on macOS." }),
-    fingerprint_per_arch: architectures(hex).optional().meta({ description: "macOS: one per architecture." }),
+    signer: line.optional().describe("Signer of the file."),
+    fingerprint: line.optional().describe("Signature value or digest; absent on macOS."),
+    fingerprint_per_arch: architectures(hex).optional().describe("macOS: one per architecture."),
   }),
 });
 
 /** Signer and self-check hash of an artifact. */
 export const attestationSchema = object({
-  key_id: keyId
-    .optional()
-    .meta({ description: "Signing key: 16 hex (rpm), 40 hex (deb, msi), an identity (pkg)." }),
-  sha256: sha256.optional().meta({ description: "SHA-256 of the artifact; equals the record's checksum." }),
+  key_id: keyId.optional().describe("Signing key: 16 hex (rpm), 40 hex (deb, msi), an identity (pkg)."),
+  sha256: sha256.optional().describe("SHA-256 of the artifact; equals the record's checksum."),
   signature: object({
-    signer: line.optional().meta({ description: "Signer identifier." }),
-    display: line.optional().meta({ description: "Readable description of the signature." }),
-    fingerprint: line.optional().meta({ description: "Signature value or digest." }),
+    signer: line.optional().describe("Signer identifier."),
+    display: line.optional().describe("Readable description of the signature."),
+    fingerprint: line.optional().describe("Signature value or digest."),
   })
     .optional()
-    .meta({ description: "The package's own signature; rpm and deb only." }),
+    .describe("The package's own signature; rpm and deb only."),
   cryptolib_post: cryptolibPostSchema.optional(),
-  file_signatures: list(fileSignatureSchema)
-    .optional()
-    .meta({ description: "Signatures of files inside the package." }),
+  file_signatures: list(fileSignatureSchema).optional().describe("Signatures of files inside the package."),
 });
 
 export type Store = z.infer<typeof storeSchema>;

@@ -43,13 +43,13 @@ const variant = {
   min_os_version: osVersion
     .nullable()
     .optional()
-    .meta({ description: "Oldest version of the operating system, in quotes." }),
+    .describe("Oldest version of the operating system, in quotes."),
   max_os_version: osVersion
     .nullable()
     .optional()
-    .meta({ description: "Newest version of the operating system, in quotes." }),
-  gui_only: flag.optional().meta({ description: "The artifact needs a graphical system." }),
-  headless: flag.optional().meta({ description: "The artifact is for systems without a screen." }),
+    .describe("Newest version of the operating system, in quotes."),
+  gui_only: flag.optional().describe("The artifact needs a graphical system."),
+  headless: flag.optional().describe("The artifact is for systems without a screen."),
 };
 
 const supportEnd = z.union(
@@ -58,11 +58,11 @@ const supportEnd = z.union(
 );
 
 const expectationSchema = object({
-  package_type: packageType.meta({ description: "The artifact's package type." }),
-  arch: architecture.optional().meta({ description: "Its architecture." }),
+  package_type: packageType.describe("The artifact's package type."),
+  arch: architecture.optional().describe("Its architecture."),
   ...variant,
-  from: versionBound.optional().meta({ description: "First month or version that must have it." }),
-  until: versionBound.optional().meta({ description: "Last month or version that must have it." }),
+  from: versionBound.optional().describe("First month or version that must have it."),
+  until: versionBound.optional().describe("Last month or version that must have it."),
 });
 
 const wireName = text("option-value", /^[A-Za-z_][A-Za-z0-9_-]*$/, "a key name");
@@ -71,38 +71,36 @@ const titles = (example: string) => table(line, `an object such as ${example}`);
 
 /** releases/catalog.yaml. Every field has a default, so an empty or missing file works. */
 export const configSchema = object({
-  product: title.optional().meta({ description: "Product name in page titles; default: Releases." }),
-  brand: brandSchema.optional().meta({ description: "How pages look, and whom they name." }),
-  base_url: baseUrl.optional().meta({
-    description: "Public URL of the site, also in feeds and the API; default: http://127.0.0.1:8080.",
-  }),
-  artifact_url: line.optional().meta({
-    description:
+  product: title.optional().describe("Product name in page titles; default: Releases."),
+  brand: brandSchema.optional().describe("How pages look, and whom they name."),
+  base_url: baseUrl
+    .optional()
+    .describe("Public URL of the site, also in feeds and the API; default: http://127.0.0.1:8080."),
+  artifact_url: line
+    .optional()
+    .describe(
       "URL of an artifact, with the placeholders {base_url} {version} {file} {name} {package_type} {id} {checksum}; default: {base_url}/files/{version}/{file}.",
-  }),
+    ),
   authority: text(
     "option-value",
     /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/,
     "a domain name you own, such as example.com",
   )
     .optional()
-    .meta({
-      description:
-        "Domain in the ids of feed entries (RFC 4151) and in the namespace of advisories; default: base_url's host.",
-    }),
+    .describe(
+      "Domain in the ids of feed entries (RFC 4151) and in the namespace of advisories; default: base_url's host.",
+    ),
   wire: object({
-    vendor: wireName.optional().meta({ description: "Name of `vendor` there; default: vendor." }),
-    cryptolib_post: wireName.optional().meta({ description: "The same; default: cryptolib_post." }),
+    vendor: wireName.optional().describe("Name of `vendor` there; default: vendor."),
+    cryptolib_post: wireName.optional().describe("The same; default: cryptolib_post."),
   })
     .optional()
-    .meta({ description: "Key names inside `data` in published JSON." }),
+    .describe("Key names inside `data` in published JSON."),
   require: object({
-    store: list(kind).optional().meta({ description: "Kinds that must have store." }),
-    vendor: list(kind).optional().meta({ description: "Kinds that must have vendor." }),
-    attestation: list(kind).optional().meta({ description: "Kinds that must have attestation." }),
-    attestation_from: versionBound
-      .optional()
-      .meta({ description: "First month or version for which this applies." }),
+    store: list(kind).optional().describe("Kinds that must have store."),
+    vendor: list(kind).optional().describe("Kinds that must have vendor."),
+    attestation: list(kind).optional().describe("Kinds that must have attestation."),
+    attestation_from: versionBound.optional().describe("First month or version for which this applies."),
     documents: z
       .partialRecord(
         documentSchema.shape.kind,
@@ -110,77 +108,72 @@ export const configSchema = object({
         expects("wrong-type", "an object such as { sbom: [client] }"),
       )
       .optional()
-      .meta({ description: "Kinds of documents, and the kinds of artifacts that must have one." }),
+      .describe("Kinds of documents, and the kinds of artifacts that must have one."),
     feeds: list(z.enum(["deb", "rpm", "helm", "incus"], expects("option-value", "deb, rpm, helm or incus")))
       .optional()
-      .meta({ description: "Formats whose feed must list every public package that is not cut yet." }),
+      .describe("Formats whose feed must list every public package that is not cut yet."),
   })
     .optional()
-    .meta({ description: "Fields that artifacts must have; default: the strict form." }),
+    .describe("Fields that artifacts must have; default: the strict form."),
   platforms: table(line, 'an object such as { "11": KVM }')
     .optional()
-    .meta({ description: "Platform names, merged over the default table." }),
-  platform_order: list(id).optional().meta({
-    description: "Platforms in the order of downloads, by number; others follow in the default order.",
-  }),
+    .describe("Platform names, merged over the default table."),
+  platform_order: list(id)
+    .optional()
+    .describe("Platforms in the order of downloads, by number; others follow in the default order."),
   package_types: z
     .record(
       z.string(),
       object({
-        operating_system: line.optional().meta({ description: "Operating system of its records." }),
-        platform: id.optional().meta({ description: "Platform of its records; a number of platforms." }),
-        kind: kind.optional().meta({ description: "Which rules apply to its artifacts." }),
-        description: freeText.optional().meta({ description: "Description of artifacts without their own." }),
+        operating_system: line.optional().describe("Operating system of its records."),
+        platform: id.optional().describe("Platform of its records; a number of platforms."),
+        kind: kind.optional().describe("Which rules apply to its artifacts."),
+        description: freeText.optional().describe("Description of artifacts without their own."),
       }),
       expects("wrong-type", "an object of package_type: {operating_system, platform, kind, description}"),
     )
     .optional()
-    .meta({ description: "Package types, merged over the table of the specification." }),
+    .describe("Package types, merged over the table of the specification."),
   ingest: list(
     object({
-      match: line.meta({ description: "Glob over the file name; the first match wins." }),
-      package_type: packageType.meta({ description: "Package type of the files." }),
-      description: freeText.optional().meta({ description: "Their description on pages." }),
+      match: line.describe("Glob over the file name; the first match wins."),
+      package_type: packageType.describe("Package type of the files."),
+      description: freeText.optional().describe("Their description on pages."),
       ...variant,
-      arch: architecture.optional().meta({ description: "Architecture of a file that does not state one." }),
+      arch: architecture.optional().describe("Architecture of a file that does not state one."),
     }),
   )
     .optional()
-    .meta({
-      description:
-        "Rules that map file names to artifact fields; they take precedence over the defaults for file extensions.",
-    }),
-  ignore: list(line).optional().meta({
-    description: "Globs of file names that `relcat ingest` ignores.",
-  }),
+    .describe(
+      "Rules that map file names to artifact fields; they take precedence over the defaults for file extensions.",
+    ),
+  ignore: list(line).optional().describe("Globs of file names that `relcat ingest` ignores."),
   documents: object({
     formats: list(
       object({
-        ending: text("option-value", /^\.[a-z0-9][a-z0-9.-]{0,31}$/, "an ending such as .vex.json").meta({
-          description: "Ending of the file's name, after that of the artifact.",
-        }),
-        kind: documentSchema.shape.kind.meta({ description: "Kind of the document." }),
-        format: documentSchema.shape.format.meta({
-          description: "Name of its format, which relcat does not read.",
-        }),
+        ending: text("option-value", /^\.[a-z0-9][a-z0-9.-]{0,31}$/, "an ending such as .vex.json").describe(
+          "Ending of the file's name, after that of the artifact.",
+        ),
+        kind: documentSchema.shape.kind.describe("Kind of the document."),
+        format: documentSchema.shape.format.describe("Name of its format, which relcat does not read."),
       }),
     )
       .optional()
-      .meta({ description: "Endings of other documents; they take precedence over relcat's own." }),
+      .describe("Endings of other documents; they take precedence over relcat's own."),
   })
     .optional()
-    .meta({
-      description:
-        "Files beside artifacts that belong to them, such as tool.deb.cdx.json; default: only the .prov file of a chart.",
-    }),
+    .describe(
+      "Files beside artifacts that belong to them, such as tool.deb.cdx.json; default: only the .prov file of a chart.",
+    ),
   nix: object({
-    trusted_keys: list(line).optional().meta({
-      description:
+    trusted_keys: list(line)
+      .optional()
+      .describe(
         "Public keys name:base64; one of them must have signed each path that `nix path-info --json` or a .narinfo states. Other inputs of `relcat ingest` have no signatures.",
-    }),
+      ),
   })
     .optional()
-    .meta({ description: "How Nix store paths are checked." }),
+    .describe("How Nix store paths are checked."),
   expected: z
     .array(
       z.union(
@@ -190,21 +183,21 @@ export const configSchema = object({
       expects("wrong-type", "a list"),
     )
     .optional()
-    .meta({ description: "Artifacts a release must have before it is cut." }),
-  hosts: list(host).optional().meta({
-    description: "Hosts that serve the site; their configuration is written to hosting/ and facets/.",
-  }),
-  trust: trustSchema.optional().meta({ description: "Whether and how the site is signed; default: none." }),
+    .describe("Artifacts a release must have before it is cut."),
+  hosts: list(host)
+    .optional()
+    .describe("Hosts that serve the site; their configuration is written to hosting/ and facets/."),
+  trust: trustSchema.optional().describe("Whether and how the site is signed; default: none."),
   builder: object({
-    id: text("url-format", /^[a-z][a-z0-9+.-]*:\S+$/, "a URI that names the builder").meta({
-      description: "URI of the builder in provenance statements.",
-    }),
+    id: text("url-format", /^[a-z][a-z0-9+.-]*:\S+$/, "a URI that names the builder").describe(
+      "URI of the builder in provenance statements.",
+    ),
     source: text("url-format", /^git\+[a-z]+:\/\/\S+$/, "a URI such as git+https://git.example.com/product")
       .optional()
-      .meta({ description: "The repository that vendor.rev is a commit of." }),
+      .describe("The repository that vendor.rev is a commit of."),
   })
     .optional()
-    .meta({ description: "Builder identity; each release then gets an SLSA provenance statement." }),
+    .describe("Builder identity; each release then gets an SLSA provenance statement."),
   sites: z
     .record(
       text("option-value", /^[a-z][a-z0-9-]{0,31}$/, "a name such as staging"),
@@ -212,41 +205,38 @@ export const configSchema = object({
       expects("wrong-type", "an object of name: {url: …}"),
     )
     .optional()
-    .meta({ description: "Where the catalog is published." }),
-  feeds: feedsSchema.optional().meta({
-    description: "Package repositories that the site contains: apt, yum, helm, incus; default: none.",
-  }),
-  signers: signersSchema.optional().meta({
-    description: "Allowed signers of artifacts; without them no artifact is inspected.",
-  }),
-  policy: policySchema.optional().meta({
-    description:
+    .describe("Where the catalog is published."),
+  feeds: feedsSchema
+    .optional()
+    .describe("Package repositories that the site contains: apt, yum, helm, incus; default: none."),
+  signers: signersSchema
+    .optional()
+    .describe("Allowed signers of artifacts; without them no artifact is inspected."),
+  policy: policySchema
+    .optional()
+    .describe(
       "Requirements for inspected artifacts; default: verdict ok for all package types except images.",
-  }),
-  version_map: versionMapSchema.optional().meta({
-    description: "Format of the version inside a package; default: {YY}.{M}.{N} or {YY}.{MM}.{NNN}.",
-  }),
-  precompress: list(encoding).optional().meta({
-    description: "Encodings of compressed copies; default: gz, br.",
-  }),
+    ),
+  version_map: versionMapSchema
+    .optional()
+    .describe("Format of the version inside a package; default: {YY}.{M}.{N} or {YY}.{MM}.{NNN}."),
+  precompress: list(encoding).optional().describe("Encodings of compressed copies; default: gz, br."),
   security: object({
     contact: list(
       text("url-format", /^(?:https:\/\/|mailto:|tel:)\S+$/, "an https, mailto or tel address"),
-    ).meta({ description: "Addresses for reports of vulnerabilities, the preferred one first." }),
+    ).describe("Addresses for reports of vulnerabilities, the preferred one first."),
     policy: text("url-format", /^https:\/\/\S+$/, "an https address")
       .optional()
-      .meta({ description: "Address of the policy for such reports." }),
+      .describe("Address of the policy for such reports."),
     languages: list(text("option-value", /^[a-z]{2,3}(?:-[A-Za-z0-9]+)*$/, "a language tag such as en"))
       .optional()
-      .meta({ description: "Languages of reports." }),
+      .describe("Languages of reports."),
   })
     .optional()
-    .meta({
-      description: "Contents of .well-known/security.txt (RFC 9116), in signed sites; default: none.",
-    }),
-  channels: tableBy(channelName, object({})).optional().meta({
-    description: "Channels of releases, the default one first. Without it, each release is offered.",
-  }),
+    .describe("Contents of .well-known/security.txt (RFC 9116), in signed sites; default: none."),
+  channels: tableBy(channelName, object({}))
+    .optional()
+    .describe("Channels of releases, the default one first. Without it, each release is offered."),
   lines: z
     .record(
       text(
@@ -255,36 +245,30 @@ export const configSchema = object({
         "a month such as 26.08 in quotes, or default",
       ),
       object({
-        security_until: supportEnd
-          .optional()
-          .meta({ description: "Last day of security updates; default: tba." }),
-        until: supportEnd.optional().meta({ description: "Last day of all support; default: tba." }),
+        security_until: supportEnd.optional().describe("Last day of security updates; default: tba."),
+        until: supportEnd.optional().describe("Last day of all support; default: tba."),
       }),
       expects("wrong-type", "an object such as { default: { security_until: 24 months } }"),
     )
     .optional()
-    .meta({
-      description:
-        "Support of the releases of a month: dates, or periods that count from the month. `default` is for all months.",
-    }),
+    .describe(
+      "Support of the releases of a month: dates, or periods that count from the month. `default` is for all months.",
+    ),
   ledger: object({
-    base: line
-      .optional()
-      .meta({ description: "Git revision whose lines are permanent; default: origin/main." }),
+    base: line.optional().describe("Git revision whose lines are permanent; default: origin/main."),
   })
     .optional()
-    .meta({ description: "Which lines of the ledger can no longer change." }),
+    .describe("Which lines of the ledger can no longer change."),
   notes: object({
-    components: titles("{ server: Server }").optional().meta({
-      description:
-        "key: title, in the order of the page; default: server, documentation, meta_control_plane.",
-    }),
+    components: titles("{ server: Server }")
+      .optional()
+      .describe("key: title, in the order of the page; default: server, documentation, meta_control_plane."),
     kinds: titles("{ fix: Fixes }")
       .optional()
-      .meta({ description: "key: title, in the order of a section; default: fix, feature." }),
+      .describe("key: title, in the order of a section; default: fix, feature."),
   })
     .optional()
-    .meta({ description: "Sections of the release notes." }),
+    .describe("Sections of the release notes."),
   refs: z
     .record(
       text("option-value", /^[A-Za-z#!][\w#!-]*$/, "the beginning of references, such as NW-"),
@@ -296,7 +280,7 @@ export const configSchema = object({
       expects("wrong-type", "an object of prefix: URL"),
     )
     .optional()
-    .meta({ description: "Addresses of references in release notes, by their prefix." }),
+    .describe("Addresses of references in release notes, by their prefix."),
 }).meta({ title: "Catalog configuration" });
 
 export type WrittenConfig = z.infer<typeof configSchema>;

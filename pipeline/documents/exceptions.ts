@@ -51,16 +51,16 @@ const exceptionSchema = object({
       exceptableRules,
       expects("option-value", "the code of a rule about records, such as checksum-format"),
     )
-    .meta({ description: "Code of the rule, as in its error message." }),
+    .describe("Code of the rule, as in its error message."),
   versions: text(
     "version-format",
     rangePattern,
     "the first and the last version, such as 25.01.001..26.03.004",
-  ).meta({ description: "First and last version that broke it." }),
+  ).describe("First and last version that broke it."),
   count: z
     .int(expects("wrong-type", "a positive whole number"))
     .min(1, expects("wrong-type", "a positive whole number"))
-    .meta({ description: "Maximum number of accepted problems." }),
+    .describe("Maximum number of accepted problems."),
 });
 
 /** releases/exceptions.yaml: accepted rule violations of imported records. All other records stay strict. */

@@ -25,10 +25,10 @@ export const addSchema = object({
   min_os_version: osVersion.nullable(),
   max_os_version: osVersion.nullable(),
   checksum,
-  content: sha256.meta({ description: "SHA-256 of the record's wire JSON without id and dates." }),
+  content: sha256.describe("SHA-256 of the record's wire JSON without id and dates."),
   at: timestamp,
-  private: z.literal(true).optional().meta({ description: "The record is hidden from everything public." }),
-  imported: z.literal(true).optional().meta({ description: "Id and date come from an imported catalog." }),
+  private: z.literal(true).optional().describe("The record is hidden from everything public."),
+  imported: z.literal(true).optional().describe("Id and date come from an imported catalog."),
 });
 
 /** Records a metadata change; the bytes never change. */

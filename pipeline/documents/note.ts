@@ -9,20 +9,18 @@ export const advisorySchema = object({
     "option-value",
     /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
     "an id such as ACME-2026-001, of letters, digits, dots, dashes and underscores",
-  ).meta({ description: "Permanent id, which no other note has." }),
+  ).describe("Permanent id, which no other note has."),
   cve: list(text("option-value", /^CVE-\d{4}-\d{4,19}$/, "an id such as CVE-2026-12345"))
     .optional()
-    .meta({ description: "Ids of the vulnerability at the CVE program." }),
-  severity: z
-    .enum(severities, expects("option-value", severities.join(", ")))
-    .meta({ description: "How severe it is." }),
+    .describe("Ids of the vulnerability at the CVE program."),
+  severity: z.enum(severities, expects("option-value", severities.join(", "))).describe("How severe it is."),
   cvss: text(
     "option-value",
     /^CVSS:(?:3\.[01]|4\.0)(?:\/[A-Za-z]{1,3}:[A-Za-z]{1,6})+$/,
     "a vector such as CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H",
   )
     .optional()
-    .meta({ description: "Its CVSS vector." }),
+    .describe("Its CVSS vector."),
   affected: z
     .union(
       [
@@ -32,21 +30,21 @@ export const advisorySchema = object({
       expects("option-value", "a bound such as <26.08.002, or a list of versions"),
     )
     .optional()
-    .meta({ description: "Affected versions; default: all before the release of the note." }),
+    .describe("Affected versions; default: all before the release of the note."),
 });
 
 export type Advisory = z.infer<typeof advisorySchema>;
 
 /** One change per file, so that branches never conflict. */
 export const noteSchema = object({
-  component: line.meta({ description: "server, documentation, meta_control_plane, or one of catalog.yaml." }),
-  kind: line.meta({ description: "feature, fix, or one of catalog.yaml." }),
-  text: freeText.meta({ description: "Description of the change, in Markdown." }),
-  refs: list(line).optional().meta({ description: "URLs or issue names." }),
+  component: line.describe("server, documentation, meta_control_plane, or one of catalog.yaml."),
+  kind: line.describe("feature, fix, or one of catalog.yaml."),
+  text: freeText.describe("Description of the change, in Markdown."),
+  refs: list(line).optional().describe("URLs or issue names."),
   security: z
     .union([flag, advisorySchema], expects("wrong-type", "true, false, or an object with id and severity"))
     .optional()
-    .meta({ description: "true if the change fixes a vulnerability, or an object that describes it." }),
+    .describe("true if the change fixes a vulnerability, or an object that describes it."),
 }).meta({ title: "Note fragment" });
 
 /** A note inside release.yaml: plain Markdown, or an object with refs or security. */
@@ -64,7 +62,7 @@ export const publishedNote = object({
   text: freeText,
   refs: list(line),
   security: flag,
-  advisory: advisorySchema.optional().meta({ description: "The vulnerability that is fixed." }),
+  advisory: advisorySchema.optional().describe("The vulnerability that is fixed."),
 });
 
 export type Note = z.infer<typeof publishedNote>;

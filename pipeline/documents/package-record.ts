@@ -25,11 +25,11 @@ const recordDataSchema = object({
 
 /** A package record with its 17 fields; all are always present, in this order. */
 export const packageRecordSchema = object({
-  id: id.meta({ description: "Permanent record identifier." }),
-  name: name.meta({ description: "File name or label of the artifact." }),
-  version: version.meta({ description: "Release version." }),
+  id: id.describe("Permanent record identifier."),
+  name: name.describe("File name or label of the artifact."),
+  version: version.describe("Release version."),
   description: freeText,
-  checksum: sha256.meta({ description: "SHA-256 of the artifact." }),
+  checksum: sha256.describe("SHA-256 of the artifact."),
   operating_system: line,
   min_os_version: osVersion.nullable(),
   max_os_version: osVersion.nullable(),

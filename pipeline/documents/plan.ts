@@ -28,38 +28,35 @@ const leaf = z.union(
 );
 
 const fieldChange = object({
-  field: anyText.meta({ description: "Path inside the record, such as data.store.size." }),
-  from: leaf.optional().meta({ description: "Absent if the field did not exist." }),
-  to: leaf.optional().meta({ description: "Absent if the field was removed." }),
-  cause: line.optional().meta({ description: "The entry of `configuration` that changes it." }),
+  field: anyText.describe("Path inside the record, such as data.store.size."),
+  from: leaf.optional().describe("Absent if the field did not exist."),
+  to: leaf.optional().describe("Absent if the field was removed."),
+  cause: line.optional().describe("The entry of `configuration` that changes it."),
 });
 
 const ledgerState = z
   .enum(["planned", "written", "open"], expects("option-value", "planned, written or open"))
-  .meta({
-    description:
-      "planned: a line of this plan makes it permanent; written: it is in the ledger; open: neither.",
-  });
+  .describe("planned: a line of this plan makes it permanent; written: it is in the ledger; open: neither.");
 
 const row = { id, version: anyText, package_type: anyText, name: anyText, file: anyText.nullable() };
 
 const withdrawn = object({ ...row, reason: anyText, replaced_by: id.nullable(), at: timestamp });
 
 const configurationChange = object({
-  field: line.meta({ description: "Path in catalog.yaml, including defaults." }),
+  field: line.describe("Path in catalog.yaml, including defaults."),
   from: leaf.optional(),
   to: leaf.optional(),
   file: line,
   line: id,
   column: id,
-  records: count.meta({ description: "Published records that it changes." }),
+  records: count.describe("Published records that it changes."),
 });
 
 const releaseChange = object({
   version,
   change: z.enum(["added", "changed", "removed"], expects("option-value", "added, changed or removed")),
-  date: date.nullable().meta({ description: "Date of the planned release; null if it is removed." }),
-  fields: list(fieldChange).meta({ description: "Date, summary and notes." }),
+  date: date.nullable().describe("Date of the planned release; null if it is removed."),
+  fields: list(fieldChange).describe("Date, summary and notes."),
 });
 
 const forbiddenChange = object({
@@ -76,21 +73,18 @@ const baseline = object({
     ["revision", "live", "ledger", "nothing"],
     expects("option-value", "revision, live, ledger or nothing"),
   ),
-  name: anyText.meta({
-    description:
-      "The git revision, URL, folder or file that was compared with; or the reason why not: none, no-repository, no-commit, no-remote, not-installed.",
-  }),
+  name: anyText.describe(
+    "The git revision, URL, folder or file that was compared with; or the reason why not: none, no-repository, no-commit, no-remote, not-installed.",
+  ),
   commit: revision.nullable(),
-  records: count.meta({ description: "Number of its public records." }),
-  problems: count.meta({
-    description: "Errors in parts that could not be read; these parts are shown as added.",
-  }),
+  records: count.describe("Number of its public records."),
+  problems: count.describe("Errors in parts that could not be read; these parts are shown as added."),
 });
 
 const ledgerSteps = object({
-  before: sha256.meta({ description: "SHA-256 of the ledger the lines are appended to." }),
-  after: sha256.meta({ description: "SHA-256 of the ledger with these lines, including private ones." }),
-  next_id: id.meta({ description: "The next free id afterwards." }),
+  before: sha256.describe("SHA-256 of the ledger the lines are appended to."),
+  after: sha256.describe("SHA-256 of the ledger with these lines, including private ones."),
+  next_id: id.describe("The next free id afterwards."),
 });
 
 /**
@@ -99,10 +93,8 @@ const ledgerSteps = object({
  */
 export const planSchema = object({
   schema_version: z.literal(1, expects("option-value", "1")),
-  at: timestamp.meta({ description: "Date of the lines." }),
-  versions: list(version)
-    .nullable()
-    .meta({ description: "The requested versions; null means every release." }),
+  at: timestamp.describe("Date of the lines."),
+  versions: list(version).nullable().describe("The requested versions; null means every release."),
   baseline,
   ledger: ledgerSteps,
   lines: list(
@@ -111,78 +103,74 @@ export const planSchema = object({
       [addSchema, reviseSchema],
       expects("option-value", "an add or revise event"),
     ),
-  ).meta({ description: "Public ledger lines to append, in order." }),
+  ).describe("Public ledger lines to append, in order."),
   forbidden: list(forbiddenChange),
-  refused: list(forbiddenChange).meta({
-    description:
-      "Artifacts that `cut` would refuse, because of their policy or because they were not inspected.",
-  }),
+  refused: list(forbiddenChange).describe(
+    "Artifacts that `cut` would refuse, because of their policy or because they were not inspected.",
+  ),
   removed: list(object({ ...row, forbidden: flag })),
   retracted: list(withdrawn),
   reinstated: list(object(row)),
   added: list(object({ ...row, checksum: anyText, ledger: ledgerState })),
-  revised: list(object({ ...row, cause: z.literal("wire").optional() })).meta({
-    description: "Records that get a revise line; cause: only their key names inside `data` changed.",
-  }),
+  revised: list(object({ ...row, cause: z.literal("wire").optional() })).describe(
+    "Records that get a revise line; cause: only their key names inside `data` changed.",
+  ),
   changed: list(object({ ...row, ledger: ledgerState, fields: list(fieldChange) })),
-  renamed: list(object({ from: line, to: line, records: count })).meta({
-    description: "Key names inside `data` that differ; every other difference is in `changed`.",
-  }),
+  renamed: list(object({ from: line, to: line, records: count })).describe(
+    "Key names inside `data` that differ; every other difference is in `changed`.",
+  ),
   releases: list(releaseChange),
   feeds: list(
     object({
       feed: z.enum(feedNames, expects("option-value", `one of ${feedNames.join(", ")}`)),
-      index: anyText.meta({ description: "A suite of apt, or a repository of yum; empty for other feeds." }),
+      index: anyText.describe("A suite of apt, or a repository of yum; empty for other feeds."),
       added: list(object(row)),
       removed: list(object(row)),
     }),
-  ).meta({ description: "Package feeds whose content changes." }),
+  ).describe("Package feeds whose content changes."),
   not_in_feeds: list(
     object({
       feed: z.enum(feedNames, expects("option-value", `one of ${feedNames.join(", ")}`)),
       ...{ id, version: anyText, file: anyText },
-      reason: anyText.meta({ description: "Why the feed leaves it out." }),
+      reason: anyText.describe("Why the feed leaves it out."),
     }),
   )
     .optional()
-    .meta({
-      description: "Records that are not cut and that package feeds leave out; absent if there are none.",
-    }),
+    .describe("Records that are not cut and that package feeds leave out; absent if there are none."),
   channels: list(
     object({
       channel: line,
       version: anyText,
-      change: z.enum(["offered", "halted", "left"]).meta({
-        description:
+      change: z
+        .enum(["offered", "halted", "left"])
+        .describe(
           "offered: promoted or resumed; halted: out of it, with a reason; left: out of it, because it is withdrawn.",
-      }),
-      reason: line.nullable().meta({ description: "Reason of a halt; otherwise null." }),
+        ),
+      reason: line.nullable().describe("Reason of a halt; otherwise null."),
     }),
   )
     .optional()
-    .meta({ description: "Releases that enter or leave a channel; absent if there are none." }),
+    .describe("Releases that enter or leave a channel; absent if there are none."),
   configuration: list(configurationChange),
-  missing: list(object({ version, artifact: line })).meta({
-    description: "Artifacts that `expected:` requires and a release with new ids lacks.",
-  }),
-  dropped: list(forbiddenChange).optional().meta({
-    description: "Warnings of open releases that lack what the previous one has; absent if there are none.",
-  }),
+  missing: list(object({ version, artifact: line })).describe(
+    "Artifacts that `expected:` requires and a release with new ids lacks.",
+  ),
+  dropped: list(forbiddenChange)
+    .optional()
+    .describe("Warnings of open releases that lack what the previous one has; absent if there are none."),
   documents: object({ added: list(anyText), changed: list(anyText), removed: list(anyText) })
     .nullable()
-    .meta({ description: "Files of the site, by path; null if they were not compared." }),
+    .describe("Files of the site, by path; null if they were not compared."),
   private: object({
     added: count,
     changed: count,
     removed: count,
     lines: object({ add: count, revise: count }),
   }),
-  content: object({ configuration: sha256, releases: table(sha256) }).meta({
-    description: "Digests of the planned configuration and of each release.",
-  }),
-  digest: sha256.meta({
-    description: "SHA-256 of this document as compact JSON in this order, without digest.",
-  }),
+  content: object({ configuration: sha256, releases: table(sha256) }).describe(
+    "Digests of the planned configuration and of each release.",
+  ),
+  digest: sha256.describe("SHA-256 of this document as compact JSON in this order, without digest."),
 }).meta({ title: "Plan" });
 
 export type Plan = z.infer<typeof planSchema>;

@@ -20,13 +20,13 @@ export const policySchema = z.record(
   object({
     verdict: list(z.enum(acceptable, expects("option-value", `one of ${acceptable.join(", ")}`)))
       .optional()
-      .meta({ description: "Accepted verdicts; default: only ok." }),
-    self_check: line.optional().meta({
-      description: "File inside that must contain the self-check hash; * matches any name.",
-    }),
+      .describe("Accepted verdicts; default: only ok."),
+    self_check: line
+      .optional()
+      .describe("File inside that must contain the self-check hash; * matches any name."),
     unsigned: list(line)
       .optional()
-      .meta({ description: "Executables inside that may be unsigned, as relcat inspect prints them." }),
+      .describe("Executables inside that may be unsigned, as relcat inspect prints them."),
   }),
   expects("wrong-type", "an object of package_type: {verdict, self_check, unsigned}"),
 );
@@ -52,11 +52,11 @@ export interface Policy {
 
 /** Result of a build job's inspection, and its policy: a claim by the author of the manifest. */
 export const inspectedSchema = object({
-  verdict: line.meta({ description: "Verdict of relcat inspect." }),
-  key_id: line.nullable().meta({ description: "Key of the signer; null if unsigned." }),
-  policy: text("checksum-format", /^[0-9a-f]{64}$/, "64 lowercase hexadecimal characters").meta({
-    description: "SHA-256 of the signers and the policy that were applied.",
-  }),
+  verdict: line.describe("Verdict of relcat inspect."),
+  key_id: line.nullable().describe("Key of the signer; null if unsigned."),
+  policy: text("checksum-format", /^[0-9a-f]{64}$/, "64 lowercase hexadecimal characters").describe(
+    "SHA-256 of the signers and the policy that were applied.",
+  ),
 });
 
 export type Inspected = z.infer<typeof inspectedSchema>;

@@ -7,12 +7,11 @@ import { trustProfiles, usualValidDays } from "./trust.ts";
 /** Certificates allowed to sign artifacts. */
 export const signersSchema = list(
   object({
-    file: line.meta({
-      description:
-        "OpenPGP or X.509 certificates; relative to the folder of catalog.yaml, such as signers/release.asc.",
-    }),
-    not_before: date.optional().meta({ description: "First day on which their signatures count (UTC)." }),
-    not_after: date.optional().meta({ description: "Last day on which their signatures count (UTC)." }),
+    file: line.describe(
+      "OpenPGP or X.509 certificates; relative to the folder of catalog.yaml, such as signers/release.asc.",
+    ),
+    not_before: date.optional().describe("First day on which their signatures count (UTC)."),
+    not_after: date.optional().describe("Last day on which their signatures count (UTC)."),
   }),
 );
 
@@ -33,16 +32,16 @@ export const usualOpenPgpKey = "RELCAT_OPENPGP_KEY";
 export const usualPackslipKey = "RELCAT_PACKSLIP_KEY";
 
 const variable = object({
-  env: text("option-value", /^[A-Za-z_][A-Za-z0-9_]*$/, "a variable's name").meta({
-    description: "Environment variable that contains the key.",
-  }),
+  env: text("option-value", /^[A-Za-z_][A-Za-z0-9_]*$/, "a variable's name").describe(
+    "Environment variable that contains the key.",
+  ),
 });
 const keyFile = object({
-  file: line.meta({ description: "File that contains the key, from the project's folder." }),
+  file: line.describe("File that contains the key, from the project's folder."),
 });
-const signingProgram = command.meta({
-  description: "Program and arguments: reads bytes on standard input, writes their signature.",
-});
+const signingProgram = command.describe(
+  "Program and arguments: reads bytes on standard input, writes their signature.",
+);
 
 const signer = z.union(
   [
@@ -50,9 +49,11 @@ const signer = z.union(
     keyFile,
     object({
       exec: signingProgram,
-      public: text("option-value", /^[A-Za-z0-9+/]{43}=$/, "the base64 of an Ed25519 key's 32 bytes").meta({
-        description: "Public key of the program's key.",
-      }),
+      public: text(
+        "option-value",
+        /^[A-Za-z0-9+/]{43}=$/,
+        "the base64 of an Ed25519 key's 32 bytes",
+      ).describe("Public key of the program's key."),
     }),
   ],
   expects("wrong-type", "one of {env: NAME}, {file: PATH} and {exec: [PROGRAM, …], public: KEY}"),
@@ -64,7 +65,7 @@ const openPgpSigner = z.union(
     keyFile,
     object({
       exec: signingProgram,
-      public: fingerprint.meta({ description: "Fingerprint of the program's key." }),
+      public: fingerprint.describe("Fingerprint of the program's key."),
     }),
   ],
   expects("wrong-type", "one of {env: NAME}, {file: PATH} and {exec: [PROGRAM, …], public: FINGERPRINT}"),
@@ -79,27 +80,29 @@ export const trustSchema = z.union(
   [
     profile,
     object({
-      profile: profile.meta({
-        description: "none: no signatures. simple: one root key. full: two of three root keys.",
-      }),
-      valid_days: validDays.optional().meta({
-        description: `Days until a site expires that was not renewed; default: ${usualValidDays.simple}, or ${usualValidDays.full} with full.`,
-      }),
-      online: signer.optional().meta({
-        description: `Where the online key is; default: the variable ${usualKey}, as PEM.`,
-      }),
+      profile: profile.describe("none: no signatures. simple: one root key. full: two of three root keys."),
+      valid_days: validDays
+        .optional()
+        .describe(
+          `Days until a site expires that was not renewed; default: ${usualValidDays.simple}, or ${usualValidDays.full} with full.`,
+        ),
+      online: signer
+        .optional()
+        .describe(`Where the online key is; default: the variable ${usualKey}, as PEM.`),
       openpgp: object({
         key: z
           .union([openPgpSigner, list(openPgpSigner)], expects("wrong-type", "a key or a list of keys"))
-          .meta({ description: "Where the keys are; during a rotation there are two." }),
+          .describe("Where the keys are; during a rotation there are two."),
       })
         .optional()
-        .meta({
-          description: `The keys that sign package repositories; default: the variable ${usualOpenPgpKey}, in ASCII armor.`,
-        }),
-      packslip: signer.optional().meta({
-        description: `Where the key of the feed packslip is; default: the variable ${usualPackslipKey}, as PEM.`,
-      }),
+        .describe(
+          `The keys that sign package repositories; default: the variable ${usualOpenPgpKey}, in ASCII armor.`,
+        ),
+      packslip: signer
+        .optional()
+        .describe(
+          `Where the key of the feed packslip is; default: the variable ${usualPackslipKey}, as PEM.`,
+        ),
     }),
   ],
   expects("wrong-type", `one of ${trustProfiles.join(", ")}, or an object {profile, valid_days, online, …}`),

@@ -39,54 +39,48 @@ const commit = text(
 );
 
 export const ledgerMark = object({
-  lines: z.int().min(0).meta({ description: "Lines of public records; private ones are not counted." }),
-  sha256: sha256.meta({ description: "Digest of the whole ledger, including its last line." }),
+  lines: z.int().min(0).describe("Lines of public records; private ones are not counted."),
+  sha256: sha256.describe("Digest of the whole ledger, including its last line."),
 });
 
 /** A finished publish. */
 const historyEntry = object({
   build: sha256,
-  files: keptName.meta({ description: "Name under which the site keeps what was published." }),
-  bundles: list(keptName).meta({ description: "Other files that must be kept for a rollback to it." }),
+  files: keptName.describe("Name under which the site keeps what was published."),
+  bundles: list(keptName).describe("Other files that must be kept for a rollback to it."),
   at: timestamp,
   publisher: line,
   commit: commit.nullable(),
   action: z.enum(["publish", "refresh", "rollback"]),
-  reason: line.optional().meta({ description: "Why an earlier build went live again." }),
-  unpushed: line.optional().meta({
-    description: "Why its ledger lines were published before the base of the ledger had them.",
-  }),
-  uncommitted: line.optional().meta({ description: "Why it was published from files without a commit." }),
+  reason: line.optional().describe("Why an earlier build went live again."),
+  unpushed: line
+    .optional()
+    .describe("Why its ledger lines were published before the base of the ledger had them."),
+  uncommitted: line.optional().describe("Why it was published from files without a commit."),
 });
 
 /** current.json: live build, current publisher, and pending work. */
 export const siteStateSchema = object({
   schema_version: z.literal(1),
-  build: sha256
-    .nullable()
-    .meta({ description: "The build that is live or being published; null: none yet." }),
-  signed: sha256.nullable().meta({ description: "SHA-256 of the list of what signing added to it." }),
-  previous: sha256.nullable().meta({ description: "The build before it." }),
+  build: sha256.nullable().describe("The build that is live or being published; null: none yet."),
+  signed: sha256.nullable().describe("SHA-256 of the list of what signing added to it."),
+  previous: sha256.nullable().describe("The build before it."),
   state: z.enum(["publishing", "done"]),
-  action: z
-    .enum(["publish", "refresh", "rollback"])
-    .meta({ description: "The action in progress, or the last one." }),
-  publisher: line.meta({ description: "The last publisher, or the current one." }),
-  run: runName.meta({ description: "Distinguishes two runs of one publisher." }),
-  lease_until: timestamp.meta({ description: "Until then no other publisher starts." }),
+  action: z.enum(["publish", "refresh", "rollback"]).describe("The action in progress, or the last one."),
+  publisher: line.describe("The last publisher, or the current one."),
+  run: runName.describe("Distinguishes two runs of one publisher."),
+  lease_until: timestamp.describe("Until then no other publisher starts."),
   at: timestamp,
   commit: commit.nullable(),
   ledger: ledgerMark,
-  ledger_high: ledgerMark.meta({
-    description: "Summary of the longest ledger that was ever published here.",
-  }),
-  hold: object({ reason: line, by: line, since: timestamp, commit: commit.nullable() }).nullable().meta({
-    description: "Why nothing newer is published; its commit is that of the build that was restored.",
-  }),
+  ledger_high: ledgerMark.describe("Summary of the longest ledger that was ever published here."),
+  hold: object({ reason: line, by: line, since: timestamp, commit: commit.nullable() })
+    .nullable()
+    .describe("Why nothing newer is published; its commit is that of the build that was restored."),
   pending: object({ purge: flag, announce: list(version) })
     .nullable()
-    .meta({ description: "Programs that have not been run for the live build." }),
-  history: list(historyEntry).meta({ description: "Newest first." }),
+    .describe("Programs that have not been run for the live build."),
+  history: list(historyEntry).describe("Newest first."),
 }).meta({ title: "State of a site" });
 
 /** Stored data of one publish, in addition to its public files. */
@@ -103,11 +97,10 @@ export const siteIndexSchema = object({
       bundle: keptName.optional(),
       offset: size.optional(),
     }),
-  ).meta({ description: "Public files by path; the last three where they are objects of a bucket." }),
-  leaving: tableBy(publicPathSchema, timestamp).meta({
-    description:
-      "Files that nothing refers to any longer, and since when: current readers may still fetch them.",
-  }),
+  ).describe("Public files by path; the last three where they are objects of a bucket."),
+  leaving: tableBy(publicPathSchema, timestamp).describe(
+    "Files that nothing refers to any longer, and since when: current readers may still fetch them.",
+  ),
 }).meta({ title: "Files of a publish" });
 
 /** Timestamp format of relcat, with microseconds. */

@@ -32,17 +32,17 @@ import { packageRecordSchema } from "./package-record.ts";
 import { relativePathSchema } from "./relative-path.ts";
 import { ledgerMark } from "./site-state.ts";
 
-const arch = architecture.meta({ description: "Architecture; absent if it is not known." });
+const arch = architecture.describe("Architecture; absent if it is not known.");
 const schemaVersion = z.literal(1);
 
 const semver = text("version-format", semverPattern, "three numbers without leading zeros, such as 26.8.2");
 
 /** Absent in sites of earlier versions of relcat. */
 const forMachines = {
-  semver: semver.optional().meta({ description: "The version without leading zeros, such as 26.8.2." }),
+  semver: semver.optional().describe("The version without leading zeros, such as 26.8.2."),
   released_at: timestamp
     .optional()
-    .meta({ description: "Time of the cut, which never changes; absent for a provisional release." }),
+    .describe("Time of the cut, which never changes; absent for a provisional release."),
 };
 
 /** dist/build.json, written last: the files of the build. Its SHA-256 is the build's id. */
@@ -50,18 +50,17 @@ export const buildSchema = opened(
   object({
     schema_version: schemaVersion,
     base_url: url,
-    provisional: list(version).meta({
-      description: "Versions whose ids, dates or content are not permanent yet.",
-    }),
-    at: revision.optional().meta({
-      description:
+    provisional: list(version).describe("Versions whose ids, dates or content are not permanent yet."),
+    at: revision
+      .optional()
+      .describe(
         "Commit whose files were built with a later ledger; absent if they were built with their own.",
-    }),
-    ledger: ledgerMark.optional().meta({ description: "The ledger that it was built with." }),
+      ),
+    ledger: ledgerMark.optional().describe("The ledger that it was built with."),
     files: tableBy(relativePathSchema, object({ sha256, size })),
     copies: tableBy(relativePathSchema, object({ from: relativePathSchema, sha256, size }))
       .optional()
-      .meta({ description: "Copies of artifacts, which publishing makes; not files of the build." }),
+      .describe("Copies of artifacts, which publishing makes; not files of the build."),
   }).meta({ title: "Build" }),
 );
 
@@ -78,7 +77,7 @@ const retractedSchema = object({
 
 const publishedDocument = documentSchema.extend({
   url,
-  media_type: line.optional().meta({ description: "Absent: the format has none." }),
+  media_type: line.optional().describe("Absent: the format has none."),
 });
 
 /** api/v1/release/{version}/index.json */
@@ -95,10 +94,10 @@ export const releaseDocumentSchema = opened(
     artifacts: table(
       object({
         ...{ file: name, url, size: size.nullable(), arch: arch.optional() },
-        package_version: line.optional().meta({ description: "The version that the package states." }),
-        documents: list(publishedDocument).optional().meta({ description: "Files that belong to it." }),
+        package_version: line.optional().describe("The version that the package states."),
+        documents: list(publishedDocument).optional().describe("Files that belong to it."),
       }),
-    ).meta({ description: "By record id." }),
+    ).describe("By record id."),
     retracted: list(retractedSchema),
   }).meta({ title: "Release document" }),
 );
@@ -110,7 +109,7 @@ export const notesDocumentSchema = opened(
     product: line,
     version,
     date,
-    corrected: date.optional().meta({ description: "Day on which these notes were last corrected." }),
+    corrected: date.optional().describe("Day on which these notes were last corrected."),
     summary: freeText.nullable(),
     sections: list(
       object({
@@ -156,14 +155,11 @@ export const versionsSchema = opened(
         version: semver,
         releaseTimestamp: z.iso
           .datetime(expects("timestamp-format", "a UTC timestamp with seconds"))
-          .meta({ description: "Time of the cut, which never changes." }),
+          .describe("Time of the cut, which never changes."),
         isStable: z.literal(true),
-        isDeprecated: z
-          .literal(true)
-          .optional()
-          .meta({ description: "Each package of the release is withdrawn." }),
+        isDeprecated: z.literal(true).optional().describe("Each package of the release is withdrawn."),
         changelogUrl: url,
-        tag: version.meta({ description: "The version as it is in addresses." }),
+        tag: version.describe("The version as it is in addresses."),
       }),
     ),
     homepage: url,
@@ -184,7 +180,7 @@ const latestMembers = {
       file: name,
       url,
       size: size.nullable(),
-      sha256: sha256.nullable().meta({ description: "null for an imported record without a value." }),
+      sha256: sha256.nullable().describe("null for an imported record without a value."),
       operating_system: line,
       platform: id,
       min_os_version: osVersion.nullable(),
@@ -203,12 +199,12 @@ export const latestSchema = opened(object(latestMembers).meta({ title: "Latest p
 export const channelsSchema = opened(
   object({
     schema_version: schemaVersion,
-    default: channelName.meta({ description: "The channel that `latest` means." }),
+    default: channelName.describe("The channel that `latest` means."),
     channels: list(
       object({
         name: channelName,
         url,
-        versions: list(version).meta({ description: "Releases that it offers, newest first." }),
+        versions: list(version).describe("Releases that it offers, newest first."),
       }),
     ),
   }).meta({ title: "Channels" }),
@@ -223,14 +219,14 @@ export const channelSchema = opened(
       object({
         version,
         date,
-        promoted_at: timestamp.nullable().meta({
-          description: "Time of the promotion; null for releases from before the first one.",
-        }),
+        promoted_at: timestamp
+          .nullable()
+          .describe("Time of the promotion; null for releases from before the first one."),
         halted: object({ reason: line, at: timestamp })
           .nullable()
-          .meta({ description: "Why the channel does not offer it; null: it does." }),
+          .describe("Why the channel does not offer it; null: it does."),
       }),
-    ).meta({ description: "Releases of the channel, newest first." }),
+    ).describe("Releases of the channel, newest first."),
   }).meta({ title: "Channel" }),
 );
 
@@ -254,9 +250,9 @@ export const feedsDocumentSchema = opened(
     feeds: list(
       object({
         feed: z.enum(feedNames, expects("option-value", `one of ${feedNames.join(", ")}`)),
-        left_out: list(object({ id, file: name, reason: line })).meta({
-          description: "Live records of the feed's formats that are not in it, or not in all of its indexes.",
-        }),
+        left_out: list(object({ id, file: name, reason: line })).describe(
+          "Live records of the feed's formats that are not in it, or not in all of its indexes.",
+        ),
       }),
     ),
   }).meta({ title: "Package feeds" }),
@@ -283,18 +279,18 @@ export const linesSchema = opened(
     product: line,
     lines: list(
       object({
-        line: text("option-value", /^\d\d\.\d\d$/, "a month such as 26.08").meta({
-          description: "Month of the releases.",
-        }),
-        newest: version.meta({ description: "Its highest release." }),
-        security_until: supportDate.meta({ description: "Last day of security updates." }),
-        until: supportDate.meta({ description: "Last day of all support." }),
+        line: text("option-value", /^\d\d\.\d\d$/, "a month such as 26.08").describe(
+          "Month of the releases.",
+        ),
+        newest: version.describe("Its highest release."),
+        security_until: supportDate.describe("Last day of security updates."),
+        until: supportDate.describe("Last day of all support."),
         openeox: object({
           $schema: z.literal("https://docs.oasis-open.org/openeox/eox-core/v1.0/schema/core.json"),
           end_of_life: endOfSupport,
           end_of_security_support: endOfSupport,
-          last_updated: timestamp.meta({ description: "Time at which the highest release was cut." }),
-        }).meta({ description: "The same dates in the form of OpenEoX, without its shell." }),
+          last_updated: timestamp.describe("Time at which the highest release was cut."),
+        }).describe("The same dates in the form of OpenEoX, without its shell."),
       }),
     ),
   }).meta({ title: "Support dates" }),

@@ -5,7 +5,7 @@ import { expects, flag, line, list, object, text } from "../../shared/fields.ts"
 export const command = list(line).min(1);
 
 const program = object({
-  exec: command.meta({ description: "Program and arguments; it runs without a shell." }),
+  exec: command.describe("Program and arguments; it runs without a shell."),
 });
 
 const count = (least: number) => z.int(expects("option-value", "a whole number")).min(least).max(1_000_000);
@@ -30,35 +30,27 @@ export const siteSchema = object({
     "url-format",
     /^(dir:.+|s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[A-Za-z0-9._/-]*)?)$/,
     "dir:FOLDER or s3://BUCKET/PREFIX",
-  ).meta({ description: "dir:FOLDER, from the project's folder, or s3://BUCKET/PREFIX" }),
-  base_url: baseUrl
-    .optional()
-    .meta({ description: "URL of the site for its readers; default: the catalog's base_url." }),
-  settles: flag
-    .optional()
-    .meta({ description: "Whether content is permanent; not on staging; default: true." }),
-  endpoint: line.optional().meta({ description: "Address of an S3 service other than Amazon's." }),
-  region: line.optional().meta({ description: "S3 region; default: from the environment." }),
+  ).describe("dir:FOLDER, from the project's folder, or s3://BUCKET/PREFIX"),
+  base_url: baseUrl.optional().describe("URL of the site for its readers; default: the catalog's base_url."),
+  settles: flag.optional().describe("Whether content is permanent; not on staging; default: true."),
+  endpoint: line.optional().describe("Address of an S3 service other than Amazon's."),
+  region: line.optional().describe("S3 region; default: from the environment."),
   path_style: flag
     .optional()
-    .meta({ description: "Bucket in the path, not in the host; default: true with an endpoint." }),
+    .describe("Bucket in the path, not in the host; default: true with an endpoint."),
   unquoted_etags: flag
     .optional()
-    .meta({ description: "For Ceph, which compares the ETag in If-Match without its quotes." }),
-  purge: program
-    .optional()
-    .meta({ description: "Gets the changed URLs as lines of JSON, to purge them from the CDN." }),
+    .describe("For Ceph, which compares the ETag in If-Match without its quotes."),
+  purge: program.optional().describe("Gets the changed URLs as lines of JSON, to purge them from the CDN."),
   after_publish: program
     .optional()
-    .meta({ description: "Gets the published releases as JSON, for example to announce them." }),
+    .describe("Gets the published releases as JSON, for example to announce them."),
   keep: object({
-    builds: count(1).optional().meta({ description: "Number of builds that rollback can use; default: 10." }),
-    days: count(0).optional().meta({
-      description: "Days that unreferenced files are kept for readers; default: 14.",
-    }),
+    builds: count(1).optional().describe("Number of builds that rollback can use; default: 10."),
+    days: count(0).optional().describe("Days that unreferenced files are kept for readers; default: 14."),
   })
     .optional()
-    .meta({ description: "When old files are removed." }),
+    .describe("When old files are removed."),
 });
 
 /** A site with all defaults. */

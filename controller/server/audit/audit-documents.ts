@@ -6,10 +6,10 @@ const seq = (description: string) =>
     .string()
     .regex(/^\d{1,15}$/, "Expected a number of at most 15 digits")
     .optional()
-    .meta({ description });
+    .describe(description);
 
 export const auditQuerySchema = z.strictObject({
-  target: line(255).optional().meta({ description: "Id of a device, user or key." }),
+  target: line(255).optional().describe("Id of a device, user or key."),
   code: line(64).optional().describe("Only changes of this kind, such as device.state."),
   after: seq("Only rows after this seq."),
   before: seq("Only rows before this seq, newest first."),

@@ -10,7 +10,7 @@ export const deviceSchema = z
     name: text.nullable(),
     state: z.enum(deviceStates),
     serial: text.nullable(),
-    public_key: text.meta({ description: "Ed25519, base64 of the 32 bytes." }),
+    public_key: text.describe("Ed25519, base64 of the 32 bytes."),
     ipv6: text.nullable(),
     device_type: text.nullable().describe("Kind of machine."),
     device_os: text.nullable(),
@@ -19,7 +19,7 @@ export const deviceSchema = z
     assigned_to_user: text.nullable().describe("Id of the user."),
     last_seen: moment.nullable().describe("Time of the last call."),
     last_seen_version: text.nullable().describe("Version of the client at the last call."),
-    version: z.int().meta({ description: "Increases with every change; for if_version." }),
+    version: z.int().describe("Increases with every change; for if_version."),
     created_at: moment,
     state_changed_at: moment,
     state_changed_by: text.nullable().describe("Author of the last change of state."),
@@ -34,17 +34,17 @@ export const deviceMapSchema = z
 
 export const deviceQuerySchema = z.strictObject({
   state: z.enum(deviceStates).optional(),
-  serial: line(255).optional().meta({ description: "Exact match, ignoring case and surrounding spaces." }),
-  q: line(255).optional().meta({ description: "Part of a name, a serial number or an id." }),
+  serial: line(255).optional().describe("Exact match, ignoring case and surrounding spaces."),
+  q: line(255).optional().describe("Part of a name, a serial number or an id."),
   limit: pageSize("Page size, 1 to 1000."),
   sort: z
     .enum(["created", "name"])
     .optional()
-    .meta({ description: "Order of a page: creation (default), or name, with laptop-2 before laptop-10." }),
-  cursor: line(3000).optional().meta({ description: "From the Link header of another page." }),
+    .describe("Order of a page: creation (default), or name, with laptop-2 before laptop-10."),
+  cursor: line(3000).optional().describe("From the Link header of another page."),
 });
 
-const reason = line(500).meta({ description: "Reason for the history." });
+const reason = line(500).describe("Reason for the history.");
 
 export const stateRequestSchema = z
   .object({
@@ -90,7 +90,7 @@ export const stateAnswerSchema = z
     same_serial: z
       .array(z.strictObject({ id: z.uuid(), accepted: z.uuid() }))
       .optional()
-      .meta({ description: "Acceptances whose serial number another accepted device has; absent if none." }),
+      .describe("Acceptances whose serial number another accepted device has; absent if none."),
     dry_run: z.literal(true).optional(),
   })
   .meta({ id: "DeviceStateAnswer", description: "In the order of the request." });
@@ -118,7 +118,7 @@ export const decisionsRequestSchema = z
     include_rejected: z
       .boolean()
       .optional()
-      .meta({ description: "Also accept rejected serial numbers; otherwise a list skips them." }),
+      .describe("Also accept rejected serial numbers; otherwise a list skips them."),
   })
   .meta({ id: "AuthDecisionsRequest", description: "none removes a decision." });
 export const decisionsSchema = z
@@ -141,9 +141,7 @@ export const decisionsAnswerSchema = decisionsSchema
     left_out: z
       .strictObject({ rejected: z.int(), serials: z.array(text) })
       .optional()
-      .meta({
-        description: "Number of skipped rejected serial numbers, and three of them; absent if none.",
-      }),
+      .describe("Number of skipped rejected serial numbers, and three of them; absent if none."),
   })
   .meta({ id: "AuthDecisionsAnswer", description: "Current decisions about these serial numbers." });
 

@@ -33,7 +33,7 @@ export const keySchema = z
     disabled: z.boolean(),
     revoked_at: moment.nullable().describe("Time of the permanent revocation."),
     last_used_at: moment.nullable().describe("Time of the last use, to the minute."),
-    previous_until: moment.nullable().meta({ description: "When the previous secret stops working." }),
+    previous_until: moment.nullable().describe("When the previous secret stops working."),
   })
   .meta({ id: "ApiKey", description: "An API key without its secret." });
 export const keyListSchema = z.strictObject({ api_keys: z.array(keySchema) }).meta({ id: "ApiKeys" });

@@ -45,7 +45,7 @@ export const meChangeSchema = z
   .meta({ id: "MeChange" });
 export const upsertRequestSchema = z
   .object({
-    id: line(64).optional().meta({ description: "Id of the user to change, or the UUID v4 of a new user." }),
+    id: line(64).optional().describe("Id of the user to change, or the UUID v4 of a new user."),
     email: email.nullable().optional().describe("Compared without case."),
     name: line(255).nullable().optional(),
     username: line(64).nullable().optional().describe("Alternative name for signing in."),
@@ -60,7 +60,7 @@ export const upsertRequestSchema = z
     authz_control_plane: z
       .boolean()
       .optional()
-      .meta({ description: "Alias of authz_control_panel; send one of them, or both with the same value." }),
+      .describe("Alias of authz_control_panel; send one of them, or both with the same value."),
     authz_users: z.boolean().optional().describe("A Limited Administrator's permission for users."),
     password: password.optional(),
   })

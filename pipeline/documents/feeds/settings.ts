@@ -35,8 +35,8 @@ const suiteSchema = z.union(
   [
     osVersion,
     object({
-      version: osVersion.optional().meta({ description: "Takes debs whose OS versions include it." }),
-      match: line.optional().meta({ description: "Takes debs whose file name matches this glob." }),
+      version: osVersion.optional().describe("Takes debs whose OS versions include it."),
+      match: line.optional().describe("Takes debs whose file name matches this glob."),
     }),
   ],
   expects("wrong-type", 'a version such as "22.04", or an object {version, match}'),
@@ -45,54 +45,51 @@ const suiteSchema = z.union(
 const aptSchema = object({
   suites: tableBy(indexName, suiteSchema)
     .optional()
-    .meta({ description: "Suites and the debs they take; default: stable, with every deb." }),
-  origin: line.optional().meta({ description: "Origin in Release files; default: the product." }),
-  label: line.optional().meta({ description: "Label in Release files; default: the origin." }),
+    .describe("Suites and the debs they take; default: stable, with every deb."),
+  origin: line.optional().describe("Origin in Release files; default: the product."),
+  label: line.optional().describe("Label in Release files; default: the origin."),
   architectures: list(machineArchitecture)
     .optional()
-    .meta({ description: "Architectures if all debs are for `all`; default: amd64, arm64." }),
-  valid_days: days.optional().meta({
-    description:
+    .describe("Architectures if all debs are for `all`; default: amd64, arm64."),
+  valid_days: days
+    .optional()
+    .describe(
       "Days until apt refuses an index that was not renewed; default: trust.valid_days, at least 14.",
-  }),
+    ),
 });
 
 const repoSchema = object({
-  match: line.optional().meta({ description: "Takes rpms whose file name matches this glob." }),
+  match: line.optional().describe("Takes rpms whose file name matches this glob."),
 });
 
 const yumSchema = object({
   repos: tableBy(repoName, repoSchema)
     .optional()
-    .meta({ description: "Repositories and the rpms they take; default: stable, with every rpm." }),
-  filelists: flag.optional().meta({ description: "Whether to list every file of every rpm." }),
-  changelogs: flag
-    .optional()
-    .meta({ description: "Whether to list the ten newest changelog entries of every rpm." }),
+    .describe("Repositories and the rpms they take; default: stable, with every rpm."),
+  filelists: flag.optional().describe("Whether to list every file of every rpm."),
+  changelogs: flag.optional().describe("Whether to list the ten newest changelog entries of every rpm."),
 });
 
 const helmSchema = object({
-  oci: flag.optional().meta({ description: "Whether charts are also at oci://HOST/charts/NAME." }),
+  oci: flag.optional().describe("Whether charts are also at oci://HOST/charts/NAME."),
 });
 
 const incusSchema = object({
-  os: line.optional().meta({ description: "Operating system of the images; default: the product." }),
+  os: line.optional().describe("Operating system of the images; default: the product."),
 });
 
 /** A file of a package type, as clients of packslip select it. */
 const packslipArtifact = object({
-  bin: list(line).optional().meta({
-    description: "Paths of its executables in the archive; {version} is replaced by the version, padded.",
-  }),
+  bin: list(line)
+    .optional()
+    .describe("Paths of its executables in the archive; {version} is replaced by the version, padded."),
   libc: z
     .enum(["gnu", "musl"], expects("option-value", "gnu or musl"))
     .optional()
-    .meta({ description: "C library that it needs." }),
+    .describe("C library that it needs."),
   variant: text("option-value", /^[a-z0-9][a-z0-9_.-]*$/, "a lowercase word such as fips or installer")
     .optional()
-    .meta({
-      description: "Tells it from another file for the same machines; clients take it only if asked to.",
-    }),
+    .describe("Tells it from another file for the same machines; clients take it only if asked to."),
 });
 export type PackslipArtifact = z.infer<typeof packslipArtifact>;
 
@@ -103,22 +100,22 @@ const packslipSchema = object({
     "a host name in lowercase, such as downloads.example.com",
   )
     .optional()
-    .meta({ description: "Host that the project is called after; default: that of the site." }),
-  artifacts: tableBy(line, packslipArtifact).meta({
-    description: "Package types whose files are listed, each with how clients install them.",
-  }),
+    .describe("Host that the project is called after; default: that of the site."),
+  artifacts: tableBy(line, packslipArtifact).describe(
+    "Package types whose files are listed, each with how clients install them.",
+  ),
 });
 export type PackslipSettings = z.infer<typeof packslipSchema>;
 
 /** Section `feeds` of catalog.yaml; a feed that is absent is off. */
 export const feedsSchema = object({
-  apt: aptSchema.optional().meta({ description: "The apt repository, from debs." }),
-  yum: yumSchema.optional().meta({ description: "The yum repositories, from rpms." }),
-  helm: helmSchema.optional().meta({ description: "The Helm repository, from charts." }),
-  incus: incusSchema.optional().meta({ description: "The image server for Incus, from disk images." }),
+  apt: aptSchema.optional().describe("The apt repository, from debs."),
+  yum: yumSchema.optional().describe("The yum repositories, from rpms."),
+  helm: helmSchema.optional().describe("The Helm repository, from charts."),
+  incus: incusSchema.optional().describe("The image server for Incus, from disk images."),
   packslip: packslipSchema
     .optional()
-    .meta({ description: "Signed statements of releases, for mise; see docs/clients.md." }),
+    .describe("Signed statements of releases, for mise; see docs/clients.md."),
 });
 
 export interface AptSuite {

@@ -21,11 +21,11 @@ export const authoring = {
   }),
   "notes-show": notesDocumentSchema
     .extend({
-      version: z.union([version, z.literal("next")]).meta({
-        description: "Version of the release; next for the waiting notes.",
-      }),
+      version: z
+        .union([version, z.literal("next")])
+        .describe("Version of the release; next for the waiting notes."),
     })
-    .meta({ description: "The notes of a release: relcat schema release-notes." }),
+    .describe("The notes of a release: relcat schema release-notes."),
   "notes-lint": document("Problems in notes. Exit status 1 if one of them is an error.", {
     errors: count("Number of errors."),
     warnings: count("Number of warnings."),
@@ -57,7 +57,7 @@ export const tools = {
   }),
   schema: document("A JSON Schema.", {
     name: text("Name of the schema."),
-    schema: z.looseObject({}).meta({ description: "The schema itself." }),
+    schema: z.looseObject({}).describe("The schema itself."),
   }),
   "schema-list": document("Printed with --list.", {
     schemas: texts("Names that relcat schema accepts, sorted."),

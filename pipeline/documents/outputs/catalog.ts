@@ -64,7 +64,7 @@ const siteStatus = object({
     object({
       role: text("Role of the metadata, or suite of a package repository."),
       expires: text("Time of expiry."),
-      days: z.int().meta({ description: "Whole days from now; negative after the expiry." }),
+      days: z.int().describe("Whole days from now; negative after the expiry."),
       state: oneOf(
         ["valid", "due", "expired", "future"],
         "due: it should be renewed now; future: it was signed later than now, so the clock was wrong.",
@@ -123,7 +123,7 @@ export const catalog = {
       next: object({
         command: text("The usual next command; null: there is nothing to do.").nullable(),
         why: text("Why, for people."),
-      }).meta({ description: "The usual next step." }),
+      }).describe("The usual next step."),
       sites: list(siteStatus, "Sites of catalog.yaml; absent with --offline.").optional(),
     },
   ),
@@ -171,7 +171,7 @@ export const catalog = {
           replaced_by: member(id.nullable(), "Id of the record to use instead."),
         })
           .nullable()
-          .meta({ description: "Its withdrawal; null if it is not withdrawn." }),
+          .describe("Its withdrawal; null if it is not withdrawn."),
       }),
       "Public files of these releases.",
     ),
@@ -192,7 +192,7 @@ export const catalog = {
       written: count("Number of files that were written."),
       unchanged: count("Number of files that were already there."),
       removed: count("Number of files that were removed."),
-    }).meta({ description: "Files of the site." }),
+    }).describe("Files of the site."),
     bytes: count("Size of all files."),
     left_out: object({
       releases: texts("Versions that were left out because they are not cut."),
@@ -210,13 +210,12 @@ export const catalog = {
         }),
         "Records that package feeds leave out, also without --released.",
       ),
-    }).meta({ description: "Content that --released, or a feed, left out." }),
+    }).describe("Content that --released, or a feed, left out."),
     warnings: count("Number of warnings that relcat check shows."),
   }),
-  plan: planSchema.meta({
-    description:
-      "Changes that publishing would make: relcat schema plan. Exit status 1 if a change is forbidden, 10 for changes with --detailed-exitcode.",
-  }) as typeof planSchema,
+  plan: planSchema.describe(
+    "Changes that publishing would make: relcat schema plan. Exit status 1 if a change is forbidden, 10 for changes with --detailed-exitcode.",
+  ) as typeof planSchema,
 };
 
 export type Affected = Omit<Result<typeof catalog.affected>, "asked">;

@@ -93,14 +93,14 @@ export const intake = {
     ),
     private: count("Number of records that are private here."),
     releases: texts("Versions with new or changed records."),
-    wire: object({ vendor: wireName, cryptolib_post: wireName }).meta({
-      description: "Keys inside data that the list uses for vendor and cryptolib_post.",
-    }),
+    wire: object({ vendor: wireName, cryptolib_post: wireName }).describe(
+      "Keys inside data that the list uses for vendor and cryptolib_post.",
+    ),
     catalog: object({
       wire: table(z.string(), "Names of keys inside data."),
       package_types: table(z.looseObject({}), "Rows of package types, by type."),
       platforms: table(z.string(), "Names of platforms, by number."),
-    }).meta({ description: "Additions to catalog.yaml, in its form." }),
+    }).describe("Additions to catalog.yaml, in its form."),
     accepted: table(z.int(), "Number of violations that --accept-violations accepted, by code."),
     ledger_lines: count("Number of new ledger lines."),
     files: texts("The written files."),
@@ -121,7 +121,7 @@ export const intake = {
           fingerprint: text("Fingerprint of the key or certificate."),
         })
           .nullable()
-          .meta({ description: "The signer; only a claim unless the verdict is ok." }),
+          .describe("The signer; only a claim unless the verdict is ok."),
         file_signatures: list(
           object({
             name: text("Path inside the package."),
@@ -137,7 +137,7 @@ export const intake = {
                 }),
               ])
               .nullable()
-              .meta({ description: "The signer; null if the file is not signed." }),
+              .describe("The signer; null if the file is not signed."),
             verdict,
           }),
           "Signatures of files inside the package.",
@@ -148,7 +148,7 @@ export const intake = {
             object({ expected_hash_per_arch: perArchitecture }),
           ])
           .nullable()
-          .meta({ description: "Hash that the product's self-check expects; null if there is none." }),
+          .describe("Hash that the product's self-check expects; null if there is none."),
         facts: table(z.unknown(), "Statements of the file about itself; they depend on the format."),
         notes: texts("Remarks for people."),
         uncovered: list(
@@ -159,9 +159,9 @@ export const intake = {
           }),
           "Bytes that the signature does not cover.",
         ),
-        package: packageMetadataSchema.nullable().meta({
-          description: "Metadata for package repositories, as in manifests; null if there is none.",
-        }),
+        package: packageMetadataSchema
+          .nullable()
+          .describe("Metadata for package repositories, as in manifests; null if there is none."),
       }),
       "The files, in the given order.",
     ),

@@ -58,7 +58,7 @@ export const ledger = {
     private: object({
       added: count("Private records that got an id."),
       revised: count("Private records whose content changed."),
-    }).meta({ description: "Private records, which are counted but not named." }),
+    }).describe("Private records, which are counted but not named."),
     commit: text("Abbreviated id of the new commit; null without --commit.").nullable(),
     subject: text("First line of its message; null without a commit.").nullable(),
     settled_by: text("Git revision that makes the lines final, as ledger.base says."),
@@ -99,9 +99,9 @@ export const ledger = {
   "channel-show": document("The releases of a channel.", channel.shape),
   "channel-change": document("The ledger lines that change a channel.", {
     events: list(event, "The new lines."),
-    newest: object({ before: newest("before"), after: newest("after") }).meta({
-      description: "Newest release of the channel.",
-    }),
+    newest: object({ before: newest("before"), after: newest("after") }).describe(
+      "Newest release of the channel.",
+    ),
     dry_run: dryRun,
   }),
   retract: document("The ledger lines that withdraw records.", events),

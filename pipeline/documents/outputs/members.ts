@@ -1,26 +1,26 @@
 import { z } from "zod";
 
 /** Each member of an output has a description, from which docs/json-output.md is generated. */
-export const text = (description: string) => z.string().meta({ description });
-export const count = (description: string) => z.int().min(0).meta({ description });
-export const flag = (description: string) => z.boolean().meta({ description });
+export const text = (description: string) => z.string().describe(description);
+export const count = (description: string) => z.int().min(0).describe(description);
+export const flag = (description: string) => z.boolean().describe(description);
 export const list = <T extends z.ZodType>(each: T, description: string) =>
-  z.array(each).meta({ description });
+  z.array(each).describe(description);
 export const texts = (description: string) => list(z.string(), description);
 export const oneOf = <const T extends readonly string[]>(values: T, description: string) =>
-  z.enum(values).meta({ description });
+  z.enum(values).describe(description);
 export const table = <T extends z.ZodType>(each: T, description: string) =>
-  z.record(z.string(), each).meta({ description });
+  z.record(z.string(), each).describe(description);
 
 /** A schema that has its own description elsewhere, or none. */
 export const member = <T extends z.ZodType>(schema: T, description: string): T =>
-  schema.meta({ description }) as T;
+  schema.describe(description) as T;
 
 export const object = z.strictObject;
 
 /** The document that a command prints. */
 export const document = <T extends z.core.$ZodLooseShape>(description: string, shape: T) =>
-  z.strictObject({ schema_version: schemaVersion, ...shape }).meta({ description });
+  z.strictObject({ schema_version: schemaVersion, ...shape }).describe(description);
 
 /** Results may have parts that must not be changed. */
 export type Frozen<T> = T extends readonly (infer Each)[]
@@ -34,9 +34,9 @@ export type Result<T extends z.ZodType> = Omit<Frozen<z.infer<T>>, "schema_versi
 
 /** One of the lines that a command prints. */
 export const line = <T extends z.core.$ZodLooseShape>(description: string, shape: T) =>
-  z.strictObject(shape).meta({ description });
+  z.strictObject(shape).describe(description);
 
-const schemaVersion = z.literal(1).meta({ description: "Version of the format." });
+const schemaVersion = z.literal(1).describe("Version of the format.");
 
 export const dryRun = flag("Whether it was a dry run, which writes nothing.");
 
@@ -48,8 +48,8 @@ export const problem = object({
   message: text("One sentence for people."),
   hint: text("How to fix it, for people.").nullable(),
   file: text("File that has the problem.").nullable(),
-  line: position.meta({ description: "Line, from 1." }),
-  column: position.meta({ description: "Column, from 1, in UTF-16 units." }),
+  line: position.describe("Line, from 1."),
+  column: position.describe("Column, from 1, in UTF-16 units."),
 }).meta({ id: "Problem", description: "Something that is wrong, with its place." });
 
 export const warnings = list(problem, "Problems that did not prevent the command from finishing.");

@@ -2,8 +2,7 @@ import { z } from "zod";
 import { sha256 } from "../../../shared/fields.ts";
 import { count, line, member, text } from "./members.ts";
 
-const event = <const Name extends string>(name: Name) =>
-  z.literal(name).meta({ description: "Kind of the line." });
+const event = <const Name extends string>(name: Name) => z.literal(name).describe("Kind of the line.");
 
 const time = text("Time of the line, ISO 8601 in UTC with milliseconds.");
 const url = text("Address of the server.");
@@ -20,7 +19,7 @@ export const servers = {
     path: text("Path and query."),
     status: count("Status of the answer."),
     bytes: count("Size of the answer."),
-    ms: z.number().meta({ description: "Duration in milliseconds." }),
+    ms: z.number().describe("Duration in milliseconds."),
     agent: text("User-Agent of the client."),
   }),
   "site-replaced": line("Another build is served now.", { time, event: event("build"), build }),

@@ -45,7 +45,7 @@ const publication = {
     artifacts: count("Number of artifacts."),
     releases: texts("Their releases."),
     sites: texts("Sites that list them."),
-  }).meta({ description: "Artifacts that were not checked, because another site lists them." }),
+  }).describe("Artifacts that were not checked, because another site lists them."),
   pruned: count("Number of old builds and files that were removed."),
   unverified: texts("Live metadata that was not signed for the newest root, and was replaced."),
   requests: count("Number of requests to the storage."),
@@ -64,7 +64,7 @@ const policy = z
     object({ applied: z.literal(false), reason: text("Why no policy was applied.") }),
   ])
   .nullable()
-  .meta({ description: "Result of the inspection with --artifacts; null without it." });
+  .describe("Result of the inspection with --artifacts; null without it.");
 
 export const sites = {
   release: document("The steps of a release, in their order.", {
@@ -78,10 +78,12 @@ export const sites = {
           "unchanged: it was done already; planned: a dry run; not-reached: an earlier step was refused.",
         ),
         reason: text("Why the step was skipped.").nullable(),
-        output: z.looseObject({}).nullable().meta({
-          description:
+        output: z
+          .looseObject({})
+          .nullable()
+          .describe(
             "The document that the command of this step prints; of the first step, its `checks` with `name` and `reason`; null: none.",
-        }),
+          ),
       }),
       "Steps: check, cut, build, sign, publish, verify.",
     ),
@@ -95,7 +97,7 @@ export const sites = {
   }),
   history: siteStateSchema
     .extend({ site: text("Name of the site.") })
-    .meta({ description: "State and publishes of a site: its current.json." }),
+    .describe("State and publishes of a site: its current.json."),
   upload: document("Artifacts that were uploaded.", {
     site: text("Name of the site."),
     place: text("Where the site is stored."),
@@ -117,7 +119,7 @@ export const sites = {
       not_given: texts("Files of the manifest that were not given, so not uploaded."),
     })
       .nullable()
-      .meta({ description: "The manifest of --manifest; null without it." }),
+      .describe("The manifest of --manifest; null without it."),
     left_out: texts("Files that are not for download, each with the reason."),
     warnings,
   }),
@@ -152,13 +154,13 @@ export const sites = {
         artifacts: count("Number of all of them; null without --artifacts.").nullable(),
       })
         .nullable()
-        .meta({ description: "Size of the whole site, with --sample; null without it." }),
+        .describe("Size of the whole site, with --sample; null without it."),
       stale: object({
         builds: count("Number of builds that the files are behind."),
         since: text("Time since which they are."),
       })
         .nullable()
-        .meta({ description: "How far files are behind; null if none is." }),
+        .describe("How far files are behind; null if none is."),
       irregular: count("Number of records that break a format of the schema, as imported ones may."),
       first_use: text(
         "Fingerprint of the root that was accepted with --trust-first-use; null otherwise.",
@@ -177,7 +179,7 @@ export const sites = {
     },
   ),
   "verify-other-build": document("With --expect, if another build is live. Exit status 7.", {
-    verdict: z.literal("stale").meta({ description: "The site was not compared." }),
+    verdict: z.literal("stale").describe("The site was not compared."),
     place: text("The place as given."),
     build,
     expected: text("The build of --expect."),
@@ -205,14 +207,14 @@ export const sites = {
             version: member(version.nullable(), "Its version, if it is known."),
           })
             .nullable()
-            .meta({ description: "The record to use instead of a withdrawn one." }),
+            .describe("The record to use instead of a withdrawn one."),
           nearest: object({
             file: text("Name of the file."),
             version: member(version, "Version of its release."),
             same_name: flag("Whether it has the same name, but other bytes."),
           })
             .nullable()
-            .meta({ description: "The listed file with the nearest name, for an unlisted one." }),
+            .describe("The listed file with the nearest name, for an unlisted one."),
         }),
         "The files, in the given order.",
       ),

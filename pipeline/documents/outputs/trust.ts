@@ -24,7 +24,7 @@ const trustChange = {
   missing: object({
     root: count("Number of root keys that must still sign."),
     targets: flag("Whether the targets key must still sign."),
-  }).meta({ description: "Signatures that are still missing." }),
+  }).describe("Signatures that are still missing."),
 };
 
 const packslipKey = {
@@ -52,7 +52,7 @@ export const trust = {
         threshold: count("Number of keys that must sign."),
         keys: texts("Ids of its keys."),
         expires: text("Time of expiry."),
-        days_left: z.int().meta({ description: "Whole days until then; negative after it." }),
+        days_left: z.int().describe("Whole days until then; negative after it."),
       }),
       "Roles of the newest root.",
     ),

@@ -11,28 +11,25 @@ const picture = text(
 );
 
 export const brandSchema = object({
-  name: line.optional().meta({ description: "Name in the header of every page; default: product." }),
-  logo: picture.optional().meta({ description: "SVG or PNG file in brand/, shown before the name." }),
-  favicon: picture.optional().meta({ description: "SVG or PNG file in brand/, for the browser's tab." }),
+  name: line.optional().describe("Name in the header of every page; default: product."),
+  logo: picture.optional().describe("SVG or PNG file in brand/, shown before the name."),
+  favicon: picture.optional().describe("SVG or PNG file in brand/, for the browser's tab."),
   accent: z
     .union(
       [
         color,
         object({
-          light: color.meta({ description: "Color on light pages." }),
-          dark: color.meta({ description: "Color on dark pages." }),
+          light: color.describe("Color on light pages."),
+          dark: color.describe("Color on dark pages."),
         }),
       ],
       expects("wrong-type", 'a color in quotes such as "#00656a", or an object {light, dark}'),
     )
     .optional()
-    .meta({
-      description:
-        "Color of links and buttons. A single color is for light pages; dark pages use a lighter one.",
-    }),
-  home: address.optional().meta({ description: "Your own site, linked in the footer." }),
-  support: contact.optional().meta({ description: "Where customers get help, linked in the footer." }),
-  footer: line.optional().meta({ description: "Line at the end of every page, such as a company's name." }),
+    .describe("Color of links and buttons. A single color is for light pages; dark pages use a lighter one."),
+  home: address.optional().describe("Your own site, linked in the footer."),
+  support: contact.optional().describe("Where customers get help, linked in the footer."),
+  footer: line.optional().describe("Line at the end of every page, such as a company's name."),
 });
 
 export type WrittenBrand = z.infer<typeof brandSchema>;
