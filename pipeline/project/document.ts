@@ -159,7 +159,9 @@ function unknownKey(key: string, path: Path, schema: z.ZodType, at: Place): Prob
   const where = path.length > 0 ? ` in ${pathText(path)}` : "";
   const near = nearest(key, known);
   const hint = near
-    ? `Did you mean ${near}?`
+    ? near === key
+      ? "The other keys there exclude it: remove it, or them."
+      : `Did you mean ${near}?`
     : known.length > 0
       ? `Known keys: ${known.join(", ")}.`
       : "Remove it.";
@@ -237,13 +239,17 @@ function wordingOf(issue: Issue): { code: Code; expected: string } {
   return { code: "wrong-type", expected: issue.message };
 }
 
-/** For a value with several possible forms, the errors of the closest form. */
+/** For a value with several possible forms, the errors of the form that knows most of its keys. */
 function closestBranch(issue: Issue & { code: "invalid_union" }, value: unknown): Issue[] | undefined {
   if (value === null || typeof value !== "object") return undefined;
   const branches = issue.errors.filter(
     (errors) => !errors.some((error) => error.path.length === 0 && error.code !== "unrecognized_keys"),
   );
-  return branches[0];
+  const unknown = (errors: Issue[]) =>
+    errors.flatMap((error) =>
+      error.code === "unrecognized_keys" && error.path.length === 0 ? error.keys : [],
+    );
+  return branches.toSorted((a, b) => unknown(a).length - unknown(b).length)[0];
 }
 
 function keysAt(schema: z.ZodType, path: Path): string[] {

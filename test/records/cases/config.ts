@@ -304,6 +304,17 @@ export const configCases: Case[] = [
     ],
   },
   {
+    behaviour: "a value with several forms is reported in the form that has its keys",
+    files: config({
+      trust: { profile: "simple", online: { exec: ["kms"] }, packslip: { env: "KEY", file: "key.pem" } },
+    }),
+    problems: [
+      "catalog.yaml:4:15 error[missing-key] the key public is missing in trust.online, expected the base64 of an Ed25519 key's 32 bytes",
+      'catalog.yaml:11:7 error[unknown-key] the key "file" is not known in trust.packslip' +
+        "\n  The other keys there exclude it: remove it, or them.",
+    ],
+  },
+  {
     behaviour: "certificates that clients of yum repositories cannot get are reported",
     files: {
       ...config({
