@@ -333,15 +333,30 @@ describe("private keys", () => {
       format: "der",
       type: "spki",
     });
+    const publicKey = der.subarray(12).toString("base64");
     const withSigner = (...more: string[]) => {
       const exec = JSON.stringify([process.execPath, signer, join(project.keys, "online.pem"), ...more]);
-      const online = `{profile: simple, online: {exec: ${exec}, public: "${der.subarray(12).toString("base64")}"}}`;
+      const online = `{profile: simple, online: {exec: ${exec}, public: "${publicKey}"}}`;
       writeFileSync(config, text.replace(/^trust: .*$/m, `trust: ${online}`));
     };
     withSigner();
     await done(project, ["build", "--released"]);
     await done(project, ["sign", ...on(0)]);
     await look(project, await serveFiles(project.dist), 0);
+    writeFileSync(
+      config,
+      text.replace(
+        /^trust: .*$/m,
+        `trust: {profile: simple, online: {exec: [no-such-signer], public: "${publicKey}"}}`,
+      ),
+    );
+    const gone = await project.relcat(["sign", ...on(20)]);
+    expect([gone.exitCode, gone.stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /^error\[key-unusable\] the signer no-such-signer failed: there is no such program\n/,
+      ),
+    ]);
     withSigner("wrong");
     const { exitCode, stderr } = await project.relcat(["sign", ...on(20)]);
     expect([exitCode, stderr]).toEqual([

@@ -7,7 +7,7 @@ import type { OpenPgpSignerSpec } from "../../documents/signers.ts";
 import { type FeedCertificate, requireCertificates } from "../feeds/certificates.ts";
 import { noFeedKey } from "../feeds/sign-feeds.ts";
 import { type FeedSigner, type SignatureKind, signatureTitle, signersOf } from "../feeds/signatures.ts";
-import { readSecret } from "./signer.ts";
+import { failureOf, readSecret } from "./signer.ts";
 
 /** Placeholder in the program's arguments for the kind of signature. */
 const kindPlaceholder = "{textmode}";
@@ -117,7 +117,7 @@ function programSecret(command: readonly string[], fingerprint: string, folder: 
       const [block] = dearmored(signatureTitle, `${result.stdout ?? ""}\n`);
       const signature = block && (await readSignature({ binarySignature: block }).catch(() => undefined));
       if (!result.failed && signature) return signature.write() as Uint8Array;
-      const reason = result.failed ? result.shortMessage : "it printed no armored signature";
+      const reason = result.failed ? failureOf(result) : "it printed no armored signature";
       throw failure(
         "key-unusable",
         `the signer ${program} failed: ${reason}`,

@@ -95,7 +95,7 @@ function programSigner(command: readonly string[], folder: string, publicKey: Ui
       });
       const signature = Buffer.from(String(result.stdout ?? ""), "base64");
       if (!result.failed && verify(null, bytes, publicKeyObject(publicKey), signature)) return signature;
-      const reason = result.failed ? result.shortMessage : "its output is not a signature by its public key";
+      const reason = result.failed ? failureOf(result) : "its output is not a signature by its public key";
       throw failure(
         "key-unusable",
         `the signer ${program} failed: ${reason}`,
@@ -104,6 +104,13 @@ function programSigner(command: readonly string[], folder: string, publicKey: Ui
     },
   };
 }
+
+/** Why a program failed, in one line. */
+export const failureOf = (failed: {
+  code?: string | undefined;
+  shortMessage?: string | undefined;
+}): string =>
+  failed.code === "ENOENT" ? "there is no such program" : `${failed.shortMessage}`.replaceAll("\n", " ");
 
 export const newKeyPem = (): string =>
   generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" }).toString();
