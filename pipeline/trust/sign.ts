@@ -233,7 +233,7 @@ async function signRoles(
       current &&
       contentIn(current.metadata.signed) === contentIn(made(version)) &&
       isNewest(live, role, version) &&
-      !isDueNow(role, current, request);
+      !isDue(role, current.metadata.signed.expires, request);
     roles.set(role, isKept ? current : await signed(made(nextVersion(live, role)), [online]));
   }
   return roles;
@@ -291,12 +291,16 @@ const isNewest = ({ highest }: LiveMetadata, role: string, version: number): boo
 const contentIn = (role: SignedTargets["metadata"]["signed"]): string =>
   JSON.stringify({ ...role.toJSON(), version: 0, expires: "" });
 
-const isDueNow = (role: string, { metadata }: AnySigned, signing: Signing): boolean =>
-  isDue(role, metadata.signed.expires, signing);
-
 /** Expiry alone does not show a clock that was ahead if `valid_days` was raised afterwards. */
-const isFromFuture = ({ metadata }: SignedSnapshot | SignedTimestamp, { now }: Signing): boolean =>
-  (signingDate(metadata.signed) ?? 0) > now + clockTolerance;
+function isGood(
+  role: string,
+  { metadata }: SignedSnapshot | SignedTimestamp,
+  request: RolesRequest,
+): boolean {
+  const { version, expires } = metadata.signed;
+  const isFromFuture = (signingDate(metadata.signed) ?? 0) > request.now + clockTolerance;
+  return isNewest(request.live, role, version) && !isDue(role, expires, request) && !isFromFuture;
+}
 
 async function signSnapshot(
   request: RolesRequest,
@@ -304,34 +308,17 @@ async function signSnapshot(
 ): Promise<SignedSnapshot> {
   const { live, online } = request;
   const current = live.snapshot;
-  const version = current?.metadata.signed.version ?? 0;
   const metaOf = (snapshot: Snapshot) => JSON.stringify((snapshot.toJSON() as { meta: unknown }).meta);
-  const same =
-    current && metaOf(current.metadata.signed) === metaOf(snapshotContent(version, parts, request));
-  if (
-    current &&
-    same &&
-    isNewest(live, "snapshot", version) &&
-    !isDueNow("snapshot", current, request) &&
-    !isFromFuture(current, request)
-  )
-    return current;
+  const isSame = current && metaOf(current.metadata.signed) === metaOf(snapshotContent(1, parts, request));
+  if (isSame && isGood("snapshot", current, request)) return current;
   return signed(snapshotContent(nextVersion(live, "snapshot"), parts, request), [online]);
 }
 
 async function signTimestamp(request: RolesRequest, snapshot: SignedSnapshot): Promise<SignedTimestamp> {
   const { live, online } = request;
   const current = live.timestamp;
-  const version = current?.metadata.signed.version ?? 0;
-  const isSameSnapshot = current?.metadata.signed.snapshotMeta.version === snapshot.metadata.signed.version;
-  if (
-    current &&
-    isSameSnapshot &&
-    isNewest(live, "timestamp", version) &&
-    !isDueNow("timestamp", current, request) &&
-    !isFromFuture(current, request)
-  )
-    return current;
+  const isSame = current?.metadata.signed.snapshotMeta.version === snapshot.metadata.signed.version;
+  if (isSame && isGood("timestamp", current, request)) return current;
   const content = timestampContent(
     nextVersion(live, "timestamp"),
     snapshot,
