@@ -1,10 +1,6 @@
 import type { OutputFile, RenderedRelease } from "../documents/published.ts";
 import { joinedFile, jsonFile } from "./output.ts";
 
-export interface RecordText {
-  json: string;
-}
-
 /** Consecutive records of one release. */
 interface Run {
   release: RenderedRelease;
@@ -56,8 +52,8 @@ function* joined(runs: readonly Run[]): Generator<string> {
 }
 
 /** A JSON array from its elements' texts. */
-export function* array(records: readonly RecordText[]): Generator<string> {
+export function* array(records: readonly string[]): Generator<string> {
   yield "[";
-  for (const [index, { json }] of records.entries()) yield index === 0 ? json : `,${json}`;
+  for (const [index, json] of records.entries()) yield index === 0 ? json : `,${json}`;
   yield "]";
 }

@@ -113,8 +113,8 @@ function latestDocument(
 }
 
 /** The record, followed by its architecture if it is known, which is not one of its fields. */
-const withArchitecture = ({ json, arch }: NewestPackage): { json: string } =>
-  arch ? { json: `${json.slice(0, -1)},"arch":${JSON.stringify(arch)}}` } : { json };
+const withArchitecture = ({ json, arch }: NewestPackage): string =>
+  arch ? `${json.slice(0, -1)},"arch":${JSON.stringify(arch)}}` : json;
 
 function latestPackage(entry: NewestPackage): LatestDocument["packages"][number] {
   const { release, record, file, url, size, arch } = entry;
@@ -191,13 +191,10 @@ export function siteRenderer(ledger: Ledger, config: Config, sources: Sources): 
       }
       yield* groupsAcrossReleases(releases.toReversed(), basis, config, sources, templates);
     },
-    copies: (releases) => feedCopies(newestFirst(releases), config),
-    leftOut: (releases) => leftOutOfFeeds(newestFirst(releases), config),
+    copies: (releases) => feedCopies(releases.toReversed(), config),
+    leftOut: (releases) => leftOutOfFeeds(releases.toReversed(), config),
   };
 }
-
-const newestFirst = (releases: readonly RenderedRelease[]) =>
-  releases.toReversed().map(({ slices }) => slices);
 
 /** Name of the group of a release's own files. */
 export const releaseGroup = (version: string) => `release ${version}`;
@@ -239,9 +236,9 @@ export const siteCopies = (
   config: Config,
 ): BuildCopies =>
   feedCopies(
-    releases
-      .toReversed()
-      .map((release) => ({ feeds: () => feedParts(publishRelease(release, ledger, config), config) })),
+    releases.toReversed().map((release) => {
+      return { slices: { feeds: () => feedParts(publishRelease(release, ledger, config), config) } };
+    }),
     config,
   );
 
@@ -269,14 +266,8 @@ function* groupsAcrossReleases(
   if (config.hosts.size > 0)
     yield { name: "hosts", key: all, files: filesForHosts(releases, config, sources.templates) };
   yield { name: "indexes", key: all, files: indexFiles(releases, config) };
-  yield* feedGroups(
-    releases.map(({ slices }) => slices),
-    config,
-    areFeedsSigned(
-      config,
-      releases.some(({ provisional }) => provisional),
-    ),
-  );
+  const isProvisional = releases.some(({ provisional }) => provisional);
+  yield* feedGroups(releases, config, areFeedsSigned(config, isProvisional));
   yield { name: "search", key: all, files: searchFiles(releases) };
   const pieces = releases.map((release) => releasePieces(release, config));
   yield* pageGroups(pieces, basis, config, templates);
@@ -302,18 +293,14 @@ function* filesForHosts(
   templates: Sources["templates"],
 ): Generator<OutputFile> {
   const packages = releases.flatMap(({ slices }) => slices.facts().packages);
-  const records = releases.flatMap(({ slices }) => slices.records().map((json) => ({ json })));
+  const records = releases.flatMap(({ slices }) => slices.records());
   const rows = packages.map(({ row }) => row);
   const index = indexRecords(rows, offeredVersions(releases, config.channels[0]));
   const keys = facetKeys(rows);
   yield* facetFiles(keys, index, records);
   const retracted = releases.flatMap((release) => release.retracted);
   const routing = routingOf({ baseUrl: config.baseUrl, packages, retracted, rows, index, keys });
-  const tags = feedTags(
-    releases.map(({ slices }) => slices),
-    config,
-  );
-  yield* hostingFiles({ routing, tags, templates }, config);
+  yield* hostingFiles({ routing, tags: feedTags(releases, config), templates }, config);
 }
 
 function newestOfEachType(releases: readonly RenderedRelease[]): Map<string, NewestPackage[]> {

@@ -2,7 +2,7 @@ import type { OutputFile } from "../documents/published.ts";
 import { readListQuery } from "../selection/query.ts";
 import { matcher, type RecordIndex, type Row } from "../selection/record-index.ts";
 import { select } from "../selection/select.ts";
-import { array, type RecordText } from "./catalog-list.ts";
+import { array } from "./catalog-list.ts";
 import { joinedFile, textFile } from "./output.ts";
 
 /** List parameters that hosts without a program can answer. */
@@ -41,7 +41,7 @@ function keysOfType(rows: readonly Row[], type: string): FacetKey[] {
 export function* facetFiles(
   keys: readonly FacetKey[],
   index: RecordIndex,
-  records: readonly RecordText[],
+  records: readonly string[],
 ): Generator<OutputFile> {
   yield textFile(emptyFacet, "[]");
   for (const key of keys) {

@@ -64,24 +64,24 @@ export const feedContents = (releases: readonly PublishedRelease[], config: Feed
     return contentOf(feed, parts, config);
   });
 
-type FeedSlices = readonly Pick<ReleaseSlices, "feeds">[];
+type Releases = readonly { slices: Pick<ReleaseSlices, "feeds"> }[];
 
-const partsOf = (feed: Feed, releases: FeedSlices) =>
-  releases.flatMap((slices) => slices.feeds()[feed.name] ?? []);
+const partsOf = (feed: Feed, releases: Releases) =>
+  releases.flatMap(({ slices }) => slices.feeds()[feed.name] ?? []);
 
-const rowsOf = (feed: Feed, releases: FeedSlices) => partsOf(feed, releases).flatMap(({ rows }) => rows);
+const rowsOf = (feed: Feed, releases: Releases) => partsOf(feed, releases).flatMap(({ rows }) => rows);
 
 /** Digests of an OCI registry's tags, by path. @param releases newest first */
-export const feedTags = (releases: FeedSlices, config: FeedConfig): ReadonlyMap<string, string> =>
+export const feedTags = (releases: Releases, config: FeedConfig): ReadonlyMap<string, string> =>
   new Map(feedsOf(config).flatMap((feed) => [...(feed.tags?.(rowsOf(feed, releases), config) ?? [])]));
 
 /** Copies of artifacts that feeds contain, by path. @param releases newest first */
-export const feedCopies = (releases: FeedSlices, config: FeedConfig): BuildCopies =>
+export const feedCopies = (releases: Releases, config: FeedConfig): BuildCopies =>
   Object.assign({}, ...feedsOf(config).map((feed) => feed.copies?.(rowsOf(feed, releases), config)));
 
 /** @param releases newest first */
 export function* feedGroups(
-  releases: FeedSlices,
+  releases: Releases,
   config: SiteConfig,
   isSigned: boolean,
 ): Generator<OutputGroup> {
@@ -91,14 +91,14 @@ export function* feedGroups(
 }
 
 /** Records that feeds leave out. @param releases newest first */
-export const leftOutOfFeeds = (releases: FeedSlices, config: FeedConfig): FeedsDocument["feeds"] =>
+export const leftOutOfFeeds = (releases: Releases, config: FeedConfig): FeedsDocument["feeds"] =>
   feedsOf(config).map((feed) => {
     const { omitted, replaced } = contentOf(feed, partsOf(feed, releases), config);
     return { feed: feed.name, left_out: [...omitted, ...replaced] };
   });
 
 /** Tells people why a record is in no package repository, and `verify` that this is not a fault. */
-function feedsGroup(releases: FeedSlices, config: FeedConfig): OutputGroup {
+function feedsGroup(releases: Releases, config: FeedConfig): OutputGroup {
   const document: FeedsDocument = { schema_version: 1, feeds: leftOutOfFeeds(releases, config) };
   return { name: "feeds", key: digestOf(document), files: [jsonFile(feedsPath, document)] };
 }

@@ -58,7 +58,7 @@ const config = (changes: Partial<SiteConfig> = {}) =>
 function groupsOf(releases: readonly PublishedRelease[], site = config()) {
   const slices = releases.map((release) => {
     const rows = JSON.parse(JSON.stringify(feedParts(release, site)));
-    return { feeds: () => rows };
+    return { slices: { feeds: () => rows } };
   });
   return [...feedGroups(slices, site, false)];
 }

@@ -10,7 +10,7 @@ import { idsOf, servedSite } from "./catalog.ts";
 
 /** The facets of rows, by path. */
 function facetsOf(rows: readonly Row[]): Map<string, string> {
-  const records = rows.map((row) => ({ id: Number(row.id), json: JSON.stringify(row) }));
+  const records = rows.map((row) => JSON.stringify(row));
   const files = [...facetFiles(facetKeys(rows), indexRecords(rows), records)];
   return new Map(files.map(({ path, chunks }) => [path, Buffer.concat([...chunks]).toString()]));
 }

@@ -93,7 +93,7 @@ test("prepared answers are equal to those of the handler", () => {
         index,
         keys,
       });
-      const records = packages.map(({ record, json }) => ({ id: record.id, json }));
+      const records = packages.map(({ json }) => json);
       const files = new Map(
         [...facetFiles(keys, index, records)].map(({ path, chunks }) => [path, Buffer.concat([...chunks])]),
       );
