@@ -1,7 +1,7 @@
 import type { OutputFile, SiteConfig } from "../../documents/published.ts";
 import type { ListPart } from "./list-parts.ts";
 import { page, pageLayout } from "./page-layout.ts";
-import { relinked } from "./page-pieces.ts";
+import { provisionalVersions, relinked } from "./page-pieces.ts";
 import type { Templates } from "./templates.ts";
 
 /**
@@ -37,9 +37,7 @@ function browsablePage(
   templates: Templates,
 ): OutputFile {
   const slices = part?.slices ?? [];
-  const provisional = slices
-    .filter(({ release }) => release.provisional)
-    .map(({ release }) => release.version);
+  const provisional = provisionalVersions(slices.map(({ release }) => release));
   const list = "../".repeat(path.split("/").length - 4);
   return page(path, "api", templates, () => ({
     layout: pageLayout(path, { title: "Package List", provisional }, config, templates),

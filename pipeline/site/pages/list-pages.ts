@@ -15,7 +15,7 @@ import { downloadGroups } from "./download-groups.ts";
 import { browsablePage, downloadsPage, type ListPart, listParts, type ReleaseSlice } from "./list-parts.ts";
 import { page, pageLayout, rootOf } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
-import { type PagePieces, relinked } from "./page-pieces.ts";
+import { type PagePieces, provisionalVersions, relinked } from "./page-pieces.ts";
 import { newestGroups, platformNames, platformPages } from "./platform-pages.ts";
 import { releasesPage, shownOf } from "./releases-page.ts";
 import { repositoriesOf, repositoryViews } from "./repositories.ts";
@@ -80,12 +80,6 @@ const partsBelow = ({ folder }: ListPart, parts: readonly ListPart[]): ListPart[
 
 const isPart = (folder: string) => folder.split("/").length > 2;
 
-const provisionalVersions = (pieces: readonly PagePieces[]): string[] =>
-  pieces.filter((piece) => piece.provisional).map((piece) => piece.version);
-
-const versionsIn = ({ slices }: ListPart): string[] =>
-  provisionalVersions(slices.map(({ release }) => release));
-
 function home(
   pieces: readonly PagePieces[],
   { groups, provisional }: ReturnType<typeof newestGroups>,
@@ -124,11 +118,8 @@ function monthPage(
 ): OutputFile {
   const path = `page/${folder}index.html`;
   const root = rootOf(path);
-  const head = {
-    title: `Releases of ${label}`,
-    filtered: true,
-    provisional: versionsIn({ folder, label, slices }),
-  };
+  const provisional = provisionalVersions(slices.map(({ release }) => release));
+  const head = { title: `Releases of ${label}`, filtered: true, provisional };
   return page(path, "month", templates, () => ({
     layout: pageLayout(path, head, config, templates),
     month: label,

@@ -25,6 +25,9 @@ export function releasePieces(release: RenderedRelease, config: SiteConfig): Pag
   };
 }
 
+export const provisionalVersions = (pieces: readonly PagePieces[]): string[] =>
+  pieces.filter(({ provisional }) => provisional).map(({ version }) => version);
+
 /**
  * Adapts a piece's links to a page at another depth. In these pieces, `="../../` only occurs at the start of an
  * attribute value: quotes elsewhere are entities, and in JSON a quote inside a string follows a backslash.

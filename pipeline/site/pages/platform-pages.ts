@@ -7,7 +7,7 @@ import { byArchitecture, downloadGroups } from "./download-groups.ts";
 import { downloadsPage } from "./list-parts.ts";
 import { page, pageLayout } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
-import { type PagePieces, relinked } from "./page-pieces.ts";
+import { type PagePieces, provisionalVersions, relinked } from "./page-pieces.ts";
 import { type Repository, repositoriesOf, repositoryViews } from "./repositories.ts";
 import type { Templates } from "./templates.ts";
 
@@ -32,8 +32,9 @@ export function* platformPages(
   const repositories = defaultRepositories(config);
   for (const { name, types } of platforms) yield platformPage(name, types, repositories, config, templates);
   const path = "platforms/index.html";
+  const provisional = versionsOf(platforms.flatMap(({ types }) => types));
   yield page(path, "platforms", templates, () => ({
-    layout: pageLayout(path, { title: "Platforms", provisional: versionsOf(platforms) }, config, templates),
+    layout: pageLayout(path, { title: "Platforms", provisional }, config, templates),
     platforms: platforms.map(({ name, types }) => ({
       href: `${platformFolder(name)}/`,
       name,
@@ -73,7 +74,7 @@ export function newestGroups(
     rowsHtml: files.map((each) => shownRows(each, "")).join(""),
     repositories: offered(repositories, files.flatMap(offersOf)),
   }));
-  return { groups, provisional: versionsOf([{ types: newest }]), offers: newest.flatMap(offersOf) };
+  return { groups, provisional: versionsOf(newest), offers: newest.flatMap(offersOf) };
 }
 
 /** Every platform, with the newest artifacts that the default channel offers. */
@@ -108,11 +109,8 @@ const highest = (types: readonly Newest[]): string | null =>
   );
 
 /** Displayed provisional versions, newest first. */
-const versionsOf = (platforms: readonly { types: readonly Newest[] }[]): string[] =>
-  [...new Set(platforms.flatMap(({ types }) => provisional(types)))].sort().reverse();
-
-const provisional = (types: readonly Newest[]): string[] =>
-  types.filter(({ release }) => release.provisional).map(({ release }) => release.version);
+const versionsOf = (types: readonly Newest[]): string[] =>
+  [...new Set(provisionalVersions(types.map(({ release }) => release)))].sort().reverse();
 
 function platformPage(
   name: string,
@@ -123,7 +121,7 @@ function platformPage(
 ): OutputFile {
   const path = `platforms/${platformFolder(name)}/index.html`;
   return page(path, "platform", templates, () => ({
-    layout: pageLayout(path, { title: name, provisional: versionsOf([{ types }]) }, config, templates),
+    layout: pageLayout(path, { title: name, provisional: versionsOf(types) }, config, templates),
     name,
     types: types.map((newest) => typeModel(newest, repositories, config)),
   }));

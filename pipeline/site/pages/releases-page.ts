@@ -3,7 +3,7 @@ import type { OutputFile, SiteConfig } from "../../documents/published.ts";
 import { artifactsUnit } from "./artifact-view.ts";
 import { page, pageLayout } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
-import { type PagePieces, relinked } from "./page-pieces.ts";
+import { type PagePieces, provisionalVersions, relinked } from "./page-pieces.ts";
 import type { Templates } from "./templates.ts";
 
 /** Releases with date, counts and summary. Older ones are a link each, so that the page stays under 100 KB. */
@@ -19,7 +19,7 @@ export function releasesPage(
   templates: Templates,
 ): OutputFile {
   const path = "releases/index.html";
-  const provisional = pieces.filter((piece) => piece.provisional).map(({ version }) => version);
+  const provisional = provisionalVersions(pieces);
   const description = `All releases of ${config.product} by year and month.`;
   return page(path, "releases", templates, () => ({
     layout: pageLayout(path, { title: "Releases", description, provisional }, config, templates),
