@@ -8,7 +8,6 @@ import {
   document,
   dryRun,
   list,
-  member,
   object,
   oneOf,
   text,
@@ -17,11 +16,11 @@ import {
 
 const auditRow = auditSchema.shape.audit_log.element;
 const auditRows = list(auditRow, "Rows of the audit log, newest first: GET audit_log.");
-const device = member(deviceSchema, "The device as the API answers it.");
-const deviceId = member(z.uuid(), "Id of the device.");
+const device = deviceSchema.describe("The device as the API answers it.");
+const deviceId = z.uuid().describe("Id of the device.");
 const url = text("Address of the controller.");
 
-const user = { user: member(userSchema, "The user as the API answers it.") };
+const user = { user: userSchema.describe("The user as the API answers it.") };
 
 const states = {
   state: oneOf(["accepted", "rejected"], "The new state."),
@@ -30,7 +29,7 @@ const states = {
   same_serial: list(
     object({
       id: deviceId,
-      accepted: member(z.uuid(), "Id of another accepted device with its serial number."),
+      accepted: z.uuid().describe("Id of another accepted device with its serial number."),
     }),
     "Devices of changed that share their serial number with another accepted device.",
   ),
@@ -66,7 +65,7 @@ export const controller = {
     users: list(userSchema, "Users as the API answers them."),
   }),
   "controller-users-passwd": document("A user with a new password.", {
-    id: member(z.uuid(), "Id of the user."),
+    id: z.uuid().describe("Id of the user."),
     email: text("Email address of the user; null if there is none.").nullable(),
   }),
   "controller-new-key": document("A new secret, which is shown only once.", newKeySchema.shape),
@@ -75,7 +74,7 @@ export const controller = {
     api_keys: list(keySchema, "API keys as the API answers them, without secrets."),
   }),
   "controller-keys-revoke": document("An API key that was revoked.", {
-    id: member(z.uuid(), "Id of the key."),
+    id: z.uuid().describe("Id of the key."),
     name: text("Name of the key.").nullable(),
   }),
   "controller-audit-verify": document("The audit log is intact.", {

@@ -40,14 +40,8 @@ const host = z.enum(hosts, expects("option-value", `one of ${hosts.join(", ")}`)
 const encoding = z.enum(encodings, expects("option-value", `one of ${encodings.join(", ")}`));
 
 const variant = {
-  min_os_version: osVersion
-    .nullable()
-    .optional()
-    .describe("Oldest version of the operating system, in quotes."),
-  max_os_version: osVersion
-    .nullable()
-    .optional()
-    .describe("Newest version of the operating system, in quotes."),
+  min_os_version: osVersion.nullish().describe("Oldest version of the operating system, in quotes."),
+  max_os_version: osVersion.nullish().describe("Newest version of the operating system, in quotes."),
   gui_only: flag.optional().describe("The artifact needs a graphical system."),
   headless: flag.optional().describe("The artifact is for systems without a screen."),
 };

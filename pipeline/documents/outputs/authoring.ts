@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { date, version } from "../../../shared/fields.ts";
 import { notesDocumentSchema } from "../site.ts";
-import { count, document, flag, list, member, object, oneOf, problem, text, texts } from "./members.ts";
+import { count, document, flag, list, object, oneOf, problem, text, texts } from "./members.ts";
 
 const status = z.int().min(0).max(70);
 
@@ -9,13 +9,13 @@ export const authoring = {
   init: document("The files of a new project.", {
     folder: text("Folder of the project."),
     files: texts("The written files, relative to the folder."),
-    version: member(version, "Version of the first release."),
+    version: version.describe("Version of the first release."),
     relcat: text("Version or package file of relcat that package.json names."),
     locked: flag("Whether package-lock.json was written."),
   }),
   new: document("A release that was opened.", {
-    version: member(version, "Version of the release."),
-    date: member(date, "Date of the release."),
+    version: version.describe("Version of the release."),
+    date: date.describe("Date of the release."),
     folder: text("Folder of the release."),
     notes: texts("Names of the waiting notes that were moved into it."),
   }),
@@ -70,7 +70,7 @@ export const tools = {
     topic: oneOf(["exit-codes", "environment", "configuration", "json"], "Name of the topic."),
     statuses: list(
       object({
-        status: member(status, "The exit status."),
+        status: status.describe("The exit status."),
         meaning: text("Its meaning, for people."),
         codes: texts("Codes of problems that have this exit status."),
       }),

@@ -5,19 +5,7 @@ import { feedNames } from "../feeds/settings.ts";
 import { planSchema } from "../plan.ts";
 import { siteStateSchema } from "../site-state.ts";
 import { channel } from "./ledger.ts";
-import {
-  count,
-  document,
-  list,
-  member,
-  object,
-  oneOf,
-  problem,
-  type Result,
-  table,
-  text,
-  texts,
-} from "./members.ts";
+import { count, document, list, object, oneOf, problem, type Result, table, text, texts } from "./members.ts";
 import { feedKey } from "./trust.ts";
 
 const counts = {
@@ -29,8 +17,8 @@ const counts = {
 const tally = { errors: count("Number of errors."), warnings: count("Number of warnings.") };
 
 const releaseStatus = object({
-  version: member(version, "Version of the release."),
-  date: member(date, "Date of the release."),
+  version: version.describe("Version of the release."),
+  date: date.describe("Date of the release."),
   standing: oneOf(
     ["cut", "changed", "open"],
     "cut: permanent; changed: edited after the cut; open: nothing of it is permanent.",
@@ -56,7 +44,7 @@ const siteStatus = object({
   name: text("Name of the site in catalog.yaml."),
   url: text("Where the site is stored."),
   unreachable: text("Why the site cannot be read; absent if it can.").optional(),
-  live: member(live.nullable(), "The live build, as in relcat history; null: nothing was published yet."),
+  live: live.nullable().describe("The live build, as in relcat history; null: nothing was published yet."),
   unpublished: count(
     "Number of ledger lines that are not published there; null: the site has a different ledger.",
   ).nullable(),
@@ -76,10 +64,19 @@ const siteStatus = object({
   unverified: texts("Live metadata without a signature that is valid for the newest root here."),
 });
 
+const feedGap = object({
+  feed: oneOf(feedNames, "Package feed."),
+  id: id.describe("Id of the record."),
+  version: version.describe("Version of its release."),
+  file: text("Name of its file."),
+  reason: text("Why the feed leaves it out."),
+  command: text("Command that repairs it; null: catalog.yaml or the manifest decides.").nullable(),
+});
+
 const withdrawal = object({
   reason: text("Reason, as published."),
-  replaced_by: member(id.nullable(), "Id of the record to use instead."),
-  at: member(timestamp, "Time of the withdrawal."),
+  replaced_by: id.nullable().describe("Id of the record to use instead."),
+  at: timestamp.describe("Time of the withdrawal."),
 });
 
 export const catalog = {
@@ -98,23 +95,13 @@ export const catalog = {
       ...tally,
       policies: texts("Package types whose artifacts are inspected before they are cut."),
       openpgp: list(feedKey, "Keys of package repositories."),
-      not_in_feeds: list(
-        object({
-          feed: oneOf(feedNames, "Package feed."),
-          id: member(id, "Id of the record."),
-          version: member(version, "Version of its release."),
-          file: text("Name of its file."),
-          reason: text("Why the feed leaves it out."),
-          command: text("Command that repairs it; null: catalog.yaml or the manifest decides.").nullable(),
-        }),
-        "Records that package feeds leave out.",
-      ),
+      not_in_feeds: list(feedGap, "Records that package feeds leave out."),
       support_ends: list(
         object({
           line: text("Month of the releases."),
           of: oneOf(["security updates", "support"], "Support that ends."),
           on: text("The last day."),
-          days: member(z.int(), "Days that are left; negative: it is over."),
+          days: z.int().describe("Days that are left; negative: it is over."),
         }),
         "Support that ends within 90 days, or has ended.",
       ),
@@ -134,15 +121,15 @@ export const catalog = {
     ),
     details: list(
       object({
-        id: member(id, "Id of the record."),
-        arch: member(architecture.nullable(), "Architecture; null if it is not known."),
+        id: id.describe("Id of the record."),
+        arch: architecture.nullable().describe("Architecture; null if it is not known."),
         state: oneOf(
           ["cut", "revised", "provisional", "withdrawn"],
           "cut: as published; revised: edited since; provisional: not cut; withdrawn: shown with --all.",
         ),
         file: text("Name of its file."),
         url: text("Address of its file."),
-        withdrawal: member(withdrawal.nullable(), "Its withdrawal; null if it is not withdrawn."),
+        withdrawal: withdrawal.nullable().describe("Its withdrawal; null if it is not withdrawn."),
       }),
       "Facts about the same records, in the same order.",
     ),
@@ -154,31 +141,29 @@ export const catalog = {
         id: text("Id of the note's security:; null: it has none.").nullable(),
         severity: text("Its severity; null: it is not stated.").nullable(),
         cve: texts("Ids at the CVE program that the note names."),
-        version: member(version, "The release that fixes it."),
+        version: version.describe("The release that fixes it."),
       }),
       "Notes that name the vulnerability; empty for other questions.",
     ),
-    versions: list(member(version, "An affected version."), "Affected releases that are cut, ascending."),
+    versions: list(version.describe("An affected version."), "Affected releases that are cut, ascending."),
     files: list(
       object({
-        id: member(id, "Id of the record."),
-        version: member(version, "Version of its release."),
+        id: id.describe("Id of the record."),
+        version: version.describe("Version of its release."),
         file: text("Name of its file."),
         sha256: text("SHA-256 of its file, or unknown."),
-        published: member(timestamp, "Time at which it was cut."),
-        withdrawn: object({
-          reason: text("Reason, as published."),
-          replaced_by: member(id.nullable(), "Id of the record to use instead."),
-        })
+        published: timestamp.describe("Time at which it was cut."),
+        withdrawn: withdrawal
+          .omit({ at: true })
           .nullable()
           .describe("Its withdrawal; null if it is not withdrawn."),
       }),
       "Public files of these releases.",
     ),
-    first: member(timestamp.nullable(), "Time of the earliest cut of a file; null: there is none."),
-    last: member(timestamp.nullable(), "Time of the latest one."),
+    first: timestamp.nullable().describe("Time of the earliest cut of a file; null: there is none."),
+    last: timestamp.nullable().describe("Time of the latest one."),
     instead: list(
-      member(version, "A version."),
+      version.describe("A version."),
       "Releases to use instead: those that fix it, or the newest one that is not affected.",
     ),
   }),
@@ -197,17 +182,12 @@ export const catalog = {
     left_out: object({
       releases: texts("Versions that were left out because they are not cut."),
       artifacts: list(
-        object({ version: member(version, "Version of the release."), file: text("Name of the file.") }),
+        object({ version: version.describe("Version of the release."), file: text("Name of the file.") }),
         "Artifacts of cut releases that were left out because they are not cut.",
       ),
       private: count("Number of private artifacts that were left out."),
       feeds: list(
-        object({
-          feed: oneOf(feedNames, "Package feed."),
-          id: member(id, "Id of the record."),
-          file: text("Name of its file."),
-          reason: text("Why the feed leaves it out."),
-        }),
+        feedGap.omit({ version: true, command: true }),
         "Records that package feeds leave out, also without --released.",
       ),
     }).describe("Content that --released, or a feed, left out."),

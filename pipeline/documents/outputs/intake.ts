@@ -2,19 +2,7 @@ import { z } from "zod";
 import { verdicts } from "../../../inspect/verdict.ts";
 import { id, version } from "../../../shared/fields.ts";
 import { packageMetadataSchema } from "../../../shared/package-metadata.ts";
-import {
-  count,
-  document,
-  dryRun,
-  list,
-  member,
-  object,
-  oneOf,
-  table,
-  text,
-  texts,
-  warnings,
-} from "./members.ts";
+import { count, document, dryRun, list, object, oneOf, table, text, texts, warnings } from "./members.ts";
 
 const wireName = object({
   name: text("Name of the key."),
@@ -33,11 +21,12 @@ const verdict = oneOf(
   "Only ok means that a signature is valid and by an allowed signer; docs/inspection.md explains each.",
 );
 
+const signer = text("Name of the signer.").optional();
 const perArchitecture = table(z.string(), "By architecture.");
 
 export const intake = {
   ingest: document("A manifest that was written. With --out - the manifest itself is printed.", {
-    release: member(version, "Version of the artifacts."),
+    release: version.describe("Version of the artifacts."),
     file: text("The manifest."),
     result: oneOf(
       ["written", "replaced", "unchanged"],
@@ -60,14 +49,14 @@ export const intake = {
     filled: list(
       object({
         manifest: text("The manifest."),
-        version: member(version, "Version of its release."),
+        version: version.describe("Version of its release."),
         file: text("Name of the artifact's file."),
         members: texts("Members that were added."),
       }),
       "Artifacts whose entry was completed.",
     ),
     absent: list(
-      object({ version: member(version, "Version of the release."), file: text("Name of the file.") }),
+      object({ version: version.describe("Version of the release."), file: text("Name of the file.") }),
       "Artifacts that were not found.",
     ),
     warnings,
@@ -85,8 +74,8 @@ export const intake = {
     kept: list(id, "Ids of records that were changed or withdrawn here, and so not imported."),
     gone: list(
       object({
-        id: member(id, "Id of the record."),
-        version: member(version, "Version of its release."),
+        id: id.describe("Id of the record."),
+        version: version.describe("Version of its release."),
         name: text("Its name."),
       }),
       "Records that were imported earlier, and that the list lacks now.",
@@ -127,14 +116,8 @@ export const intake = {
             name: text("Path inside the package."),
             signature: z
               .union([
-                object({
-                  signer: text("Name of the signer.").optional(),
-                  fingerprint: text("Fingerprint of the certificate."),
-                }),
-                object({
-                  signer: text("Name of the signer.").optional(),
-                  fingerprint_per_arch: perArchitecture,
-                }),
+                object({ signer, fingerprint: text("Fingerprint of the certificate.") }),
+                object({ signer, fingerprint_per_arch: perArchitecture }),
               ])
               .nullable()
               .describe("The signer; null if the file is not signed."),

@@ -1,15 +1,15 @@
 import { id, timestamp, version } from "../../../shared/fields.ts";
 import { ledgerEventSchema } from "../ledger.ts";
-import { count, document, dryRun, flag, list, member, object, type Result, text, texts } from "./members.ts";
+import { count, document, dryRun, flag, list, object, type Result, text, texts } from "./members.ts";
 
 const recordRow = {
-  version: member(version, "Version of its release."),
+  version: version.describe("Version of its release."),
   package_type: text("Package type, such as deb."),
   name: text("Name in the catalog."),
   file: text("Name of its file."),
 };
 
-const record = object({ id: member(id, "Permanent id."), ...recordRow }).meta({
+const record = object({ id: id.describe("Permanent id."), ...recordRow }).meta({
   id: "LedgerRecord",
   description: "A record, as the ledger has it.",
 });
@@ -31,15 +31,14 @@ export const channel = object({
   newest: text("Highest version that it offers; null: none.").nullable(),
   releases: list(
     object({
-      version: member(version, "Version of the release."),
-      promoted: member(timestamp.nullable(), "Time of the promotion; null before the first one."),
-      halted: member(
-        object({
-          reason: text("Reason, as published."),
-          at: member(timestamp, "Time of the halt."),
-        }).nullable(),
-        "Why the channel does not offer it; null: it does.",
-      ),
+      version: version.describe("Version of the release."),
+      promoted: timestamp.nullable().describe("Time of the promotion; null before the first one."),
+      halted: object({
+        reason: text("Reason, as published."),
+        at: timestamp.describe("Time of the halt."),
+      })
+        .nullable()
+        .describe("Why the channel does not offer it; null: it does."),
     }),
     "Releases of the channel that are not withdrawn, newest first.",
   ),
@@ -52,7 +51,7 @@ const events = {
 
 export const ledger = {
   cut: document("The ledger lines of a cut.", {
-    at: member(timestamp, "Time of the lines."),
+    at: timestamp.describe("Time of the lines."),
     added: list(record, "Records that got an id."),
     revised: list(record, "Records whose content changed."),
     private: object({
@@ -65,19 +64,19 @@ export const ledger = {
     dry_run: dryRun,
   }),
   uncut: document("The ledger lines that were removed.", {
-    version: member(version, "Version of the release."),
+    version: version.describe("Version of the release."),
     lines: count("Number of removed lines."),
     ids: ids("Ids that are free again."),
     dry_run: dryRun,
   }),
   "ledger-rebase": document("The ledger after a rebase.", {
     onto: text("Git revision whose lines were kept."),
-    at: member(timestamp.nullable(), "Time of our lines; null if none has a new one."),
+    at: timestamp.nullable().describe("Time of our lines; null if none has a new one."),
     lines: count("Number of our lines that follow."),
     moved: list(
       object({
-        from: member(id, "Id before."),
-        to: member(id, "Id now."),
+        from: id.describe("Id before."),
+        to: id.describe("Id now."),
         ...recordRow,
         already_there: flag("Whether the other side has the same artifact, so that our line was dropped."),
       }),

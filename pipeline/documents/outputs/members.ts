@@ -12,10 +12,6 @@ export const oneOf = <const T extends readonly string[]>(values: T, description:
 export const table = <T extends z.ZodType>(each: T, description: string) =>
   z.record(z.string(), each).describe(description);
 
-/** A schema that has its own description elsewhere, or none. */
-export const member = <T extends z.ZodType>(schema: T, description: string): T =>
-  schema.describe(description) as T;
-
 export const object = z.strictObject;
 
 /** The document that a command prints. */

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { sha256 } from "../../../shared/fields.ts";
-import { count, line, member, text } from "./members.ts";
+import { count, line, text } from "./members.ts";
 
 const event = <const Name extends string>(name: Name) => z.literal(name).describe("Kind of the line.");
 
 const time = text("Time of the line, ISO 8601 in UTC with milliseconds.");
 const url = text("Address of the server.");
-const build = member(sha256, "Id of the build.");
+const build = sha256.describe("Id of the build.");
 
 export const servers = {
   "serve-listening": line("The server is ready.", { event: event("listening"), url, build }),

@@ -7,7 +7,6 @@ import {
   dryRun,
   flag,
   list,
-  member,
   object,
   oneOf,
   problem,
@@ -17,17 +16,17 @@ import {
   warnings,
 } from "./members.ts";
 
-const build = member(sha256, "Id of the build: the SHA-256 of its build.json.");
+const build = sha256.describe("Id of the build: the SHA-256 of its build.json.");
 
 const changedFile = object({
   path: text("Path at the site."),
-  sha256: member(sha256, "SHA-256 of the file."),
+  sha256: sha256.describe("SHA-256 of the file."),
 });
 
 const publication = {
   site: text("Name of the site."),
   build,
-  previous: member(sha256.nullable(), "Id of the build that was live before; null: none."),
+  previous: sha256.nullable().describe("Id of the build that was live before; null: none."),
   result: oneOf(
     ["published", "unchanged", "planned"],
     "unchanged: it was already live; planned: a dry run, which changes nothing.",
@@ -101,14 +100,14 @@ export const sites = {
   upload: document("Artifacts that were uploaded.", {
     site: text("Name of the site."),
     place: text("Where the site is stored."),
-    release: member(version, "Version of the artifacts."),
+    release: version.describe("Version of the artifacts."),
     dry_run: dryRun,
     files: list(
       object({
         file: text("Name of the file."),
         url: text("Address of the file."),
         size: count("Size in bytes."),
-        sha256: member(sha256, "SHA-256 of the file."),
+        sha256: sha256.describe("SHA-256 of the file."),
         result: oneOf(["uploaded", "present", "absent"], "present: it was there; absent: in a dry run only."),
       }),
       "The files, in the given order.",
@@ -126,10 +125,10 @@ export const sites = {
   download: document("A file that was downloaded and verified.", {
     result: oneOf(["downloaded", "present"], "present: it was there, and is correct."),
     file: text("The file here."),
-    id: member(id, "Id of the record."),
-    version: member(version, "Version of its release."),
+    id: id.describe("Id of the record."),
+    version: version.describe("Version of its release."),
     package_type: text("Package type."),
-    sha256: member(sha256, "SHA-256 of the file."),
+    sha256: sha256.describe("SHA-256 of the file."),
     size: count("Size in bytes."),
   }),
   verify: document(
@@ -191,26 +190,26 @@ export const sites = {
       files: list(
         object({
           file: text("The file as given."),
-          sha256: member(sha256, "SHA-256 of the file."),
+          sha256: sha256.describe("SHA-256 of the file."),
           size: count("Size in bytes."),
           verdict: oneOf(["listed", "withdrawn", "unlisted"], "unlisted: the catalog has no such file."),
-          id: member(id.nullable(), "Id of its record; null if it is unlisted, as are the next four."),
-          version: member(version.nullable(), "Version of its release."),
+          id: id.nullable().describe("Id of its record; null if it is unlisted, as are the next four."),
+          version: version.nullable().describe("Version of its release."),
           package_type: text("Package type.").nullable(),
           name: text("Name in the catalog.").nullable(),
           role: text("Role that signed the release.").nullable(),
           signed_by: texts("Ids of the keys that signed it."),
           reason: text("Why it was withdrawn; null if it was not.").nullable(),
           replaced_by: object({
-            id: member(id, "Id of the record."),
+            id: id.describe("Id of the record."),
             name: text("Its name, if it is known.").nullable(),
-            version: member(version.nullable(), "Its version, if it is known."),
+            version: version.nullable().describe("Its version, if it is known."),
           })
             .nullable()
             .describe("The record to use instead of a withdrawn one."),
           nearest: object({
             file: text("Name of the file."),
-            version: member(version, "Version of its release."),
+            version: version.describe("Version of its release."),
             same_name: flag("Whether it has the same name, but other bytes."),
           })
             .nullable()

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { sha256 } from "../../../shared/fields.ts";
 import { feedKeyStates, fingerprint } from "../feeds/keys.ts";
-import { count, document, flag, list, member, object, oneOf, type Result, text, texts } from "./members.ts";
+import { count, document, flag, list, object, oneOf, type Result, text, texts } from "./members.ts";
 
 const keyState = {
-  fingerprint: member(fingerprint, "Fingerprint of the key."),
+  fingerprint: fingerprint.describe("Fingerprint of the key."),
   state: oneOf(feedKeyStates, "announced: clients learn it; signing: it signs; retired: no longer offered."),
   since: text("Time at which it entered this state."),
 };
@@ -58,14 +58,13 @@ export const trust = {
     ),
     pending: count("Version of the root that waits for signatures; absent if none does.").optional(),
     openpgp: list(feedKey, "Keys of package repositories."),
-    packslip: member(
-      object(packslipKey).nullable(),
-      "The key of the feed packslip, which users pin; null: there is none.",
-    ),
+    packslip: object(packslipKey)
+      .nullable()
+      .describe("The key of the feed packslip, which users pin; null: there is none."),
   }),
   sign: document("Signatures that were added to a build.", {
     out: text("Folder of the site."),
-    build: member(sha256, "Id of the build: the SHA-256 of its build.json."),
+    build: sha256.describe("Id of the build: the SHA-256 of its build.json."),
     written: count("Number of files that were written."),
     unchanged: count("Number of files that were already there."),
     removed: count("Number of files that were removed."),
