@@ -108,6 +108,22 @@ describe("a repository that git refuses to read stops every command that compare
   });
 });
 
+test("a partial clone that lost its remote says so in one line", async () => {
+  const origin = await git("remote", "get-url", "origin");
+  await commitAll(project.folder);
+  await git("push", "-q", "origin", "main");
+  await gitIn(origin, "config", "uploadpack.allowFilter", "true");
+  const clone = temporaryFolder();
+  await gitIn(clone, "clone", "-q", "--no-checkout", "--filter=blob:none", `file://${origin}`, ".");
+  await gitIn(clone, "checkout", "-q", "HEAD~1");
+  rmSync(origin, { recursive: true });
+  const { exitCode, stderr } = await relcat(clone, ["plan"]);
+  expect([exitCode, stderr]).toEqual([
+    2,
+    `${refusal}'${origin}' does not appear to be a git repository\n  hint: ${repair}`,
+  ]);
+});
+
 test.each([
   ["is killed", "kill -9 $$", "Command was killed with SIGKILL"],
   [

@@ -1,12 +1,12 @@
 import { distance } from "fastest-levenshtein";
 import { failure } from "../../../shared/errors.ts";
-import { git, revParse } from "./git.ts";
+import { git, refused, revParse } from "./git.ts";
 
 /**
  * A file of a git revision; "" if the revision does not contain it.
  * @param folder the folder the path is relative to
  * @param option option that selects another revision, for hints
- * @throws RelcatError git-missing, git-revision
+ * @throws RelcatError git-missing, git-revision, git-refused
  */
 export async function showFile(
   folder: string,
@@ -17,7 +17,7 @@ export async function showFile(
   const shown = await git(folder, ["show", `${await resolveCommit(folder, revision, option)}:./${path}`]);
   if (shown.exitCode === 0) return shown.stdout;
   if (/does not exist|exists on disk, but not in/.test(shown.stderr)) return "";
-  throw failure("git-revision", `git cannot show ${path} of ${revision}: ${shown.stderr.trim()}`);
+  throw refused(folder, shown.stderr);
 }
 
 /**

@@ -1,5 +1,4 @@
-import { failure } from "../../../shared/errors.ts";
-import { git, gitIfNeeded, ownRepository } from "./git.ts";
+import { git, gitIfNeeded, ownRepository, refused } from "./git.ts";
 import { resolveCommit } from "./git-revision.ts";
 
 /** Reason why git cannot be used for a folder; undefined: it can. */
@@ -14,7 +13,7 @@ export async function changedSince(folder: string, revision: string, pattern: st
   const how = ["--name-only", "--no-renames", "--relative", "-z", "--end-of-options"];
   const diff = ["diff", ...how, revision, "--", `:(glob)${pattern}`];
   const { exitCode, stdout, stderr } = await git(folder, diff);
-  if (exitCode !== 0) throw unreadable(revision, stderr);
+  if (exitCode !== 0) throw refused(folder, stderr);
   return stdout.split("\0").filter((path) => path !== "");
 }
 
@@ -23,7 +22,7 @@ export async function changedSince(folder: string, revision: string, pattern: st
  * @param paths limits it to these paths below the folder; none: all
  * @param option option that selected the revision, for hints
  * @returns the commit, and its files by path relative to the folder
- * @throws RelcatError git-missing, git-revision
+ * @throws RelcatError git-missing, git-revision, git-refused
  */
 export async function readTree(
   folder: string,
@@ -33,21 +32,21 @@ export async function readTree(
 ) {
   const commit = await resolveCommit(folder, revision, option);
   const { exitCode, stdout, stderr } = await git(folder, ["ls-tree", "-r", "-z", commit, "--", ...paths]);
-  if (exitCode !== 0) throw unreadable(revision, stderr);
+  if (exitCode !== 0) throw refused(folder, stderr);
   // Modes 100644 and 100755: links and submodules are not files of the catalog.
   const entries = stdout.split("\0").flatMap((line) => {
     const [, blob, path] = /^100\d{3} blob ([0-9a-f]+)\t(.+)$/s.exec(line) ?? [];
     return blob !== undefined && path !== undefined ? [{ blob, path }] : [];
   });
   const blobs = entries.map(({ blob }) => blob);
-  const contents = await readBlobs(folder, revision, blobs);
+  const contents = await readBlobs(folder, blobs);
   return {
     commit,
     files: new Map(entries.map(({ path }, index) => [path, contents[index] ?? new Uint8Array()])),
   };
 }
 
-async function readBlobs(folder: string, revision: string, blobs: readonly string[]): Promise<Uint8Array[]> {
+async function readBlobs(folder: string, blobs: readonly string[]): Promise<Uint8Array[]> {
   const { execa } = await import("execa");
   const { stdout, exitCode, stderr } = await execa("git", ["-C", folder, "cat-file", "--batch"], {
     input: blobs.map((blob) => `${blob}\n`).join(""),
@@ -57,21 +56,14 @@ async function readBlobs(folder: string, revision: string, blobs: readonly strin
     reject: false,
     env: ownRepository,
   });
-  if (exitCode !== 0) throw unreadable(revision, new TextDecoder().decode(stderr));
+  if (exitCode !== 0) throw refused(folder, new TextDecoder().decode(stderr) || "no answer");
   let at = 0;
   return blobs.map(() => {
     const end = stdout.indexOf(0x0a, at);
     const header = new TextDecoder().decode(stdout.subarray(at, end));
     const size = Number(/ blob (\d+)$/.exec(header)?.[1]);
-    if (Number.isNaN(size)) throw unreadable(revision, header);
+    if (Number.isNaN(size)) throw refused(folder, header);
     at = end + 1 + size + 1;
     return stdout.subarray(end + 1, end + 1 + size);
   });
 }
-
-const unreadable = (revision: string, reason: string) =>
-  failure(
-    "git-revision",
-    `git cannot read the files of ${revision}: ${reason.trim()}`,
-    "Fetch the revision again; git fsck says what is missing.",
-  );
