@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import {
+  chmodSync,
   closeSync,
   constants,
   copyFileSync,
@@ -152,13 +153,16 @@ export function writeChunks(
   return { sha256: hash.digest("hex"), size };
 }
 
-/** Atomic replacement that survives a power failure: temporary file, fsync, rename, fsync. */
+/** Atomic replacement that survives a power failure: temporary file, fsync, rename, fsync. It keeps the permissions. */
 export function replaceDurably(path: string, bytes: Uint8Array): void {
   const temporary = join(dirname(path), `.relcat-tmp-${basename(path)}`);
   try {
+    const mode = statSync(path, { throwIfNoEntry: false })?.mode;
     mkdirSync(dirname(path), { recursive: true });
     rmSync(temporary, { force: true });
     writeChunks(temporary, [bytes], true);
+    // Some file systems refuse even a change to the same permissions.
+    if (mode !== undefined && mode !== statSync(temporary).mode) chmodSync(temporary, mode);
     renameSync(temporary, path);
     syncToDisk(dirname(path));
   } catch (error) {

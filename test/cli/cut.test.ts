@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
@@ -251,6 +251,16 @@ test("--commit includes the ledger, the release and its moved notes, and names o
     "D\treleases/next/notes/waiting.yaml",
   ]);
   expect(read("releases/ledger.jsonl")).not.toContain("26.11.001");
+});
+
+test.each(["600", "664"])("keeps the permissions %s of the ledger", async (octal) => {
+  const { folder, succeed, write } = await cutCatalog();
+  const ledger = join(folder, "releases/ledger.jsonl");
+  chmodSync(ledger, octal);
+  for (const [path, content] of Object.entries(release("26.10.001", [artifact("tool.msi", "msi", "6")])))
+    write(path, content);
+  await succeed("cut", "--all");
+  expect((statSync(ledger).mode & 0o777).toString(8)).toBe(octal);
 });
 
 test("--all --commit with nothing to cut commits nothing", async () => {
