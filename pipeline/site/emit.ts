@@ -4,11 +4,10 @@ import type {
   ListedPackage,
   OutputFile,
   OutputGroup,
-  ReleaseSlices,
   RenderedRelease,
   SiteConfig,
 } from "../documents/published.ts";
-import type { BuildCopies, BuildDocument, FeedsDocument, LatestDocument } from "../documents/site.ts";
+import type { BuildCopies, BuildDocument, LatestDocument } from "../documents/site.ts";
 import type { LedgerMark } from "../documents/site-state.ts";
 import { digestOf } from "../journal/digest.ts";
 import type { MadeFile } from "../journal/file-stats.ts";
@@ -144,55 +143,45 @@ export interface Sources {
   schemas: ReadonlyMap<string, string>;
 }
 
+export type SiteRenderer = ReturnType<typeof siteRenderer>;
+
 /**
  * Renders a site in three parts: files that depend on no release, files of one release, and files that span
  * releases.
  */
-export interface SiteRenderer {
-  /** Digest of configuration, templates and schemas. */
-  basis: string;
-  constants(): OutputGroup;
-  /**
-   * A release's own files, and its slices of the files that span releases.
-   * @param key digest of everything that the release is generated from
-   */
-  release(
-    identified: IdentifiedRelease,
-    key: string,
-    isInFeeds: boolean,
-  ): { group: OutputGroup; slices: ReleaseSlices };
-  /** @param releases ascending by version */
-  acrossReleases(releases: readonly RenderedRelease[]): Iterable<OutputGroup>;
-  /** Copies of artifacts. @param releases ascending by version */
-  copies(releases: readonly RenderedRelease[]): BuildCopies;
-  /** Records that feeds leave out. @param releases ascending by version */
-  leftOut(releases: readonly RenderedRelease[]): FeedsDocument["feeds"];
-}
-
-export function siteRenderer(ledger: Ledger, config: Config, sources: Sources): SiteRenderer {
+export function siteRenderer(ledger: Ledger, config: Config, sources: Sources) {
   const basis = digestOf(config, [...sources.templates], [...sources.schemas]);
   const templates = projectTemplates(sources.templates, config);
   return {
+    /** Digest of configuration, templates and schemas. */
     basis,
-    constants: () => ({ name: "constant", key: basis, files: constantFiles(config, templates, sources) }),
-    release(identified, key, isInFeeds) {
+    constants: (): OutputGroup => ({
+      name: "constant",
+      key: basis,
+      files: constantFiles(config, templates, sources),
+    }),
+    /**
+     * A release's own files, and its slices of the files that span releases.
+     * @param key digest of everything that the release is generated from
+     */
+    release(identified: IdentifiedRelease, key: string, isInFeeds: boolean) {
       const release = publishRelease(identified, ledger, config);
-      const group = {
-        name: releaseGroup(release.version),
-        key,
-        files: releaseFiles(release, config, templates),
-      };
+      const files = releaseFiles(release, config, templates);
+      const group: OutputGroup = { name: releaseGroup(release.version), key, files };
       return { group, slices: slicesOf(release, isInFeeds, config, templates) };
     },
-    *acrossReleases(releases) {
+    /** @param releases ascending by version */
+    *acrossReleases(releases: readonly RenderedRelease[]): Generator<OutputGroup> {
       if (releases.some(({ securityNotes }) => securityNotes?.some(({ advisory }) => advisory))) {
         const key = digestOf(basis, ...releases.map((release) => release.key));
         yield { name: "advisories", key, files: csafFiles(releases, ledger, config) };
       }
       yield* groupsAcrossReleases(releases.toReversed(), basis, config, sources, templates);
     },
-    copies: (releases) => feedCopies(releases.toReversed(), config),
-    leftOut: (releases) => leftOutOfFeeds(releases.toReversed(), config),
+    /** Copies of artifacts. @param releases ascending by version */
+    copies: (releases: readonly RenderedRelease[]) => feedCopies(releases.toReversed(), config),
+    /** Records that feeds leave out. @param releases ascending by version */
+    leftOut: (releases: readonly RenderedRelease[]) => leftOutOfFeeds(releases.toReversed(), config),
   };
 }
 

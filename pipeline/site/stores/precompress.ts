@@ -49,26 +49,13 @@ export function placeEncoded(
   placeSibling(folder, path, encoding, own);
 }
 
-/** Compresses files in another thread while the caller renders more. */
-export interface Encoder {
-  /** Starts to compress a file into the siblings that it needs. @param file path of its bytes */
-  encode(
-    source: { sha256: string; size: number },
-    file: string,
-    encodings: Iterable<Encoding>,
-  ): EncodedSibling[];
-  /** Handles other events, such as Ctrl-C, then waits until another file may start. */
-  room(): Promise<void>;
-  /** Waits for all files. @throws RelcatError file-access */
-  finish(): Promise<void>;
-  /**
-   * Waits for all files. Ignores failures, because the build has finished or has failed for another reason.
-   */
-  stop(): Promise<void>;
-}
+export type Encoder = ReturnType<typeof encoder>;
 
-/** @param work a folder for the compressed files, on the same file system as the site */
-export function encoder(work: string): Encoder {
+/**
+ * Compresses files in another thread while the caller renders more.
+ * @param work a folder for the compressed files, on the same file system as the site
+ */
+export function encoder(work: string) {
   const inProgress = new Set<Promise<void>>();
   const failures: unknown[] = [];
   // The same list has several addresses; its bytes are compressed only once.
@@ -85,22 +72,26 @@ export function encoder(work: string): Encoder {
     return temporary;
   };
   return {
-    encode: ({ sha256, size }, file, encodings) =>
-      Array.from(encodings, (encoding) => {
-        const name = `${encoding} ${sha256}`;
+    /** Starts to compress a file into the siblings that it needs. @param file path of its bytes */
+    encode: (source: { sha256: string; size: number }, file: string, encodings: Iterable<Encoding>) =>
+      Array.from(encodings, (encoding): EncodedSibling => {
+        const name = `${encoding} ${source.sha256}`;
         const temporary = large.get(name) ?? begin(file, encoding);
-        const isShared = size > singleCallLimit;
+        const isShared = source.size > singleCallLimit;
         if (isShared) large.set(name, temporary);
         return { encoding, temporary, isShared };
       }),
+    /** Handles other events, such as Ctrl-C, then waits until another file may start. */
     async room() {
       await otherEvents();
       while (inProgress.size > maxInProgress) await Promise.race(inProgress);
     },
+    /** Waits for all files. @throws RelcatError file-access */
     async finish() {
       await Promise.all(inProgress);
       if (failures.length > 0) throw failures[0];
     },
+    /** Waits for all files. Ignores failures, because the build has finished or has failed for another reason. */
     async stop() {
       await Promise.allSettled(inProgress);
     },

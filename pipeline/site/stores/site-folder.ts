@@ -28,23 +28,7 @@ import { removeSiblings } from "./siblings.ts";
 /** List of new files, written before the first of them exists. */
 const pathList = "journal";
 
-/** A site's folder, opened for one build. */
-export interface SiteFolder {
-  /** Folder for temporary files of the build. */
-  work: string;
-  /** Renders a group's files into the temporary folder. */
-  render(group: OutputGroup): Promise<void>;
-  /** Keeps an unchanged group of an earlier build. */
-  keep(group: MadeGroup): Promise<void>;
-  /**
-   * Moves all files into place in the order in which they were rendered, then removes files that this build
-   * no longer generates.
-   * @param buildDocument generates build.json from all placed files
-   */
-  place(buildDocument: (files: readonly MadeFile[]) => OutputFile): Promise<Placed>;
-  /** Must be called once, even after a failure; removes all temporary files. */
-  close(): Promise<void>;
-}
+export type SiteFolder = ReturnType<typeof openSiteFolder>;
 
 export interface Placed extends Counts {
   removed: number;
@@ -52,8 +36,8 @@ export interface Placed extends Counts {
   buildDocument: MadeFile;
 }
 
-/** @param now milliseconds since 1970 */
-export function openSiteFolder(folder: string, now: number, siblings: SiblingOptions): SiteFolder {
+/** Opens a site's folder for one build. @param now milliseconds since 1970 */
+export function openSiteFolder(folder: string, now: number, siblings: SiblingOptions) {
   const isNew = !existsSync(folder);
   const work = rootFolder(folder)(relativePath(workFolder));
   const previous = previousFiles(folder);
@@ -72,14 +56,22 @@ export function openSiteFolder(folder: string, now: number, siblings: SiblingOpt
   const rendered: RenderedGroup[] = [];
   let state: "rendering" | "placing" | "finished" = "rendering";
   return {
+    /** Folder for temporary files of the build. */
     work,
-    async render(group) {
+    /** Renders a group's files into the temporary folder. */
+    async render(group: OutputGroup) {
       rendered.push(await render.group(group));
     },
-    async keep(group) {
+    /** Keeps an unchanged group of an earlier build. */
+    async keep(group: MadeGroup) {
       rendered.push(await render.kept(group));
     },
-    async place(buildDocument) {
+    /**
+     * Moves all files into place in the order in which they were rendered, then removes files that this build
+     * no longer generates.
+     * @param buildDocument generates build.json from all placed files
+     */
+    async place(buildDocument: (files: readonly MadeFile[]) => OutputFile): Promise<Placed> {
       await encoding.finish();
       notePaths(work, rendered, previous);
       state = "placing";
@@ -97,13 +89,9 @@ export function openSiteFolder(folder: string, now: number, siblings: SiblingOpt
       const document = place.alone(render.file(buildDocument(files)));
       rmSync(work, { recursive: true, force: true });
       state = "finished";
-      return {
-        ...place.counts,
-        removed: stale.size,
-        groups,
-        buildDocument: document,
-      };
+      return { ...place.counts, removed: stale.size, groups, buildDocument: document };
     },
+    /** Must be called once, even after a failure; removes all temporary files. */
     async close() {
       await encoding.stop();
       if (state === "finished") return;
