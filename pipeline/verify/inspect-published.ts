@@ -40,16 +40,7 @@ export interface Artifact {
   createdDate: string;
 }
 
-export interface InspectAgain {
-  /** catalog.yaml that names signers and policies. */
-  catalog: string;
-  /** True if the artifact's type has a policy. */
-  concerns(artifact: Artifact): boolean;
-  /** @param path file with the bytes, already verified against the signed document */
-  inspect(artifact: Artifact, path: string, isCopy: boolean): Promise<void>;
-  /** Results so far, sorted by address, because artifacts are read concurrently. */
-  inspections(): Inspections;
-}
+export type InspectAgain = Awaited<ReturnType<typeof inspectAgain>>;
 
 type Project = NonNullable<ProjectPolicy["project"]>;
 
@@ -57,10 +48,7 @@ type Project = NonNullable<ProjectPolicy["project"]>;
 const maxSignatureBytes = 1 << 20;
 
 /** @throws RelcatError for signers that cannot be read */
-export async function inspectAgain(
-  { folder, catalog, config }: Project,
-  clock: number,
-): Promise<InspectAgain> {
+export async function inspectAgain({ folder, catalog, config }: Project, clock: number) {
   const signers = await readSigners(config, catalog);
   const { releases } = await loadCatalog(folder);
   const claims = new Map(
@@ -74,16 +62,20 @@ export async function inspectAgain(
   const uninspected: string[] = [];
   const unrepeated: string[] = [];
   return {
+    /** catalog.yaml that names signers and policies. */
     catalog,
-    inspections: () => ({
+    /** Results so far, sorted by address, because artifacts are read concurrently. */
+    inspections: (): Inspections => ({
       accepted,
       refused: refused.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
       uninspected: uninspected.toSorted(),
       unrepeated: unrepeated.toSorted(),
     }),
-    concerns: (artifact) =>
+    /** True if the artifact's type has a policy. */
+    concerns: (artifact: Artifact) =>
       config.policies.has(artifact.packageType) || claimOf(artifact)?.metadata !== undefined,
-    async inspect(artifact, path, isCopy) {
+    /** @param path file with the bytes, already verified against the signed document */
+    async inspect(artifact: Artifact, path: string, isCopy: boolean): Promise<void> {
       const { url, packageType } = artifact;
       const policy = config.policies.get(packageType);
       const kind = config.packageTypes.get(packageType)?.kind ?? "client";

@@ -9,12 +9,7 @@ import { fileName, readVerified, releaseMemory, SiteUnfinished, sha256 } from ".
 import { listIn } from "./package-list.ts";
 import { basePath, type CatalogSite, type PackageList, places } from "./site.ts";
 
-export interface WatchedSite {
-  current(): FolderSite;
-  /** Checks for a newer build immediately. */
-  refresh(): Promise<void>;
-  stop(): void;
-}
+export type WatchedSite = Awaited<ReturnType<typeof watchSite>>;
 
 const interval = 500;
 
@@ -26,7 +21,7 @@ const interval = 500;
 export async function watchSite(
   folder: string,
   onChange: (change: { build: string } | { error: unknown }) => void,
-): Promise<WatchedSite> {
+) {
   let site = await openFolderSite(folder);
   releaseMemory();
   let refused = "";
@@ -45,7 +40,8 @@ export async function watchSite(
       onChange({ error });
     }
   };
-  const refresh = () => {
+  /** Checks for a newer build immediately. */
+  const refresh = (): Promise<void> => {
     running ??= check().finally(() => {
       running = undefined;
     });

@@ -35,21 +35,13 @@ export interface OriginOptions extends ListenOptions {
 /** An entry of the log: a request or another event. */
 export type LogEntry = RequestEntry | { event: "build"; build: string } | { event: "error"; message: string };
 
-export interface Origin {
-  url: string;
-  /** Id of the served build. */
-  build(): string;
-  /** Loads a newer build immediately, if there is one. */
-  refresh(): Promise<void>;
-  /** Stops accepting requests, finishes the current ones, and aborts those that take longer than ten seconds. */
-  close(): Promise<void>;
-}
+export type Origin = Awaited<ReturnType<typeof startOrigin>>;
 
 /**
  * Serves a built site.
  * @throws ENOENT, SyntaxError, SiteUnfinished for the folder; EADDRINUSE, EACCES for the address
  */
-export async function startOrigin(options: OriginOptions): Promise<Origin> {
+export async function startOrigin(options: OriginOptions) {
   const { log } = options;
   const site = await watchSite(options.folder, (change) =>
     log(
@@ -77,8 +69,10 @@ export async function startOrigin(options: OriginOptions): Promise<Origin> {
   });
   return {
     url: server.url,
+    /** Id of the served build. */
     build: () => site.current().id,
     refresh: site.refresh,
+    /** Stops accepting requests, finishes the current ones, and aborts those that take longer than ten seconds. */
     close() {
       site.stop();
       return server.close();
