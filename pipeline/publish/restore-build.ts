@@ -147,42 +147,21 @@ const listSchema = z.array(
 );
 type ListedRecord = z.infer<typeof listSchema>[number];
 
-/** Every recorded state of a record. */
-interface Known {
-  version: string;
-  isImported: boolean;
-  contents: Set<string>;
-  dates: Set<string>;
-}
-
 /**
  * Compares each record of a stored build with the local ledger: id, content and dates must match. Earlier
  * content is accepted, because the build may be old.
  * @returns the unconfirmed records, in the order of the list
  */
-function unconfirmedRecords(list: readonly ListedRecord[], ledger: Ledger): ListedRecord[] {
-  const known = knownRecords(new Set(list.map(({ id }) => id)), ledger);
+function unconfirmedRecords(list: readonly ListedRecord[], { byId, changesOf }: Ledger): ListedRecord[] {
   return list.filter((record) => {
-    const entry = known.get(record.id);
-    if (entry?.version !== record.version || !entry.contents.has(contentHashOf({ ...record }))) return true;
-    const isDated = entry.dates.has(record.created_date) && entry.dates.has(record.modified_date);
-    return !isDated && !entry.isImported;
+    const add = byId.get(record.id)?.add;
+    if (add?.version !== record.version) return true;
+    const events = [add, ...changesOf(add.id)];
+    const content = contentHashOf({ ...record });
+    if (!events.some((event) => "content" in event && event.content === content)) return true;
+    const dates = events.map(({ at }) => at);
+    return !add.imported && !(dates.includes(record.created_date) && dates.includes(record.modified_date));
   });
-}
-
-function knownRecords(ids: ReadonlySet<number>, ledger: Ledger): Map<number, Known> {
-  const known = new Map<number, Known>();
-  for (const event of ledger.events) {
-    if (!("id" in event) || !ids.has(event.id)) continue;
-    if (event.event === "add") {
-      const { id, version, imported = false } = event;
-      known.set(id, { version, isImported: imported, contents: new Set(), dates: new Set() });
-    }
-    const entry = known.get(event.id);
-    entry?.dates.add(event.at);
-    if (event.event === "add" || event.event === "revise") entry?.contents.add(event.content);
-  }
-  return known;
 }
 
 /** Offers of a stored build, and how to get it without those that must not be. */
