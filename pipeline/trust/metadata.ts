@@ -24,25 +24,18 @@ export type SignedTargets = Signed<Targets>;
 export type SignedSnapshot = Signed<Snapshot>;
 export type SignedTimestamp = Signed<Timestamp>;
 
-/** @throws Error of @tufjs/models for other content */
-export const readRoot = (bytes: Uint8Array): SignedRoot => ({
-  metadata: Metadata.fromJSON(MetadataKind.Root, parse(bytes)),
-  bytes,
-});
-export const readTargets = (bytes: Uint8Array): SignedTargets => ({
-  metadata: Metadata.fromJSON(MetadataKind.Targets, parse(bytes)),
-  bytes,
-});
-export const readSnapshot = (bytes: Uint8Array): SignedSnapshot => ({
-  metadata: Metadata.fromJSON(MetadataKind.Snapshot, parse(bytes)),
-  bytes,
-});
-export const readTimestamp = (bytes: Uint8Array): SignedTimestamp => ({
-  metadata: Metadata.fromJSON(MetadataKind.Timestamp, parse(bytes)),
-  bytes,
-});
+/** Reads a role. @throws Error of @tufjs/models for other content */
+const reader =
+  <T extends Role>(fromJson: (json: ReturnType<Role["toJSON"]>) => Metadata<T>) =>
+  (bytes: Uint8Array): Signed<T> => ({
+    metadata: fromJson(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes))),
+    bytes,
+  });
 
-const parse = (bytes: Uint8Array) => JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+export const readRoot = reader((json) => Metadata.fromJSON(MetadataKind.Root, json));
+export const readTargets = reader((json) => Metadata.fromJSON(MetadataKind.Targets, json));
+export const readSnapshot = reader((json) => Metadata.fromJSON(MetadataKind.Snapshot, json));
+export const readTimestamp = reader((json) => Metadata.fromJSON(MetadataKind.Timestamp, json));
 
 /** @param before existing signatures to keep */
 export async function signed<T extends Role>(
@@ -93,20 +86,30 @@ export const targetsContent = (
   years: readonly string[],
   now: number,
 ): Targets =>
-  targetsOf(
+  roleContent(
     "targets",
     version,
-    [],
-    ["catalog", ...years.map((year) => `releases-${year}`)],
+    { names: ["catalog", ...years.map((year) => `releases-${year}`)] },
     online,
     signingOffline(now),
   );
 
-function targetsOf(
+/** Content of a role, without version and expiry: files, and the roles that it delegates to. */
+export interface RoleContent {
+  targets?: readonly Target[];
+  names?: readonly string[];
+}
+
+export interface Target {
+  path: string;
+  size: number;
+  sha256: string;
+}
+
+export function roleContent(
   role: string,
   version: number,
-  targets: readonly Target[],
-  names: readonly string[],
+  { targets = [], names = [] }: RoleContent,
   online: Uint8Array,
   signing: Signing,
 ): Targets {
@@ -133,28 +136,6 @@ function delegations(online: Uint8Array, names: readonly string[]) {
   });
   return { keys: { [key.keyID]: key.toJSON() }, roles: names.map(role) };
 }
-
-/** Content of an online role, without version and expiry. */
-export type RoleContent =
-  | { kind: "targets"; targets: readonly Target[] }
-  | { kind: "delegations"; names: readonly string[] };
-
-export interface Target {
-  path: string;
-  size: number;
-  sha256: string;
-}
-
-export const roleContent = (
-  role: string,
-  version: number,
-  content: RoleContent,
-  online: Uint8Array,
-  signing: Signing,
-): Targets =>
-  content.kind === "targets"
-    ? targetsOf(role, version, content.targets, [], online, signing)
-    : targetsOf(role, version, [], content.names, online, signing);
 
 /** @param parts targets and all delegated roles */
 export const snapshotContent = (

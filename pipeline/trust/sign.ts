@@ -254,10 +254,10 @@ function contentsOf(targets: readonly SignedFile[], live: LiveMetadata): Map<str
       months.set(month, [...(months.get(month) ?? []), target]);
     }
   }
-  const contents = new Map<string, RoleContent>([["catalog", { kind: "targets", targets: catalog }]]);
+  const contents = new Map<string, RoleContent>([["catalog", { targets: catalog }]]);
   const years = Map.groupBy([...months.keys()].sort(), (month) => month.slice(0, "releases-YY".length));
-  for (const [year, names] of years) contents.set(year, { kind: "delegations", names });
-  for (const [month, targets] of months) contents.set(month, { kind: "targets", targets });
+  for (const [year, names] of years) contents.set(year, { names });
+  for (const [month, targets] of months) contents.set(month, { targets });
   return contents;
 }
 
