@@ -28,11 +28,12 @@ export type {
   Affected,
   FeedGap,
   ReleaseStatus,
+  RoleEnd,
   SiteStatus,
   SupportEnd,
 } from "./documents/outputs/catalog.ts";
 export type { ChannelState } from "./documents/outputs/ledger.ts";
-export type { DownloadDelivery, PublishDelivery } from "./documents/outputs/sites.ts";
+export type { ChangedFile, DownloadDelivery, PublishDelivery } from "./documents/outputs/sites.ts";
 export type { FeedKeyDelivery, FeedKeyEnd, SignDelivery, TrustDelivery } from "./documents/outputs/trust.ts";
 export type { PackageRecord, WireRecord } from "./documents/package-record.ts";
 export { pageTemplates } from "./documents/pages/page-templates.ts";

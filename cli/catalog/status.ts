@@ -10,6 +10,7 @@ import {
   feedKeyEnds,
   loadCatalog,
   type ReleaseStatus,
+  type RoleEnd,
   type SiteStatus,
   type SupportEnd,
   siteStatuses,
@@ -81,8 +82,7 @@ export async function status(
 type Next = { command: string | null; why: string };
 
 /** Clients, or `relcat verify`, reject the site. */
-const isRejected = ({ state }: SiteStatus["ends"][number]): boolean =>
-  state === "expired" || state === "future";
+const isRejected = ({ state }: RoleEnd): boolean => state === "expired" || state === "future";
 
 /**
  * Rejected signatures come first, because clients reject the site. If everything is cut, the next step depends on the state
@@ -233,11 +233,7 @@ function supportLine({ line, of, on, days }: SupportEnd): string {
 
 const unverifiedText = "not signed by a key of the newest root in releases/trust";
 
-const endText = ({
-  role,
-  days,
-  state,
-}: Pick<SiteStatus["ends"][number], "role" | "days" | "state">): string => {
+const endText = ({ role, days, state }: RoleEnd): string => {
   if (state === "future") return `${role} was signed by a clock that was ahead`;
   return state === "expired" ? `${role} has expired` : `${role} expires ${inDays(days)}`;
 };

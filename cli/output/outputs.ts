@@ -3,7 +3,7 @@ import { authoring, tools } from "../../pipeline/documents/outputs/authoring.ts"
 import { catalog } from "../../pipeline/documents/outputs/catalog.ts";
 import { intake } from "../../pipeline/documents/outputs/intake.ts";
 import { ledger } from "../../pipeline/documents/outputs/ledger.ts";
-import { type Frozen, problems, type Result } from "../../pipeline/documents/outputs/members.ts";
+import { problems } from "../../pipeline/documents/outputs/members.ts";
 import { servers } from "../../pipeline/documents/outputs/servers.ts";
 import { sites } from "../../pipeline/documents/outputs/sites.ts";
 import { trust } from "../../pipeline/documents/outputs/trust.ts";
@@ -31,8 +31,18 @@ export type DocumentName = keyof typeof documents;
 export type LineName = keyof typeof lines;
 export type OutputName = DocumentName | LineName;
 
+/** Commands may answer with values that they must not change. */
+type Frozen<T> = T extends readonly (infer Each)[]
+  ? readonly Frozen<Each>[]
+  : T extends object
+    ? { readonly [Name in keyof T]: Frozen<T[Name]> }
+    : T;
+
 /** The document as a command hands it over. */
-export type OutputDocument<Name extends DocumentName> = Result<(typeof documents)[Name]>;
+export type OutputDocument<Name extends DocumentName> = Omit<
+  Frozen<z.infer<(typeof documents)[Name]>>,
+  "schema_version"
+>;
 export type OutputLine<Name extends LineName> = Frozen<z.infer<(typeof lines)[Name]>>;
 
 /** Outputs of each command that succeeds. A test compares the commands with the command table. */

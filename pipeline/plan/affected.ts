@@ -70,12 +70,7 @@ const filesIn = (versions: readonly string[], cut: readonly IdentifiedRelease[])
     .filter(({ release }) => versions.includes(release.version))
     .flatMap((release) => filesOf(release).map(({ file }) => file));
 
-function summary(
-  versions: readonly string[],
-  files: readonly AffectedFile[],
-  fixes: readonly Fix[],
-  instead: readonly string[],
-): Affected {
+function summary(versions: string[], files: AffectedFile[], fixes: Fix[], instead: string[]): Affected {
   const times = files.map(({ published }) => published).sort();
   return { fixes, versions, files, first: times[0] ?? null, last: times.at(-1) ?? null, instead };
 }

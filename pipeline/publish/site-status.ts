@@ -1,7 +1,7 @@
 import { RelcatError } from "../../shared/errors.ts";
 import type { KeyedSettings } from "../documents/config.ts";
 import { aptValidDays } from "../documents/feeds/settings.ts";
-import type { SiteStatus } from "../documents/outputs/catalog.ts";
+import type { RoleEnd, SiteStatus } from "../documents/outputs/catalog.ts";
 import type { SiteStore } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -69,7 +69,7 @@ async function statusOf(
     ...(snapshot ? [["snapshot", snapshot.metadata.signed.expires] as const] : []),
     ...[...roles].map(([role, part]) => [role, part.metadata.signed.expires as string] as const),
     ...(await liveSuiteEnds(config, (path) => store.read(path), now)),
-  ].map(([role, expires]): SiteStatus["ends"][number] => {
+  ].map(([role, expires]): RoleEnd => {
     const left = Date.parse(expires) - now;
     const isOffline = role === "root" || role === "targets";
     const { validDays } = config.trust;
@@ -95,7 +95,7 @@ async function statusOf(
     live: { build, at, publisher, commit, state, hold },
     unpublished: beginsWith(ledger, mark) ? eventsAfter(ledger, mark) : null,
     ends: ends.sort((a, b) => (a.expires < b.expires ? -1 : 1)),
-    unverified,
+    unverified: [...unverified],
   };
 }
 

@@ -203,5 +203,6 @@ type Status = Result<typeof catalog.status>;
 export type ReleaseStatus = Status["releases"][number];
 export type FeedGap = Status["not_in_feeds"][number];
 export type SupportEnd = Status["support_ends"][number];
-export type SiteStatus = NonNullable<Status["sites"]>[number];
+export type SiteStatus = z.infer<typeof siteStatus>;
+export type RoleEnd = SiteStatus["ends"][number];
 export type RecordDetails = Result<typeof catalog.list>["details"][number];

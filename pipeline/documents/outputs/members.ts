@@ -18,15 +18,8 @@ export const object = z.strictObject;
 export const document = <T extends z.core.$ZodLooseShape>(description: string, shape: T) =>
   z.strictObject({ schema_version: schemaVersion, ...shape }).describe(description);
 
-/** Results may have parts that must not be changed. */
-export type Frozen<T> = T extends readonly (infer Each)[]
-  ? readonly Frozen<Each>[]
-  : T extends object
-    ? { readonly [Name in keyof T]: Frozen<T[Name]> }
-    : T;
-
-/** A document as it is handed over: printing adds schema_version. */
-export type Result<T extends z.ZodType> = Omit<Frozen<z.infer<T>>, "schema_version">;
+/** A document as a function returns it: printing adds schema_version. */
+export type Result<T extends z.ZodType> = Omit<z.infer<T>, "schema_version">;
 
 /** One of the lines that a command prints. */
 export const line = <T extends z.core.$ZodLooseShape>(description: string, shape: T) =>

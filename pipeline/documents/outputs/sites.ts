@@ -222,6 +222,7 @@ export const sites = {
   ),
 };
 
+export type ChangedFile = z.infer<typeof changedFile>;
 export type PublishDelivery = Result<typeof sites.publish>;
 export type DownloadDelivery = Result<typeof sites.download>;
 export type VerifiedSite = Result<typeof sites.verify>;
