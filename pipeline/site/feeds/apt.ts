@@ -111,15 +111,17 @@ function suiteGroup(
     key: digestOf({ product, baseUrl, feedKeys, origin, label, suite, isSigned, architectures }, listed),
     files: {
       *[Symbol.iterator]() {
-        const indexes: AptIndex[] = [];
+        const all: IndexForm[] = [];
         for (const architecture of architectures) {
           const own = listed.filter((row) => row.architecture === architecture || row.architecture === "all");
-          const stanzas = own.map(({ stanza }) => stanza);
-          const index = packagesIndex(suite.name, architecture, stanzas);
-          indexes.push(index);
-          yield* indexFiles(index);
+          const forms = formsOf(
+            `main/binary-${architecture}`,
+            own.map(({ stanza }) => stanza),
+          );
+          all.push(...forms);
+          yield* indexFiles(suite.name, forms);
         }
-        yield releaseFile(suite.name, indexes, { origin, label }, isSigned);
+        yield releaseFile(suite.name, architectures, all, { origin, label }, isSigned);
         yield sourcesFile(suite, architectures, config, isSigned);
       },
     },
@@ -165,42 +167,28 @@ const unusable = /[?#%\u2028\u2029]|^\s|\s$/;
 const separatorFault = (text: string): string | undefined =>
   /[\u2028\u2029]/.test(text) ? "has a line separator of Unicode" : undefined;
 
-/** The list of a suite's packages for one architecture. */
-export interface AptIndex {
-  suite: string;
-  architecture: string;
-  /** `Packages` in each form. */
-  forms: readonly AptIndexForm[];
-}
-
-interface AptIndexForm {
+/** `Packages`, plain or compressed: the list of a suite's packages for one architecture. */
+interface IndexForm {
   /** Below the suite's folder. */
-  path: string;
+  folder: string;
+  name: string;
   bytes: Uint8Array;
   sha256: string;
 }
 
 /** @param stanzas each with a final line feed */
-function packagesIndex(suite: string, architecture: string, stanzas: readonly string[]): AptIndex {
+function formsOf(folder: string, stanzas: readonly string[]): IndexForm[] {
   const plain = new TextEncoder().encode(stanzas.join("\n"));
-  const path = `main/binary-${architecture}/Packages`;
-  const form = (suffix: string, bytes: Uint8Array): AptIndexForm => {
-    return { path: `${path}${suffix}`, bytes, sha256: hash("sha256", bytes) };
-  };
-  return {
-    suite,
-    architecture,
-    forms: [form("", plain), form(".gz", gzipped(plain)), form(".xz", xzipped(plain))],
-  };
+  const form = (name: string, bytes: Uint8Array) => ({ folder, name, bytes, sha256: hash("sha256", bytes) });
+  return [form("Packages", plain), form("Packages.gz", gzipped(plain)), form("Packages.xz", xzipped(plain))];
 }
 
 /** Files named by their digest come first: `Release` refers to them, and a publish keeps those of earlier builds. */
-function* indexFiles({ suite, architecture, forms }: AptIndex): Generator<OutputFile> {
-  const folder = `dists/${suite}`;
-  const byHash = (sha256: string) => `${folder}/main/binary-${architecture}/by-hash/SHA256/${sha256}`;
-  for (const { sha256, bytes } of forms) yield { path: byHash(sha256), chunks: [bytes] };
-  for (const { path, sha256, bytes } of forms)
-    yield { path: `${folder}/${path}`, chunks: [bytes], sameAs: byHash(sha256) };
+function* indexFiles(suite: string, forms: readonly IndexForm[]): Generator<OutputFile> {
+  const byHash = ({ folder, sha256 }: IndexForm) => `dists/${suite}/${folder}/by-hash/SHA256/${sha256}`;
+  for (const form of forms) yield { path: byHash(form), chunks: [form.bytes] };
+  for (const form of forms)
+    yield { path: `dists/${suite}/${form.folder}/${form.name}`, chunks: [form.bytes], sameAs: byHash(form) };
 }
 
 /**
@@ -212,7 +200,8 @@ const constantDate = "Thu, 01 Jan 1970 00:00:00 UTC";
 /** The `Release` of a suite. If it is signed, `sign` adds the dates. */
 function releaseFile(
   suite: string,
-  indexes: readonly AptIndex[],
+  architectures: readonly string[],
+  forms: readonly IndexForm[],
   { origin, label }: Pick<AptSettings, "origin" | "label">,
   isSigned: boolean,
 ): OutputFile {
@@ -222,13 +211,11 @@ function releaseFile(
     `Suite: ${suite}`,
     `Codename: ${suite}`,
     "Acquire-By-Hash: yes",
-    `Architectures: ${indexes.map(({ architecture }) => architecture).join(" ")}`,
+    `Architectures: ${architectures.join(" ")}`,
     "Components: main",
     ...(isSigned ? [] : [`Date: ${constantDate}`]),
     "SHA256:",
-    ...indexes.flatMap(({ forms }) =>
-      forms.map(({ path, bytes, sha256 }) => ` ${sha256} ${bytes.length} ${path}`),
-    ),
+    ...forms.map(({ folder, name, bytes, sha256 }) => ` ${sha256} ${bytes.length} ${folder}/${name}`),
   ];
   return textFile(releaseBody(suite, isSigned), `${lines.join("\n")}\n`);
 }
