@@ -48,31 +48,21 @@ interface Head {
 
 /** `build.json`, written file by file. */
 export function buildDocument({ at, ledger, copies, ...rest }: Head, files: readonly MadeFile[]): OutputFile {
-  const head: BuildHead = {
+  const head: Omit<BuildDocument, "files" | "copies"> = {
     schema_version: 1,
     ...rest,
     ...(at !== undefined && { at }),
     ledger,
   };
-  return joinedFile("build.json", () =>
-    texts(
-      head,
-      files.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
-      copies,
-    ),
-  );
-}
-
-type BuildHead = Omit<BuildDocument, "files" | "copies">;
-
-function* texts(head: BuildHead, files: readonly MadeFile[], copies: BuildCopies): Generator<string> {
-  yield `${JSON.stringify(head).slice(0, -1)},"files":{`;
-  let comma = "";
-  for (const { path, sha256, size } of files) {
-    yield `${comma}${JSON.stringify(path)}:${JSON.stringify({ sha256, size })}`;
-    comma = ",";
-  }
-  yield Object.keys(copies).length > 0 ? `},"copies":${JSON.stringify(copies)}}\n` : "}}\n";
+  return joinedFile("build.json", function* () {
+    yield `${JSON.stringify(head).slice(0, -1)},"files":{`;
+    let comma = "";
+    for (const { path, sha256, size } of files.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
+      yield `${comma}${JSON.stringify(path)}:${JSON.stringify({ sha256, size })}`;
+      comma = ",";
+    }
+    yield Object.keys(copies).length > 0 ? `},"copies":${JSON.stringify(copies)}}\n` : "}}\n";
+  });
 }
 
 interface NewestPackage extends ListedPackage {
