@@ -98,9 +98,11 @@ function* filesOf(content: RepositoryContent): Generator<OutputFile> {
     ...(other ? [packageIndex("other", "otherdata", other, xmlns("other"))] : []),
     ...(updates.length > 0 ? [updateIndex(updates)] : []),
   ];
-  const repodata = repodataOf(repo, indexes, content.time);
-  yield* repositoryFiles(repo, repodata);
-  if (!content.isSigned) yield* unsignedFolder(repo, repodata, content.baseUrl);
+  const { files, repomd } = repodataOf(repo, indexes, content.time);
+  // For clients that know no mirrorlist. `sign` adds the signature, and makes the folder.
+  for (const { path, chunks } of files) yield { path: `yum/${repo}/${path}`, chunks };
+  yield textFile(repomdPath(repo), repomd);
+  if (!content.isSigned) yield* unsignedFolder(repo, files, repomd, content.baseUrl);
   yield textFile(settings.path, settings.text);
 }
 
@@ -167,17 +169,11 @@ const updateIndex = (updates: readonly string[]): YumIndex => ({
   xml: documentOf("updates", updates, {}),
 });
 
-/** The folder `repodata` of a repository, indexes first. */
-interface Repodata {
-  indexes: OutputFile[];
-  repomd: string;
-}
-
 /**
- * The tag with the repository's name keeps the folders of equal repositories apart.
+ * The folder `repodata` of a repository. The tag with the repository's name keeps the folders of equal repositories apart.
  * @param time of the repository's newest change, in seconds since 1970
  */
-function repodataOf(repo: string, indexes: readonly YumIndex[], time: number): Repodata {
+function repodataOf(repo: string, indexes: readonly YumIndex[], time: number) {
   const data: string[] = [];
   const files = indexes.map(({ type, xml }) => {
     const open = encoder.encode(xml);
@@ -196,19 +192,14 @@ function repodataOf(repo: string, indexes: readonly YumIndex[], time: number): R
     return { path: href, chunks: [bytes] };
   });
   const head = [element("revision", {}, String(time)), parent("tags", {}, [element("content", {}, repo)])];
-  return { indexes: files, repomd: documentOf("repomd", [...head, ...data], withRpm("repo")) };
-}
-
-/** The copy of a repository for clients that know no mirrorlist. `sign` adds the signature, and makes the folder. */
-function* repositoryFiles(repo: string, { indexes, repomd }: Repodata): Generator<OutputFile> {
-  for (const { path, chunks } of indexes) yield { path: `yum/${repo}/${path}`, chunks };
-  yield textFile(repomdPath(repo), repomd);
+  return { files, repomd: documentOf("repomd", [...head, ...data], withRpm("repo")) };
 }
 
 /** The folder that never changes, and the mirrorlist that names it, if nothing is signed. */
 function* unsignedFolder(
   repo: string,
-  { indexes, repomd }: Repodata,
+  indexes: readonly OutputFile[],
+  repomd: string,
   baseUrl: string,
 ): Generator<OutputFile> {
   const folder = yumFolder(sha256(encoder.encode(repomd)));
