@@ -9,7 +9,8 @@ import { bundledTemplates } from "./bundled-templates.ts";
 import { type PageModel, type PageName, pageModels } from "./page-models.ts";
 
 /** Assets in the templates folder. */
-type AssetName = "style.css" | "script.js" | "search.js" | "changes.js" | "favicon.svg";
+const assets = ["style.css", "script.js", "search.js", "changes.js", "favicon.svg"] as const;
+type AssetName = (typeof assets)[number];
 
 /** The site's templates, compiled once. */
 export interface Templates {
@@ -24,7 +25,6 @@ export interface Templates {
 }
 
 const pages = Object.keys(pageModels) as PageName[];
-const assets: readonly AssetName[] = ["style.css", "script.js", "search.js", "changes.js", "favicon.svg"];
 
 const options: CompileOptions = {
   strict: true,
@@ -72,10 +72,13 @@ export function compileTemplates(
   const asset = (name: AssetName) => sources.get(name) ?? "";
   const paths = new Map(assets.map((name) => [name, publishedPath(name, asset(name))]));
   return {
-    render: (page, model) =>
-      inTemplate(files, files.indexOf(shown.get(`${page}.hbs`) ?? `templates/${page}.hbs`), () =>
-        render(page, compiled.get(page), model),
-      ),
+    // Tests validate the models; doing that here would take a tenth of a build.
+    render(page, model) {
+      const file = files.indexOf(shown.get(`${page}.hbs`) ?? `templates/${page}.hbs`);
+      const html = inTemplate(files, file, () => compiled.get(page)?.(model) ?? "");
+      // The page that contains a row is checked as a whole.
+      return page === "row" ? html : visible(html);
+    },
     asset,
     assetPath: (name) => paths.get(name) ?? name,
   };
@@ -118,17 +121,6 @@ function countFrom(first: number, node: object): void {
   }
   for (const below of Object.values(node))
     if (below !== null && typeof below === "object") countFrom(first, below);
-}
-
-/** Tests validate the models; doing that here would take a tenth of a build. */
-function render<Name extends PageName>(
-  page: Name,
-  template: Handlebars.TemplateDelegate | undefined,
-  model: PageModel<Name>,
-): string {
-  const html = template?.(model) ?? "";
-  // The page that contains such a piece is checked as a whole.
-  return page === "row" ? html : visible(html);
 }
 
 /** @param file index of the file to name if the error has no line */
