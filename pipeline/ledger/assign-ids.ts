@@ -29,6 +29,7 @@ export interface Package<A extends ArtifactOutline = Artifact> {
 /** A pending event; `cut` adds its date. */
 type PendingAdd = Omit<AddEvent, "at">;
 type PendingRevise = Omit<ReviseEvent, "at">;
+export type PendingEvent = PendingAdd | PendingRevise;
 
 export interface IdentifiedRelease<R extends OutlinedRelease = Release> {
   release: R;
@@ -41,7 +42,7 @@ export type IdentifiedOutline = IdentifiedRelease<OutlinedRelease>;
 /** Result for all releases together. */
 export interface AssignedIds {
   /** Events that `cut` would append for these releases, in order. */
-  pending: (PendingAdd | PendingRevise)[];
+  pending: PendingEvent[];
   /** Artifacts without a ledger line, in releases that get no new ids now. */
   leftOut: ArtifactOutline[];
   /** Problems for records of such releases that differ from their last line. */
@@ -172,7 +173,16 @@ function notCut(artifact: ArtifactOutline, entry: Entry): Problem {
   return { code: "content-not-cut", severity: "error", message, hint, at: artifact.place() };
 }
 
-function additionOf({ content, contentHash, file }: ArtifactOutline, id: number): PendingAdd {
+/** Key order determines the ledger's bytes: `at` before the optional members. */
+export function dated(event: PendingEvent, at: string): AddEvent | ReviseEvent {
+  const { private: hidden, imported, ...rest } = event;
+  return { ...rest, at, ...(hidden && { private: hidden }), ...(imported && { imported }) } as
+    | AddEvent
+    | ReviseEvent;
+}
+
+/** The line of a new artifact, without its date. */
+export function additionOf({ content, contentHash, file }: ArtifactOutline, id: number): PendingAdd {
   const { version, package_type, name, min_os_version, max_os_version, checksum } = content;
   return {
     event: "add",
@@ -192,8 +202,12 @@ function additionOf({ content, contentHash, file }: ArtifactOutline, id: number)
 /** A retracted record is frozen, so its metadata is ignored until it is reinstated. */
 function revisionOf(artifact: ArtifactOutline, entry: Entry): PendingRevise | undefined {
   if (artifact.contentHash === entry.content || entry.retraction) return undefined;
-  const hidden = isPrivate(artifact.content) && { private: true as const };
-  return { event: "revise", id: entry.add.id, content: artifact.contentHash, ...hidden };
+  return changeOf(artifact, entry.add.id);
+}
+
+/** The line of a changed artifact, without its date. */
+export function changeOf({ content, contentHash }: ArtifactOutline, id: number): PendingRevise {
+  return { event: "revise", id, content: contentHash, ...(isPrivate(content) && { private: true as const }) };
 }
 
 function fixedFieldsChanged(artifact: ArtifactOutline, entry: Entry): Problem[] {

@@ -1,6 +1,7 @@
 import { type Problem, throwErrors } from "../../shared/errors.ts";
 import type { AddEvent, LedgerEvent, ReviseEvent } from "../documents/ledger.ts";
 import { versionUnknown } from "../project/known-versions.ts";
+import { dated } from "./assign-ids.ts";
 import type { Catalog } from "./catalog.ts";
 import { completenessCheck } from "./completeness.ts";
 import { append, type LedgerChange } from "./ledger.ts";
@@ -59,12 +60,6 @@ export function refuseCut(catalog: Catalog, { events }: Cut, options: CutOptions
     completeness(identified, due.has(identified.release.version) ? severity : undefined),
   );
   throwErrors([...incomplete, ...tooManyRevisions(events, options.allowRevise ?? 50)]);
-}
-
-/** Key order determines the ledger's bytes: `at` before the optional members. */
-function dated(event: Catalog["identified"]["pending"][number], at: string): AddEvent | ReviseEvent {
-  const { private: hidden, imported: _, ...rest } = event;
-  return { ...rest, at, ...(hidden && { private: hidden }) } as AddEvent | ReviseEvent;
 }
 
 function tooManyRevisions(events: readonly LedgerEvent[], limit: number): Problem[] {

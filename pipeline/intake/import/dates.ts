@@ -1,8 +1,9 @@
 import { date, timestamp } from "../../../shared/fields.ts";
 import { firstDayOf } from "../../../shared/version.ts";
-import type { AddEvent, LedgerEvent, ReserveEvent, ReviseEvent } from "../../documents/ledger.ts";
+import type { LedgerEvent, ReserveEvent } from "../../documents/ledger.ts";
+import { additionOf, changeOf, dated, type PendingEvent } from "../../ledger/assign-ids.ts";
 import type { Entry } from "../../ledger/ledger-records.ts";
-import { type Artifact, isPrivate } from "../../records/normalize.ts";
+import type { Artifact } from "../../records/normalize.ts";
 import { outOfOrder } from "../../records/verbatim.ts";
 import type { LiveRecord } from "./read-records.ts";
 
@@ -54,40 +55,16 @@ export function releaseDate(version: string, records: readonly LiveRecord[]): st
   return days.find((day) => date.safeParse(day).success) ?? firstDayOf(version);
 }
 
-/** Lines of a new record: its creation, and its last change if that was later. */
-export function linesOfNew(record: LiveRecord, { content, contentHash, file }: Artifact): LedgerEvent[] {
+/** Lines of a record: its creation if it is new, and its last change if that was later. */
+export function linesOf(record: LiveRecord, artifact: Artifact, known: Entry | undefined): LedgerEvent[] {
   const { created, modified } = ledgerDates(record);
-  const add: AddEvent = {
-    event: "add",
-    id: record.id,
-    version: content.version,
-    package_type: content.package_type,
-    name: content.name,
-    file,
-    min_os_version: content.min_os_version,
-    max_os_version: content.max_os_version,
-    checksum: content.checksum,
-    content: contentHash,
-    at: created,
-    ...(isPrivate(content) && { private: true as const }),
-    imported: true,
-  };
-  return modified === created ? [add] : [add, revision(record.id, { content, contentHash }, modified)];
+  const change = (at: string) => imported(changeOf(artifact, record.id), at);
+  if (known) return [change(modified > known.modified ? modified : known.modified)];
+  const add = imported(additionOf(artifact, record.id), created);
+  return modified === created ? [add] : [add, change(modified)];
 }
 
-export function lineOfRevised(record: LiveRecord, artifact: Artifact, { modified }: Entry): LedgerEvent {
-  const { modified: now } = ledgerDates(record);
-  return revision(record.id, artifact, now > modified ? now : modified);
-}
-
-function revision(
-  id: number,
-  { content, contentHash }: Pick<Artifact, "content" | "contentHash">,
-  at: string,
-): ReviseEvent {
-  const hidden = isPrivate(content) && { private: true as const };
-  return { event: "revise", id, content: contentHash, at, ...hidden, imported: true };
-}
+const imported = (event: PendingEvent, at: string) => dated({ ...event, imported: true }, at);
 
 /** Reserves ids below `nextId` that the list does not show, unless they are already used. */
 export function reservation(nextId: number | undefined, next: number, at: string): ReserveEvent[] {

@@ -2,17 +2,15 @@ import { type Document, isMap, parseDocument } from "yaml";
 import { failure, type Problem, RelcatError, throwErrors } from "../../../shared/errors.ts";
 import type { Settings } from "../../documents/config.ts";
 import type { Exception } from "../../documents/exceptions.ts";
-import type { LedgerEvent } from "../../documents/ledger.ts";
 import type { WireName } from "../../documents/outputs/intake.ts";
 import { assignIds, type Package, recordPrivate } from "../../ledger/assign-ids.ts";
-import { type LedgerChange, ledgerLine, readLedger } from "../../ledger/ledger.ts";
-import type { Entry } from "../../ledger/ledger-records.ts";
+import { append, type LedgerChange, readLedger } from "../../ledger/ledger.ts";
 import { publishedRecord } from "../../ledger/publish-records.ts";
 import { takenWireNames } from "../../project/config-rules.ts";
 import { display } from "../../project/display.ts";
 import { isPrivate } from "../../records/normalize.ts";
 import { type CatalogRows, catalogRows } from "./catalog-rows.ts";
-import { lineOfRevised, linesOfNew, reservation } from "./dates.ts";
+import { linesOf, reservation } from "./dates.ts";
 import { type Existing, settingsOf } from "./existing.ts";
 import { isImported } from "./manifests.ts";
 import { differingFields, type Match, matchRecords } from "./match-records.ts";
@@ -183,20 +181,13 @@ function planLedger(
   nextId: number | undefined,
   at: string,
 ): LedgerChange {
-  const events: LedgerEvent[] = [];
-  const known = (id: number): Entry | undefined => ledger.byId.get(id);
   const changed = [...match.added, ...match.revised].sort((a, b) => a.id - b.id);
-  for (const record of changed) {
+  const events = changed.flatMap((record) => {
     const artifact = byId.get(record.id);
-    const entry = known(record.id);
-    if (!artifact) continue;
-    if (entry) events.push(lineOfRevised(record, artifact, entry));
-    else events.push(...linesOfNew(record, artifact));
-  }
+    return artifact ? linesOf(record, artifact, ledger.byId.get(record.id)) : [];
+  });
   const next = Math.max(ledger.nextId, (match.added.at(-1)?.id ?? 0) + 1);
-  events.push(...reservation(nextId, next, at));
-  const before = ledger.text();
-  return { events, before, after: before + events.map(ledgerLine).join("") };
+  return append(ledger, [...events, ...reservation(nextId, next, at)]);
 }
 
 export function importWarnings({ match }: ImportPlan): Problem[] {
