@@ -1,7 +1,6 @@
 import { failure, type Problem } from "../../../shared/errors.ts";
 import { url as urlPattern } from "../../../shared/fields.ts";
 import { decode, type Source } from "../../../shared/source.ts";
-import type { Settings } from "../../documents/config.ts";
 import { deliverLedger, type LedgerContext } from "../../ledger/ledger-file.ts";
 import { identity } from "../../ledger/ledger-records.ts";
 import { useConfig } from "../../project/config.ts";
@@ -16,21 +15,18 @@ import { fetchBytes, findRedirect, type Redirection, type RetryPolicy } from "..
 import { schemasSeenFrom } from "../authoring/new-files.ts";
 import { type Existing, readExisting } from "./existing.ts";
 import type { Address, Addresses } from "./file-names.ts";
-import { decideImport, type ImportPlan, importWarnings } from "./import.ts";
+import { decideImport, type ImportOptions, type ImportPlan, importWarnings } from "./import.ts";
 import { type LiveRecord, readRecords } from "./read-records.ts";
 
-export interface ImportRequest {
+export interface ImportRequest extends Pick<ImportOptions, "wire" | "acceptViolations" | "nextId"> {
   /** A file, "-" for standard input, or an http(s) address. */
   source: string;
-  wire: Partial<Settings["wire"]>;
   /** Download address with the placeholders of artifact_url. */
   downloadUrl: string | undefined;
   /** Query the live catalog for each file's address. */
   resolveDownloads: boolean;
   /** Base address of its API, if the source does not imply it. */
   resolveBase: string | undefined;
-  nextId: number | undefined;
-  acceptViolations: boolean;
 }
 
 export interface Import {
@@ -70,14 +66,8 @@ export async function importCatalog(
     const existing = await readExisting(folder);
     await context.proveLedger?.(existing.ledger);
     const at = eventTime(context.clock, context.explicitTime, existing.ledger.newest);
-    const { wire, acceptViolations, nextId, downloadUrl: template } = request;
-    const schemas = schemasSeenFrom(folder);
-    const plan = decideImport(
-      records,
-      existing,
-      { addresses, template, wire, acceptViolations, nextId, schemas },
-      at,
-    );
+    const [template, schemas] = [request.downloadUrl, schemasSeenFrom(folder)];
+    const plan = decideImport(records, existing, { ...request, addresses, template, schemas }, at);
     deliver(folder, plan, onWrite, context.dryRun);
     const guessed = base === undefined && template === undefined ? plan.match.added.length : 0;
     const guesses = guessed > 0 ? [addressesAreGuesses(guessed)] : [];
