@@ -3,31 +3,45 @@ import { failure, type RelcatError } from "../../../shared/errors.ts";
 const maxRedirects = 5;
 
 /** Aborts a request after a time without data; a slow server that keeps sending is fine. */
-export class IdleTimeout {
-  private readonly controller = new AbortController();
-  private readonly maxMilliseconds: number;
-  private timer: NodeJS.Timeout | undefined;
-
-  /** @param maxMilliseconds milliseconds without data */
-  constructor(maxMilliseconds = 30_000) {
-    this.maxMilliseconds = maxMilliseconds;
-    this.reset();
-  }
-
-  get signal(): AbortSignal {
-    return this.controller.signal;
-  }
-
-  reset(): void {
-    clearTimeout(this.timer);
-    const reason = new Error(`no answer within ${this.maxMilliseconds / 1000} s`);
-    this.timer = setTimeout(() => this.controller.abort(reason), this.maxMilliseconds);
-  }
-
+export interface IdleTimeout {
+  signal: AbortSignal;
+  reset(): void;
   /** Closes the connection, even if the body was not read to its end. */
-  end(): void {
-    clearTimeout(this.timer);
-    this.controller.abort(new Error("reading was stopped"));
+  end(): void;
+}
+
+/** @param maxMilliseconds milliseconds without data */
+export function startIdleTimeout(maxMilliseconds = 30_000): IdleTimeout {
+  const controller = new AbortController();
+  const abort = () => controller.abort(new Error(`no answer within ${maxMilliseconds / 1000} s`));
+  const timer = setTimeout(abort, maxMilliseconds);
+  return {
+    signal: controller.signal,
+    reset: () => timer.refresh(),
+    end() {
+      clearTimeout(timer);
+      controller.abort(new Error("reading was stopped"));
+    },
+  };
+}
+
+/**
+ * Runs one request, and closes its connection at the end.
+ * @param maxMilliseconds milliseconds without data
+ * @throws RelcatError network, and those of `ask`
+ */
+export async function requesting<T>(
+  url: string,
+  ask: (idleTimeout: IdleTimeout) => Promise<T>,
+  maxMilliseconds?: number,
+): Promise<T> {
+  const idleTimeout = startIdleTimeout(maxMilliseconds);
+  try {
+    return await ask(idleTimeout);
+  } catch (error) {
+    throw networkProblem(url, error, idleTimeout);
+  } finally {
+    idleTimeout.end();
   }
 }
 
@@ -101,11 +115,10 @@ export function networkProblem(url: string, error: unknown, idleTimeout?: IdleTi
 
 export const isTemporary = (status: number): boolean => status === 408 || status === 429 || status >= 500;
 
-export const unreachable = (url: string, what: string, cause?: unknown): RelcatError =>
-  failure(
-    "network",
-    `${url} ${what}`,
-    "Check the address and the network, then run the command again.",
-    undefined,
-    cause,
-  );
+/** Makes errors of requests with this hint. */
+export const networkFailure =
+  (hint: string) =>
+  (url: string, what: string, cause?: unknown): RelcatError =>
+    failure("network", `${url} ${what}`, hint, undefined, cause);
+
+export const unreachable = networkFailure("Check the address and the network, then run the command again.");

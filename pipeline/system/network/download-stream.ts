@@ -2,7 +2,15 @@ import { createHash } from "node:crypto";
 import { closeSync, createReadStream, openSync, statSync, writeSync } from "node:fs";
 import { accessing, refuseSpecial } from "../access-failure.ts";
 import { hashFile } from "../file-source.ts";
-import { follow, IdleTimeout, isTemporary, networkProblem, unreachable } from "./download-request.ts";
+import {
+  follow,
+  type IdleTimeout,
+  isTemporary,
+  networkProblem,
+  requesting,
+  startIdleTimeout,
+  unreachable,
+} from "./download-request.ts";
 
 export interface ArtifactStream {
   /** 200: whole file; 206: from the requested offset; 416: nothing after that offset. */
@@ -24,16 +32,11 @@ export async function artifactLength(place: string): Promise<{ status: number; l
     const stats = statSync(place, { throwIfNoEntry: false });
     return { status: stats ? 200 : 404, length: stats?.size };
   }
-  const idleTimeout = new IdleTimeout();
-  try {
+  return requesting(place, async (idleTimeout) => {
     const response = await follow(place, { method: "HEAD", headers: encodings }, idleTimeout);
     if (isTemporary(response.status)) throw unreachable(place, `answered ${response.status}`);
     return { status: response.status, length: lengthOf(response) };
-  } catch (error) {
-    throw networkProblem(place, error, idleTimeout);
-  } finally {
-    idleTimeout.end();
-  }
+  });
 }
 
 /**
@@ -41,20 +44,14 @@ export async function artifactLength(place: string): Promise<{ status: number; l
  * @returns `encoding`: Content-Encoding; undefined: none
  * @throws RelcatError network
  */
-export async function encodedAnswer(url: string) {
-  const idleTimeout = new IdleTimeout();
-  try {
+export const encodedAnswer = (url: string) =>
+  requesting(url, async (idleTimeout) => {
     const headers = { "accept-encoding": "gzip, br", accept: "*/*" };
     const response = await follow(url, { headers }, idleTimeout);
     if (isTemporary(response.status)) throw unreachable(url, `answered ${response.status}`);
     const encoding = response.headers.get("content-encoding")?.trim().toLowerCase();
     return { status: response.status, encoding: encoding === "identity" ? undefined : encoding };
-  } catch (error) {
-    throw networkProblem(url, error, idleTimeout);
-  } finally {
-    idleTimeout.end();
-  }
-}
+  });
 
 export const isAddress = (place: string): boolean => /^https?:\/\//.test(place);
 
@@ -72,7 +69,7 @@ function lengthOf({ headers }: Response): number | undefined {
  */
 export async function openArtifact(place: string, from = 0, etag?: string): Promise<ArtifactStream> {
   if (!isAddress(place)) return openFile(place, from);
-  const idleTimeout = new IdleTimeout();
+  const idleTimeout = startIdleTimeout();
   const range = from > 0 ? { range: `bytes=${from}-`, ...(etag !== undefined && { "if-range": etag }) } : {};
   try {
     const response = await follow(place, { headers: { ...encodings, ...range } }, idleTimeout);

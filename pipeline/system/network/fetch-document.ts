@@ -1,5 +1,5 @@
 import { failure } from "../../../shared/errors.ts";
-import { follow, readLimited } from "./download-request.ts";
+import { follow, networkFailure, readLimited } from "./download-request.ts";
 
 const timeoutMilliseconds = 30_000;
 
@@ -33,11 +33,4 @@ function refusePlaintext(url: string): void {
   );
 }
 
-const refused = (url: string, what: string, cause?: unknown) =>
-  failure(
-    "network",
-    `${url} ${what}`,
-    "Check the URL and the network, then run the command again.",
-    undefined,
-    cause,
-  );
+const refused = networkFailure("Check the URL and the network, then run the command again.");

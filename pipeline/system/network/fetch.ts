@@ -2,11 +2,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import { failure, RelcatError } from "../../../shared/errors.ts";
 import {
   follow,
-  IdleTimeout,
+  type IdleTimeout,
   isTemporary,
-  networkProblem,
+  networkFailure,
   readLimited,
   redirection,
+  requesting,
   unreachable,
 } from "./download-request.ts";
 
@@ -75,14 +76,10 @@ async function retried<T>(
   ask: (idleTimeout: IdleTimeout) => Promise<T>,
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
-    const idleTimeout = new IdleTimeout(retry.silence);
     try {
-      return await ask(idleTimeout);
+      return await requesting(url, ask, retry.silence);
     } catch (error) {
-      const failed = networkProblem(url, error, idleTimeout);
-      if (attempt >= retry.attempts || isFinal(failed)) throw failed;
-    } finally {
-      idleTimeout.end();
+      if (attempt >= retry.attempts || isFinal(error)) throw error;
     }
     await pause(retry.pause * 2 ** (attempt - 1));
   }
@@ -98,11 +95,7 @@ function statusProblem(url: string, { status, statusText }: Response): RelcatErr
   return isTemporary(status) ? unreachable(url, text) : refused(url, text);
 }
 
-const refused = (url: string, what: string) =>
-  failure(
-    "network",
-    `${url} ${what}`,
-    "Check the address; a list that needs a login can be saved and given as a file.",
-    undefined,
-    final,
-  );
+const refusedWith = networkFailure(
+  "Check the address; a list that needs a login can be saved and given as a file.",
+);
+const refused = (url: string, what: string) => refusedWith(url, what, final);

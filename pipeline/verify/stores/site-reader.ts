@@ -2,13 +2,7 @@ import { join } from "node:path";
 import { failure, RelcatError } from "../../../shared/errors.ts";
 import { relativePath } from "../../documents/relative-path.ts";
 import { exists, readIfPresent } from "../../system/files.ts";
-import {
-  IdleTimeout,
-  isTemporary,
-  networkProblem,
-  readLimited,
-  unreachable,
-} from "../../system/network/download-request.ts";
+import { isTemporary, readLimited, requesting, unreachable } from "../../system/network/download-request.ts";
 import { isAddress } from "../../system/network/download-stream.ts";
 import { rootFolder } from "../../system/root-folder.ts";
 
@@ -83,13 +77,12 @@ async function fetchAgain(...request: Parameters<typeof fetchFile>): Promise<Ans
   }
 }
 
-async function fetchFile(
+const fetchFile = (
   url: string,
   limit: number,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Answer> {
-  const idleTimeout = new IdleTimeout();
-  try {
+): Promise<Answer> =>
+  requesting(url, async (idleTimeout) => {
     const response = await fetch(url, {
       headers: { "accept-encoding": "identity", ...headers },
       redirect: "manual",
@@ -107,12 +100,7 @@ async function fetchFile(
       if (damage === undefined) throw error;
       return { ...answered, bytes: new Uint8Array(), damage };
     }
-  } catch (error) {
-    throw networkProblem(url, error, idleTimeout);
-  } finally {
-    idleTimeout.end();
-  }
-}
+  });
 
 /** Error codes of zlib and brotli for a body that does not match its Content-Encoding. */
 function damageOf(error: unknown): string | undefined {
