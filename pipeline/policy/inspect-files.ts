@@ -14,7 +14,7 @@ import { readFiles } from "../system/files.ts";
 import { listFiles } from "../system/folders.ts";
 import { type Reading, readFilesAtOnce } from "../system/in-parallel.ts";
 import { pathInfo } from "../system/input-files.ts";
-import { openWithNeighbours } from "./sibling-files.ts";
+import { withNeighbours } from "./sibling-files.ts";
 
 export type { FileSignature, Inspection } from "../../inspect/inspection.ts";
 
@@ -78,19 +78,14 @@ async function keysIn(folder: string): Promise<Keys> {
   throw failure("key-unusable", `${folder} has no certificate in it, expected one at least`, hint);
 }
 
-async function inspectFile(
+const inspectFile = (
   path: string,
   options: Omit<Parameters<typeof inspectArtifact>[1], "openSibling">,
   onBytes: (done: number) => void,
-): Promise<Omit<InspectedFile, "file">> {
-  const { file, openSibling, close } = openWithNeighbours(path, onBytes);
-  try {
-    const inspection = await inspectArtifact(file, { ...options, openSibling });
-    return await withMetadata(file, inspection);
-  } finally {
-    close();
-  }
-}
+): Promise<Omit<InspectedFile, "file">> =>
+  withNeighbours(path, onBytes, async ({ file, openSibling }) =>
+    withMetadata(file, await inspectArtifact(file, { ...options, openSibling })),
+  );
 
 async function withMetadata(
   source: ByteSource,

@@ -1,5 +1,4 @@
 import type { Code, Problem } from "../../shared/errors.ts";
-import type { Kind } from "../../shared/package-types.ts";
 import type { Settings } from "../documents/config.ts";
 import type { Policy } from "../documents/policy.ts";
 import type { Catalog } from "../ledger/catalog.ts";
@@ -10,7 +9,7 @@ import { artifactAtHand, pathInfo, requireArtifacts } from "../system/input-file
 import { inspectPackage } from "./inspect-files.ts";
 import { documentFault, refuteMetadata } from "./prove-metadata.ts";
 import { policyProblems } from "./refusals.ts";
-import { openWithNeighbours } from "./sibling-files.ts";
+import { type FileWithNeighbours, withNeighbours } from "./sibling-files.ts";
 import { readSigners, type Signers } from "./signers.ts";
 
 export interface PolicyOptions extends Reading {
@@ -41,68 +40,61 @@ export async function judgeArtifacts(
     const path = folder === undefined ? undefined : artifactAtHand(folder, content.version, file);
     return { artifact, path, name: file, size: path === undefined ? 0 : pathInfo(path).size };
   });
+  const bench = { config, signers, judging };
   const problems = await readFilesAtOnce(located, judging, ({ artifact, path }, onBytes) =>
-    judgeArtifact(artifact, path, { config, signers, judging, onBytes }),
+    judgeArtifact(artifact, path, bench, onBytes),
   );
   return problems.flat();
+}
+
+interface Bench {
+  config: Settings;
+  signers: Signers;
+  judging: PolicyOptions;
 }
 
 async function judgeArtifact(
   artifact: Artifact,
   path: string | undefined,
-  { config, ...bench }: Omit<Bench, "kind" | "policy"> & { config: Settings },
+  bench: Bench,
+  onBytes: (done: number) => void,
 ): Promise<Problem[]> {
   const { content, metadata, documents } = artifact;
   const { artifacts: folder, needsClaims } = bench.judging;
-  const policy = config.policies.get(content.package_type);
+  const policy = bench.config.policies.get(content.package_type);
   if (!policy && !metadata && !documents) return [];
   const problems: Problem[] = [];
   if (path !== undefined) {
-    const kind = config.packageTypes.get(content.package_type)?.kind ?? "client";
-    problems.push(...(await judgeFile(path, artifact, { ...bench, kind, policy })));
+    const judge = (opened: FileWithNeighbours) => judgeFile(path, opened, artifact, bench);
+    problems.push(...(await withNeighbours(path, onBytes, judge)));
   } else if (policy && needsClaims) problems.push(...judgeClaim(artifact, policy, bench.signers));
   if (folder !== undefined) problems.push(...(await documentProblems(artifact, folder, path)));
   return problems;
 }
 
-interface Bench {
-  kind: Kind;
-  policy: Policy | undefined;
-  signers: Signers;
-  judging: PolicyOptions;
-  onBytes: (done: number) => void;
-}
-
 async function judgeFile(
   path: string,
+  { file, openSibling }: FileWithNeighbours,
   artifact: Artifact,
-  { kind, policy, signers, judging, onBytes }: Bench,
+  { config, signers, judging }: Bench,
 ): Promise<Problem[]> {
   const { content, metadata } = artifact;
-  const opened = openWithNeighbours(path, onBytes);
-  try {
-    const { openSibling, file } = opened;
-    const options = {
-      keys: signers.keys,
-      now: judging.clock,
-      openSibling,
-      selfCheck: policy?.selfCheck,
-    };
-    const inspection = policy && (await inspectPackage(file, kind, options));
-    const untrue = metadata && (await refuteMetadata(metadata, file, { kind, inspection }));
-    const sha256 = await file.sha256();
-    if (sha256 !== content.checksum) {
-      const message = `${path} has the SHA-256 ${sha256}, expected ${content.checksum}`;
-      return [problem("checksum-mismatch", artifact, message, "Is it the file of another build?")];
-    }
-    const { package_type: packageType, version } = content;
-    const held = { name: path, packageType, version, at: artifact.place };
-    const refused = policy && inspection ? policyProblems(inspection, policy, held) : [];
-    if (untrue === undefined) return refused;
-    return [...refused, problem("package-metadata", artifact, `${path}: ${untrue}`, ingestAgain)];
-  } finally {
-    opened.close();
+  const { package_type: packageType, version } = content;
+  const policy = config.policies.get(packageType);
+  const kind = config.packageTypes.get(packageType)?.kind ?? "client";
+  const { keys } = signers;
+  const options = { keys, now: judging.clock, openSibling, selfCheck: policy?.selfCheck };
+  const inspection = policy && (await inspectPackage(file, kind, options));
+  const untrue = metadata && (await refuteMetadata(metadata, file, { kind, inspection }));
+  const sha256 = await file.sha256();
+  if (sha256 !== content.checksum) {
+    const message = `${path} has the SHA-256 ${sha256}, expected ${content.checksum}`;
+    return [problem("checksum-mismatch", artifact, message, "Is it the file of another build?")];
   }
+  const held = { name: path, packageType, version, at: artifact.place };
+  const refused = policy && inspection ? policyProblems(inspection, policy, held) : [];
+  if (untrue === undefined) return refused;
+  return [...refused, problem("package-metadata", artifact, `${path}: ${untrue}`, ingestAgain)];
 }
 
 /** @param artifactPath path of the artifact; undefined: it is not in the folder, so its documents need not be there */
@@ -119,14 +111,11 @@ async function documentProblems(
       if (artifactPath !== undefined) problems.push(missingDocument(artifact, document.file, artifactPath));
       continue;
     }
-    const { file, close } = openWithNeighbours(path);
-    try {
-      const fault = await documentFault(document, file, checksum);
-      if (fault !== undefined)
-        problems.push(problem("checksum-mismatch", artifact, `${path} ${fault}`, ingestAgain));
-    } finally {
-      close();
-    }
+    const fault = await withNeighbours(path, undefined, ({ file }) =>
+      documentFault(document, file, checksum),
+    );
+    if (fault !== undefined)
+      problems.push(problem("checksum-mismatch", artifact, `${path} ${fault}`, ingestAgain));
   }
   return problems;
 }

@@ -8,7 +8,7 @@ import { loadCatalog } from "../ledger/load-catalog.ts";
 import { inspectPackage } from "../policy/inspect-files.ts";
 import { refuteMetadata } from "../policy/prove-metadata.ts";
 import { refusalsOf } from "../policy/refusals.ts";
-import { isFileName, openWithNeighbours } from "../policy/sibling-files.ts";
+import { isFileName, withNeighbours } from "../policy/sibling-files.ts";
 import { readSigners, type Signers } from "../policy/signers.ts";
 import { measureArtifact } from "../system/network/download-stream.ts";
 import { rootFolder } from "../system/root-folder.ts";
@@ -100,12 +100,7 @@ async function refute(
   kind: Kind,
 ): Promise<string | undefined> {
   if (!metadata) return undefined;
-  const { file, close } = openWithNeighbours(path);
-  try {
-    return await refuteMetadata(metadata, file, { kind });
-  } finally {
-    close();
-  }
+  return withNeighbours(path, undefined, ({ file }) => refuteMetadata(metadata, file, { kind }));
 }
 
 interface Holding {
@@ -163,25 +158,21 @@ const isSame = (claim: Inspected, { verdict, key_id }: Inspection): boolean =>
   claim.verdict === verdict && claim.key_id === key_id;
 
 /** @param lacking receives the names of missing sibling files */
-async function inspectAt(
+const inspectAt = (
   path: string,
   lacking: Set<string>,
   kind: Kind,
   options: Omit<Parameters<typeof inspectPackage>[2], "openSibling">,
-): Promise<Inspection> {
-  const opened = openWithNeighbours(path);
-  lacking.clear();
-  try {
+): Promise<Inspection> =>
+  withNeighbours(path, undefined, (opened) => {
+    lacking.clear();
     const openSibling = (name: string) => {
       const source = opened.openSibling(name);
       if (!source) lacking.add(name);
       return source;
     };
-    return await inspectPackage(opened.file, kind, { ...options, openSibling });
-  } finally {
-    opened.close();
-  }
-}
+    return inspectPackage(opened.file, kind, { ...options, openSibling });
+  });
 
 /** Downloads published signatures next to an artifact's copy. */
 async function fetchSignatures(

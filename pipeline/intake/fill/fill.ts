@@ -11,7 +11,7 @@ import type { Catalog } from "../../ledger/catalog.ts";
 import { refuseUnknownVersions } from "../../ledger/cut.ts";
 import { loadCatalog } from "../../ledger/load-catalog.ts";
 import { publishRelease } from "../../ledger/publish-records.ts";
-import { openWithNeighbours } from "../../policy/sibling-files.ts";
+import { type FileWithNeighbours, withNeighbours } from "../../policy/sibling-files.ts";
 import { readBytes } from "../../project/parse.ts";
 import type { Artifact } from "../../records/artifact.ts";
 import { isSame } from "../../records/merge.ts";
@@ -120,7 +120,9 @@ async function readAll(all: readonly Addressed[], bytes: ArtifactBytes, config: 
   const problems: Problem[] = [];
   const sized = all.map((each) => ({ ...each, name: each.artifact.file, size: each.artifact.size ?? 0 }));
   const results = await readFilesAtOnce(sized, reading, (each, onBytes) =>
-    bytes.use(each, (path) => readOne(path, each.artifact, config, onBytes)),
+    bytes.use(each, (path) =>
+      withNeighbours(path, onBytes, (opened) => readOne(opened, each.artifact, config)),
+    ),
   );
   for (const [index, { artifact }] of all.entries()) {
     const read = results[index];
@@ -134,50 +136,45 @@ async function readAll(all: readonly Addressed[], bytes: ArtifactBytes, config: 
 }
 
 /** Reads a file whose bytes must be those of the record. */
-async function readOne(path: string, artifact: Artifact, config: Settings, onBytes: (done: number) => void) {
+async function readOne(opened: FileWithNeighbours, artifact: Artifact, config: Settings) {
   const { file: name, content, metadata: stated, documents, place: at } = artifact;
   const { package_type: packageType, version, checksum } = content;
   const arch = ruleFor(name, config)?.arch;
   const known = arch ?? architectureOf(stated) ?? architectureInName(name);
   const statement = incusStatement({ version, packageType, arch: known, stated, config });
-  const opened = openWithNeighbours(path, onBytes);
-  try {
-    const incus = statement && incusReading(opened, statement);
-    const source = incus?.opened ?? opened;
-    const sha256 = await source.file.sha256();
-    if (sha256 !== checksum) {
-      const message = `${name} of ${version} has the SHA-256 ${sha256} there, expected ${checksum}`;
-      return {
-        additions: {},
-        problems: [problem("checksum-mismatch", at, message, "Is it the file of another build?")],
-      };
-    }
-    const kind = kindOf(packageType, config);
-    const read = await readPackage(source, {
-      name,
-      packageType,
-      kind,
-      at,
-      config,
-      required: [],
-      incusDigests: incus?.digests,
-    });
-    const claims = { packageType, kind, read: read.package, stated, arch };
-    const { metadata, problems } = packageOf(
-      { name, at },
-      { ...claims, bytes: read.isUnreadable ? "unreadable" : "read" },
-    );
-    const isNew = metadata !== undefined && !isSame(metadata, stated ?? null);
+  const incus = statement && incusReading(opened, statement);
+  const source = incus?.opened ?? opened;
+  const sha256 = await source.file.sha256();
+  if (sha256 !== checksum) {
+    const message = `${name} of ${version} has the SHA-256 ${sha256} there, expected ${checksum}`;
     return {
-      additions: {
-        ...(isNew && { package: metadata }),
-        ...(documents === undefined && read.documents && { documents: read.documents }),
-      },
-      problems: [...read.problems, ...problems],
+      additions: {},
+      problems: [problem("checksum-mismatch", at, message, "Is it the file of another build?")],
     };
-  } finally {
-    opened.close();
   }
+  const kind = kindOf(packageType, config);
+  const read = await readPackage(source, {
+    name,
+    packageType,
+    kind,
+    at,
+    config,
+    required: [],
+    incusDigests: incus?.digests,
+  });
+  const claims = { packageType, kind, read: read.package, stated, arch };
+  const { metadata, problems } = packageOf(
+    { name, at },
+    { ...claims, bytes: read.isUnreadable ? "unreadable" : "read" },
+  );
+  const isNew = metadata !== undefined && !isSame(metadata, stated ?? null);
+  return {
+    additions: {
+      ...(isNew && { package: metadata }),
+      ...(documents === undefined && read.documents && { documents: read.documents }),
+    },
+    problems: [...read.problems, ...problems],
+  };
 }
 
 /** @throws RelcatError file-size, or what the schema of manifests refuses, for all of them */

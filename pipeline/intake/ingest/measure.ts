@@ -2,7 +2,7 @@ import type { Inspection } from "../../../inspect/inspection.ts";
 import type { Problem } from "../../../shared/errors.ts";
 import type { MeasuredFile } from "../../documents/object-store.ts";
 import type { Inspected } from "../../documents/policy.ts";
-import { type FileWithNeighbours, openWithNeighbours } from "../../policy/sibling-files.ts";
+import { type FileWithNeighbours, withNeighbours } from "../../policy/sibling-files.ts";
 import { hashFile } from "../../system/file-source.ts";
 import { type Reading, readFilesAtOnce } from "../../system/in-parallel.ts";
 import { artifactPaths, pathInfo } from "../../system/input-files.ts";
@@ -143,19 +143,15 @@ export const readCopies = <C extends Copy>(copies: readonly C[], reading: Readin
   });
 
 /** Hashing and inspection share one pass over the file. */
-async function readCopy(
+const readCopy = (
   path: string,
   onBytes: (done: number) => void,
   readFacts: (opened: FileWithNeighbours) => Promise<FileFacts>,
-): Promise<Read> {
-  const opened = openWithNeighbours(path, onBytes);
-  try {
+): Promise<Read> =>
+  withNeighbours(path, onBytes, async (opened) => {
     const facts = await readFacts(opened);
     return { ...facts, sha256: await opened.file.sha256(), size: opened.file.size };
-  } finally {
-    opened.close();
-  }
-}
+  });
 
 function missing({ name, copies, at }: JobFile, inFolder: readonly string[]): Problem {
   const message = `${name} is not there: looked for ${[...new Set([...copies.flat(), ...inFolder])].join(" and ")}`;
