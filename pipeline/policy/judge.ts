@@ -135,15 +135,10 @@ const again = "Ingest it again where its bytes are, or give them with --artifact
 function judgeClaim(artifact: Artifact, policy: Policy, signers: Signers): Problem[] {
   const { file, inspected, content } = artifact;
   const what = `${file} of ${content.version}`;
-  if (!inspected)
-    return [
-      problem(
-        "inspection-missing",
-        artifact,
-        `${what} was not inspected, expected inspected in its manifest`,
-        again,
-      ),
-    ];
+  if (!inspected) {
+    const message = `${what} was not inspected, expected inspected in its manifest`;
+    return [problem("inspection-missing", artifact, message, again)];
+  }
   if (inspected.policy !== signers.digestOf(policy)) {
     const message = `${what} was inspected under another policy, or when others could sign`;
     return [problem("inspection-outdated", artifact, message, again)];

@@ -1,5 +1,6 @@
-import type { Place, Problem } from "../../../shared/errors.ts";
+import type { Code, Place, Problem } from "../../../shared/errors.ts";
 import type { WrittenArtifact } from "../../documents/manifest.ts";
+import { error } from "../../records/report.ts";
 
 /** Location of a statement in an input, computed only to report a problem. */
 export type At = () => Place;
@@ -96,13 +97,8 @@ export const wholeFile =
   (file: string): At =>
   () => ({ file, line: 1, column: 1 });
 
-export const problem = (code: Problem["code"], at: At, message: string, hint: string): Problem => ({
-  code,
-  severity: "error",
-  message,
-  hint,
-  at: at(),
-});
+export const problem = (code: Code, at: At, message: string, hint: string): Problem =>
+  error(code, at(), message, hint);
 
 const oneBuild = "The inputs of one run must come from one build.";
 

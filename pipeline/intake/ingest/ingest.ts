@@ -201,12 +201,8 @@ function factReader(
     const seen = await inspect?.(file, source);
     const { readPackage } = await import("./read-package.ts");
     const request = { name, packageType, kind, at, config, required: config.require.feeds };
-    return {
-      seen,
-      found: await readPackage(source, {
-        ...{ ...request, inspection: seen?.inspection, incusDigests: incus?.digests },
-      }),
-    };
+    const read = { inspection: seen?.inspection, incusDigests: incus?.digests };
+    return { seen, found: await readPackage(source, { ...request, ...read }) };
   };
 }
 

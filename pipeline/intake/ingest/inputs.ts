@@ -71,16 +71,8 @@ async function readInput(path: string, reading: Reading): Promise<Partial<Eviden
 
 function missing(path: string, { sums }: Reading): Partial<Evidence> {
   if (sums?.has(basename(path))) return { files: [{ name: basename(path), paths: [], at: wholeFile(path) }] };
-  return {
-    problems: [
-      problem(
-        "input-missing",
-        wholeFile(path),
-        `there is no file ${path}`,
-        missingHint(path, sums !== undefined),
-      ),
-    ],
-  };
+  const hint = missingHint(path, sums !== undefined);
+  return { problems: [problem("input-missing", wholeFile(path), `there is no file ${path}`, hint)] };
 }
 
 function missingHint(path: string, mayHaveSums: boolean): string {

@@ -23,21 +23,9 @@ export async function refuseMisplaced(
   if (dirname(resolve(file)) !== resolve(manifestsOf(folder, version))) return;
   if (!addToCut) refuseLateFiles(folder, manifest);
   const isOther = (name: string) => name !== basename(file) && !(isOfJob(name) && isOfJob(file));
-  const other = await findManifest(folder, version, filesOf(manifest), isOther);
-  if (other !== undefined) throw second(other);
-}
-
-/** The manifest of a release folder that lists exactly these files. @param isWanted selects manifests by name */
-async function findManifest(
-  folder: string,
-  version: string,
-  files: readonly string[],
-  isWanted: (name: string) => boolean,
-): Promise<string | undefined> {
-  const sorted = files.toSorted().join("\n");
+  const files = filesOf(manifest);
   for await (const { name, path, document } of manifestsIn(folder, version))
-    if (document && isWanted(name) && filesOf(document.value).toSorted().join("\n") === sorted) return path;
-  return undefined;
+    if (document && isOther(name) && filesOf(document.value) === files) throw second(path);
 }
 
 /** The manifests of a release. @throws RelcatError with the problems of those that cannot be read */
@@ -81,7 +69,12 @@ const manifestsOf = (folder: string, version: string): string => `${folder}/${ve
 /** Different jobs may share artifacts, each in its own manifest. */
 const isOfJob = (path: string): boolean => /-[0-9a-f]{8}\.json$/.test(path);
 
-const filesOf = ({ artifacts }: Manifest): string[] => artifacts.map(({ file, name }) => file ?? name);
+/** The names of its files, one a line, whatever their order. */
+const filesOf = ({ artifacts }: Manifest): string =>
+  artifacts
+    .map(({ file, name }) => file ?? name)
+    .sort()
+    .join("\n");
 
 const second = (other: string) =>
   failure(
