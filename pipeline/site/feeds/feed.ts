@@ -20,7 +20,7 @@ export interface Feed<Row = unknown> {
   readonly name: FeedName;
   /** @param release public records, without withdrawn ones */
   part(release: PublishedRelease, config: FeedConfig): FeedPart<Row>;
-  /** What the feed's indexes list. @param rows of all releases */
+  /** The packages that the feed's indexes list. @param rows of all releases */
   indexes(rows: readonly Row[], config: FeedConfig): FeedIndex[];
   /**
    * Digests such as `sha256:…` of an OCI registry's tags, by path: web servers send them in a header.
