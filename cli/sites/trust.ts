@@ -31,7 +31,9 @@ export async function initTrust(
   answer<"trust-init">(host, { ...done }, () => `Created ${listed(done.keys)}.`);
   say(
     host,
-    "root       signs who may sign. Keep it offline, and a copy elsewhere: if it is lost, clients that trust it can never accept another root.",
+    profile === "full"
+      ? "root       signs who may sign, with two of its three keys. Give each to another person: if two are lost, clients that trust them can never accept another root."
+      : "root       signs who may sign. Keep it offline, and a copy elsewhere: if it is lost, clients that trust it can never accept another root.",
   );
   say(
     host,

@@ -43,14 +43,15 @@ export function verifyTrusted(
   const time = typeof stamp === "number" ? stamp : undefined;
   const notes =
     typeof stamp === "object" ? [`${what} has a timestamp that does not count: ${stamp.reason}`] : [];
-  const { keys, now } = options;
-  const chain = chainOf(signed.signer.certificate, {
-    among: signed.certificates,
-    keys,
-    at: time ?? now,
-    usage,
-  });
-  return { time, notes, uncovered: uncoveredIn(signed, chain, bytes) };
+  const { signer, certificates: among } = signed;
+  try {
+    const at = time ?? options.now;
+    const chain = chainOf(signer.certificate, { among, keys: options.keys, at, usage });
+    return { time, notes, uncovered: uncoveredIn(signed, chain, bytes) };
+  } catch (error) {
+    if (!(error instanceof Fault) || error.verdict !== "expired-certificate") throw error;
+    throw new Fault(error.verdict, [error.message, ...notes].join("; "));
+  }
 }
 
 function uncoveredIn(

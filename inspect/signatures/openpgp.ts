@@ -86,14 +86,12 @@ function signerOf(signature: OpenPgpSignature, { keys, now }: InspectOptions): S
   );
   if (ends <= now)
     throw new Fault("expired-certificate", `the signature or its key ${id} expired on ${day(ends)}`);
-  if (signature.created < first.created || signature.created > now + skew)
-    throw new Fault(
-      "untrusted-key",
-      `it is signed on ${day(signature.created)}, when its key ${id} could not`,
-    );
-  const signer = known.find((key) => isWithin(signature.created, key));
-  if (!signer)
-    throw new Fault("untrusted-key", `it is signed on ${day(signature.created)}, when ${id} was not allowed`);
+  const { created } = signature;
+  const untrusted = (when: string) => new Fault("untrusted-key", `it is signed on ${day(created)}, ${when}`);
+  if (created < first.created) throw untrusted(`before its key ${id} was made`);
+  if (created > now + skew) throw untrusted("which is in the future");
+  const signer = known.find((key) => isWithin(created, key));
+  if (!signer) throw untrusted(`when ${id} was not allowed`);
   return signer;
 }
 

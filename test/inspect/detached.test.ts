@@ -55,8 +55,13 @@ describe("a signature is valid with every kind of key that gpg makes", () => {
 
 describe("a signature is refused", () => {
   const cases: [string, string, string, Parameters<typeof signed>[2]][] = [
-    ["from a time before its key", "untrusted-key", "when its key", { date: new Date(made.getTime() - day) }],
-    ["from a time in two days", "untrusted-key", "when its key", { date: new Date(now + 2 * day) }],
+    [
+      "from a time before its key",
+      "untrusted-key",
+      "before its key",
+      { date: new Date(made.getTime() - day) },
+    ],
+    ["from a time in two days", "untrusted-key", "which is in the future", { date: new Date(now + 2 * day) }],
     ["for text data", "unsupported-format", "not over binary data", { type: enums.signature.text }],
     [
       "after it expired",
