@@ -73,24 +73,18 @@ const ever = new Date(8.64e15);
  * Reads a file of certificates, armored or binary.
  * @throws Error; the caller puts the file name before its message
  */
-async function readOpenPgpCertificates(
-  bytes: Uint8Array,
-  armored: readonly string[] | null,
-): Promise<OpenPgpCertificate[]> {
-  const keys = await keysOf(bytes, armored);
+async function readOpenPgpCertificates(bytes: Uint8Array, armored: readonly string[] | null) {
+  const { readKeys } = await import("openpgp");
+  const blocks = armored?.map((armoredKeys) => readKeys({ armoredKeys })) ?? [
+    readKeys({ binaryKeys: bytes }),
+  ];
+  const read = await Promise.all(blocks).catch((cause) => {
+    throw new Error("holds no certificate, expected OpenPGP or X.509", { cause });
+  });
+  const keys = read.flat();
   if (keys.some((key) => key.isPrivate()))
     throw new Error("holds a private key, expected certificates; export the public part alone");
   return Promise.all(keys.map(openPgpCertificateOf));
-}
-
-async function keysOf(bytes: Uint8Array, armored: readonly string[] | null): Promise<PublicKey[]> {
-  const { readKeys } = await import("openpgp");
-  try {
-    if (!armored) return await readKeys({ binaryKeys: bytes });
-    return (await Promise.all(armored.map((armoredKeys) => readKeys({ armoredKeys })))).flat();
-  } catch (cause) {
-    throw new Error("holds no certificate, expected OpenPGP or X.509", { cause });
-  }
 }
 
 async function openPgpCertificateOf(key: PublicKey): Promise<OpenPgpCertificate> {

@@ -7,7 +7,7 @@ import type { OpenPgpSignerSpec } from "../../documents/signers.ts";
 import { type FeedCertificate, requireCertificates } from "../feeds/certificates.ts";
 import { noFeedKey } from "../feeds/sign-feeds.ts";
 import { type FeedSigner, type SignatureKind, signatureTitle, signersOf } from "../feeds/signatures.ts";
-import { failureOf, readSecret } from "./signer.ts";
+import { askProgram, readSecret } from "./signer.ts";
 
 /** Placeholder in the program's arguments for the kind of signature. */
 const kindPlaceholder = "{textmode}";
@@ -100,32 +100,24 @@ async function signWith(key: PrivateKey, bytes: Uint8Array, kind: SignatureKind,
 }
 
 /** The program reads the bytes from stdin and prints an armored signature. */
-function programSecret(command: readonly string[], fingerprint: string, folder: string): Secret {
-  const [program = "", ...args] = command;
-  return {
-    fingerprint,
-    place: program,
-    async sign(bytes, kind) {
-      const { execa } = await import("execa");
-      const { readSignature } = await import("openpgp");
-      const mode = kind === "text" ? "--textmode" : "--no-textmode";
-      const result = await execa(
-        program,
-        args.map((word) => (word === kindPlaceholder ? mode : word)),
-        { cwd: folder, input: bytes, reject: false, timeout: 60_000 },
-      );
-      const [block] = dearmored(signatureTitle, `${result.stdout ?? ""}\n`);
-      const signature = block && (await readSignature({ binarySignature: block }).catch(() => undefined));
-      if (!result.failed && signature) return signature.write() as Uint8Array;
-      const reason = result.failed ? failureOf(result) : "it printed no armored signature";
-      throw failure(
-        "key-unusable",
-        `the signer ${program} failed: ${reason}`,
-        "It must print a detached signature of its stdin in ASCII armor, as gpg --armor --detach-sign does.",
-      );
-    },
-  };
-}
+const programSecret = (command: readonly string[], fingerprint: string, folder: string): Secret => ({
+  fingerprint,
+  place: command[0] ?? "",
+  sign(bytes, kind) {
+    const mode = kind === "text" ? "--textmode" : "--no-textmode";
+    const words = command.map((word) => (word === kindPlaceholder ? mode : word));
+    return askProgram(words, folder, bytes, {
+      async read(output) {
+        const { readSignature } = await import("openpgp");
+        const [binarySignature] = dearmored(signatureTitle, output);
+        const found = binarySignature && (await readSignature({ binarySignature }).catch(() => undefined));
+        return found?.write() as Uint8Array | undefined;
+      },
+      otherwise: "it printed no armored signature",
+      hint: "It must print a detached signature of its stdin in ASCII armor, as gpg --armor --detach-sign does.",
+    });
+  },
+});
 
 /** Verifies each signature as clients will. */
 const verifiedBy =

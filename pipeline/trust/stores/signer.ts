@@ -78,39 +78,40 @@ export function signerOfPem(pem: string, where: string): Signer {
 }
 
 /** The program reads the data from stdin and prints the signature in base64; the result is verified. */
-function programSigner(command: readonly string[], folder: string, publicKey: Uint8Array): Signer {
-  const [program = "", ...args] = command;
-  return {
-    id: keyId(publicKey),
-    publicKey,
-    place: program,
-    async sign(bytes) {
-      const { execa } = await import("execa");
-      const result = await execa(program, args, {
-        cwd: folder,
-        input: bytes,
-        reject: false,
-        stripFinalNewline: true,
-        timeout: 60_000,
-      });
-      const signature = Buffer.from(String(result.stdout ?? ""), "base64");
-      if (!result.failed && verify(null, bytes, publicKeyObject(publicKey), signature)) return signature;
-      const reason = result.failed ? failureOf(result) : "its output is not a signature by its public key";
-      throw failure(
-        "key-unusable",
-        `the signer ${program} failed: ${reason}`,
-        "It must print the base64 of an Ed25519 signature of its stdin.",
-      );
-    },
-  };
-}
+const programSigner = (command: readonly string[], folder: string, publicKey: Uint8Array): Signer => ({
+  id: keyId(publicKey),
+  publicKey,
+  place: command[0] ?? "",
+  sign: (bytes) =>
+    askProgram(command, folder, bytes, {
+      async read(output) {
+        const signature = Buffer.from(output, "base64");
+        return verify(null, bytes, publicKeyObject(publicKey), signature) ? signature : undefined;
+      },
+      otherwise: "its output is not a signature by its public key",
+      hint: "It must print the base64 of an Ed25519 signature of its stdin.",
+    }),
+});
 
-/** Why a program failed, in one line. */
-export const failureOf = (failed: {
-  code?: string | undefined;
-  shortMessage?: string | undefined;
-}): string =>
-  failed.code === "ENOENT" ? "there is no such program" : `${failed.shortMessage}`.replaceAll("\n", " ");
+/**
+ * Runs a program that signs its stdin.
+ * @param read the signature in its output; undefined: there is none
+ * @throws RelcatError key-unusable
+ */
+export async function askProgram(
+  [program = "", ...args]: readonly string[],
+  folder: string,
+  bytes: Uint8Array,
+  its: { read(output: string): Promise<Uint8Array | undefined>; otherwise: string; hint: string },
+): Promise<Uint8Array> {
+  const { execa } = await import("execa");
+  const result = await execa(program, args, { cwd: folder, input: bytes, reject: false, timeout: 60_000 });
+  const { failed, code, shortMessage = "" } = result;
+  const signature = failed ? undefined : await its.read(`${result.stdout}\n`);
+  if (signature) return signature;
+  const why = code === "ENOENT" ? "there is no such program" : shortMessage.replaceAll("\n", " ");
+  throw failure("key-unusable", `the signer ${program} failed: ${failed ? why : its.otherwise}`, its.hint);
+}
 
 export const newKeyPem = (): string =>
   generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" }).toString();
