@@ -161,7 +161,20 @@ describe("the remembered state", () => {
     const { exitCode, text } = await verify(project, [project.dist], state);
     expect([exitCode, text]).toEqual([
       1,
-      expect.stringMatching(/error\[trust-damaged\][\s\S]*Remove that folder/),
+      expect.stringMatching(/error\[trust-damaged\][\s\S]*Remove it: the pinned root counts again then/),
+    ]);
+  });
+
+  test("is refused as damaged, and not as another site's, if the root of the first visit is", async () => {
+    const state = temporaryFolder();
+    const args = ["verify", project.dist, "--trust-first-use", "--trust-dir", state];
+    expect((await project.relcat(args)).exitCode).toBe(0);
+    const [first = ""] = readdirSync(state).filter((name) => name.startsWith("first-"));
+    writeFileSync(join(state, first), "");
+    const { exitCode, stderr } = await project.relcat(args);
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^error\[trust-damaged\] .*\/first-\w+\.root\.json cannot be read as the root/),
     ]);
   });
 });

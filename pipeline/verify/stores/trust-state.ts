@@ -60,7 +60,7 @@ const firstRootFile = (base: string, place: string): string =>
   join(base, `first-${sha256(new TextEncoder().encode(plain(place))).slice(0, 32)}.root.json`);
 
 export const readFirstRoot = (base: string, place: string): Uint8Array | undefined =>
-  readIfPresent(firstRootFile(base, place));
+  rootSeen(firstRootFile(base, place));
 
 /** @throws RelcatError file-access */
 export async function rememberFirstRoot(base: string, place: string, root: Uint8Array): Promise<void> {
@@ -95,7 +95,7 @@ export function openMemory(folder: string): TrustMemory {
   const fileOf = (role: string) => join(folder, `${fileName(role)}.json`);
   const stored = (role: string) => (isKept(role) ? readIfPresent(fileOf(role)) : undefined);
   const seen = new Map<string, Uint8Array | undefined>();
-  refuseDamaged(stored("root"), fileOf("root"));
+  rootSeen(fileOf("root"));
   return {
     read(role) {
       seen.set(role, stored(role));
@@ -127,14 +127,17 @@ function versionOf(bytes: Uint8Array): number {
   }
 }
 
-function refuseDamaged(root: Uint8Array | undefined, file: string): void {
+/** A root of an earlier run. @throws RelcatError trust-damaged */
+function rootSeen(file: string): Uint8Array | undefined {
+  const bytes = readIfPresent(file);
   try {
-    if (root) readRoot(root);
+    if (bytes) readRoot(bytes);
+    return bytes;
   } catch (error) {
     throw failure(
       "trust-damaged",
       `${file} cannot be read as the root that was seen before`,
-      "Remove that folder: what was seen of this site is then forgotten, and the pinned root counts again.",
+      "Remove it: the pinned root counts again then, or with --trust-first-use the root that the site has now.",
       undefined,
       error,
     );
