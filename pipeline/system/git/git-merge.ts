@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from "node:path";
 import { exists, readIfPresent } from "../files.ts";
 import { isFolder } from "../folders.ts";
-import { git, revParse } from "./git.ts";
+import { git, isInRepository, revParse } from "./git.ts";
 
 /** An unfinished merge, rebase or cherry-pick, with the commit it applies. */
 export interface Operation {
@@ -42,20 +42,20 @@ export async function operationUnderWay(folder: string): Promise<Operation | und
 
 /** Name of the merged branch, from git's merge message. */
 async function mergedBranch(folder: string): Promise<string | undefined> {
-  const file = await gitPath(folder, "MERGE_MSG");
-  const text = new TextDecoder().decode(readIfPresent(file.stdout));
+  const text = new TextDecoder().decode(readIfPresent(await gitPath(folder, "MERGE_MSG")));
   const [, name] = /^Merge (?:remote-tracking )?branch '([^']+)'/.exec(text) ?? [];
   if (name === undefined) return undefined;
   const commits = await Promise.all([name, "MERGE_HEAD"].map((each) => revParse(folder, `${each}^{commit}`)));
   return commits[0]?.stdout === commits[1]?.stdout ? name : undefined;
 }
 
-const gitPath = (folder: string, name: string) =>
-  git(folder, ["rev-parse", "--path-format=absolute", "--git-path", name]);
+/** Relative paths are relative to the folder; git has an option for absolute ones since 2.31. */
+const gitPath = async (folder: string, name: string): Promise<string> =>
+  resolve(folder, (await git(folder, ["rev-parse", "--git-path", name])).stdout);
 
 async function isRebasing(folder: string): Promise<boolean> {
-  const found = await Promise.all(["rebase-merge", "rebase-apply"].map((name) => gitPath(folder, name)));
-  return found.some(({ exitCode, stdout }) => exitCode === 0 && exists(stdout));
+  const paths = await Promise.all(["rebase-merge", "rebase-apply"].map((name) => gitPath(folder, name)));
+  return isInRepository(folder) && paths.some(exists);
 }
 
 async function isCommit(folder: string, name: string): Promise<boolean> {

@@ -1,6 +1,10 @@
 /** @module-tag long */
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { copyOfProject } from "../../support/project.ts";
+import { relcat, temporaryFolder } from "../../support/run.ts";
 import {
   commitAll,
   conflicting,
@@ -96,6 +100,19 @@ test("a merge into main keeps the ids of the checked out branch", async () => {
   await conflicting(made, "merge", "second");
   await made.succeed("ledger", "rebase");
   expect(records(made)).toEqual(joined);
+});
+
+test("a git older than 2.31, which has no --path-format, is asked about a rebase too", async () => {
+  const made = await bothCut();
+  await conflicting(made, "rebase", "main");
+  const programs = temporaryFolder();
+  const git = execFileSync("which", ["git"], { encoding: "utf8" }).trim();
+  // It prints what it does not know, as git does.
+  const script = `for word; do shift; case $word in --path-format=*) echo "$word";; *) set -- "$@" "$word";; esac; done`;
+  writeFileSync(join(programs, "git"), `#!/bin/sh\n${script}\nexec ${git} "$@"\n`, { mode: 0o755 });
+  const env = { PATH: `${programs}:${process.env.PATH}` };
+  const { exitCode, stderr } = await relcat(made.folder, ["ledger", "rebase"], { env });
+  expect([exitCode, stderr]).toEqual([0, expect.stringContaining("git rebase --continue")]);
 });
 
 test("git rebase gives new ids to each of its commits", async () => {
