@@ -37,13 +37,14 @@ function refuse(problems: readonly Problem[], status: number, host: Host): numbe
   return status;
 }
 
-const readingCalls = new Set(["open", "read", "scandir", "stat", "lstat", "realpath", "readlink", "access"]);
+const readingCalls = new Set("open read scandir stat lstat realpath readlink access uv_cwd".split(" "));
 
 /** An error of the operating system is not a bug of relcat. */
 function accessOf(error: unknown): string | undefined {
   const { code, syscall, path } = error as NodeJS.ErrnoException;
   if (!(error instanceof Error) || code === undefined || syscall === undefined) return undefined;
-  return `cannot ${readingCalls.has(syscall) ? "read" : "write"} ${path ?? "a file"}`;
+  const what = path ?? (syscall === "uv_cwd" ? "the current folder" : "a file");
+  return `cannot ${readingCalls.has(syscall) ? "read" : "write"} ${what}`;
 }
 
 /** Anything that neither the user nor the system caused. */

@@ -388,3 +388,16 @@ describe("standard output", () => {
     expect(await server).toMatchObject({ exitCode: 2, timedOut: false });
   });
 });
+
+test("a current folder that was removed is named", async () => {
+  const script = 'mkdir gone; cd gone; rmdir "$PWD"; exec "$0" "$@"';
+  const words = [process.execPath, program, "check"];
+  const { exitCode, stderr } = await execa("sh", ["-c", script, ...words], {
+    cwd: project().folder,
+    reject: false,
+  });
+  expect([exitCode, stderr]).toEqual([
+    2,
+    expect.stringContaining("error[file-access] cannot read the current folder: there is no such file"),
+  ]);
+});
