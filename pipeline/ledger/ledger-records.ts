@@ -55,9 +55,7 @@ export class LedgerRecords {
     const key = identity(add.version, add.file);
     const known = this.byId.get(add.id) ?? this.byIdentity.get(key);
     if (known) return known;
-    const { at, content, private: hidden = false, imported = false } = add;
-    const retraction = null;
-    const entry = { add, content, private: hidden, created: at, modified: at, imported, retraction, line };
+    const entry = newEntry(add, line);
     this.byId.set(add.id, entry);
     this.byIdentity.set(key, entry);
     const others = this.byVersion.get(add.version);
@@ -71,18 +69,27 @@ export class LedgerRecords {
     const earlier = this.changes.get(id);
     if (earlier) earlier.push(event);
     else this.changes.set(id, [event]);
-    entry.modified = event.at;
-    entry.imported = event.event === "revise" && (event.imported ?? false);
-    if (event.event !== "revise") entry.retraction = event.event === "retract" ? retractionOf(event) : null;
-    else {
-      entry.content = event.content;
-      entry.private = event.private ?? false;
-    }
+    changeEntry(entry, event);
   }
 
   /** Events of a record after the one that adds it, in order. */
   changesOf(id: number): readonly Change[] {
     return this.changes.get(id) ?? [];
+  }
+}
+
+export function newEntry(add: AddEvent, line: number): Entry {
+  const { at, content, private: hidden = false, imported = false } = add;
+  return { add, content, private: hidden, created: at, modified: at, imported, retraction: null, line };
+}
+
+export function changeEntry(entry: Entry, event: Change): void {
+  entry.modified = event.at;
+  entry.imported = event.event === "revise" && (event.imported ?? false);
+  if (event.event !== "revise") entry.retraction = event.event === "retract" ? retractionOf(event) : null;
+  else {
+    entry.content = event.content;
+    entry.private = event.private ?? false;
   }
 }
 

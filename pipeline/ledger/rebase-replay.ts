@@ -5,7 +5,7 @@ import { display } from "../project/display.ts";
 import { laterThan } from "../project/event-time.ts";
 import type { Ledger } from "./ledger.ts";
 import { isChannelEvent, type LedgerChannels } from "./ledger-channels.ts";
-import { type Change, type Entry, identity, type Retraction } from "./ledger-records.ts";
+import { type Change, changeEntry, type Entry, identity, newEntry } from "./ledger-records.ts";
 
 /** One of our records with its new id. */
 export interface MovedRecord {
@@ -33,7 +33,8 @@ export class Replay {
   private readonly start: Start;
   /** Our ids, mapped to the ids of the same artifacts in the result. */
   private readonly ids = new Map<number, number>();
-  private readonly states = new Map<number, RecordState>();
+  /** Records of the result, by id. */
+  private readonly records = new Map<number, Entry>();
   private readonly channels: LedgerChannels;
   /** Our lines that only say which releases of the base stay in the default channel. */
   private kept: ReadonlySet<LedgerEvent> = new Set();
@@ -50,7 +51,7 @@ export class Replay {
     this.start = start;
     this.nextId = base.nextId;
     this.channels = base.channels.copy();
-    for (const entry of base.byId.values()) this.states.set(entry.add.id, stateOf(entry));
+    for (const [id, entry] of base.byId) this.records.set(id, { ...entry });
     for (const { add } of own.byId.values()) {
       const known = base.byIdentity.get(identity(add.version, add.file));
       if (known) this.ids.set(add.id, known.add.id);
@@ -81,24 +82,25 @@ export class Replay {
     }
     // Imported ids belong to another catalog and cannot change.
     const id = event.imported ? event.id : this.nextId;
-    if (this.states.has(id)) return void this.problems.push(this.idTaken(event));
+    if (this.records.has(id)) return void this.problems.push(this.idTaken(event));
     const at = event.imported ? event.at : this.date(event.at);
     this.ids.set(event.id, id);
     this.nextId = Math.max(this.nextId, id + 1);
-    this.states.set(id, newState(event, at));
     this.moved.push({ from: event.id, to: id, add: event, alreadyThere: false });
-    this.events.push({ ...event, id, at });
+    const added = { ...event, id, at };
+    this.records.set(id, newEntry(added, this.base.events.length + this.events.push(added)));
   }
 
   private change(event: Change): void {
     const moved = this.renumbered(event);
-    const state = moved && this.states.get(moved.id);
-    if (!moved || !state) return;
-    const effect = withEffect(moved, state, this.answers(event, state));
+    const entry = moved && this.records.get(moved.id);
+    if (!moved || !entry) return;
+    const isOwn = !this.base.byId.has(moved.id);
+    const effect = withEffect(moved, entry, { isOwn, isAnswer: this.answers(event, entry) });
     if (effect === "overtaken") this.overtaken.push(moved.id);
     if (effect === "none" || effect === "overtaken") return;
-    const dated = this.dated(effect, state);
-    this.states.set(moved.id, { ...state, ...stateAfter(dated), at: dated.at });
+    const dated = this.dated(effect, entry);
+    changeEntry(entry, dated);
     this.events.push(dated);
   }
 
@@ -112,11 +114,11 @@ export class Replay {
       return void this.problems.push(this.problem("rebase-conflict", event, message, hint));
     }
     if (this.channels.byName.size === 0 && this.refuseBeginning(event)) return;
-    const states = ours.flatMap((id) => this.states.get(id) ?? []);
+    const entries = ours.flatMap((id) => this.records.get(id) ?? []);
     if (this.kept.has(event)) return;
     // Our resume answers our halt, and not one of the base.
     const answersDropped = event.event === "resume" && this.dropped.some(isHaltOf(event));
-    if (answersDropped || this.channels.faultOf(event, states)) return void this.dropped.push(event);
+    if (answersDropped || this.channels.faultOf(event, entries)) return void this.dropped.push(event);
     const dated = { ...event, at: this.date(event.at) };
     this.channels.apply(dated);
     this.events.push(dated);
@@ -134,7 +136,7 @@ export class Replay {
   }
 
   /** True if we knew of the base's retraction, because our ledger has it too. */
-  private answers({ id }: Change, { retraction }: RecordState): boolean {
+  private answers({ id }: Change, { retraction }: Entry): boolean {
     if (!retraction) return false;
     const { reason, replaced_by, at } = retraction;
     const isIt = (event: LedgerEvent) =>
@@ -155,9 +157,9 @@ export class Replay {
   }
 
   /** An imported revision keeps its date, unless the base has a later event for the record. */
-  private dated(event: Change, { at }: RecordState): Change {
+  private dated(event: Change, { modified }: Entry): Change {
     if (event.event !== "revise" || !event.imported) return { ...event, at: this.date(event.at) };
-    if (event.at >= at) return event;
+    if (event.at >= modified) return event;
     const { imported: _, ...rest } = event;
     return { ...rest, at: this.date(event.at) };
   }
@@ -185,9 +187,7 @@ export class Replay {
   }
 
   private idTaken(event: AddEvent): Problem {
-    const other = this.states.get(event.id)?.own
-      ? "another record of ours"
-      : `another record of ${this.onto}`;
+    const other = `another record of ${this.base.byId.has(event.id) ? this.onto : "ours"}`;
     const message = `the imported id ${event.id} of ${display(event.file)} belongs to ${other}`;
     const hint = "Imported ids never move: import first, then cut on top of it.";
     return this.problem("rebase-conflict", event, message, hint);
@@ -225,40 +225,6 @@ function keptLines(due: readonly LedgerEvent[], own: Ledger, base: Ledger): Set<
   return new Set(together.filter(({ version }) => base.versions.has(version)));
 }
 
-/** State of a record, as far as merging events needs it. */
-interface RecordState {
-  content: string;
-  private: boolean;
-  retraction: Retraction | null;
-  /** Date of the record's last event. */
-  at: string;
-  /** True if the record gets its id in this rebase, so that no one else can have changed it. */
-  own: boolean;
-}
-
-const stateOf = ({ content, private: hidden, retraction, modified }: Entry): RecordState => ({
-  content,
-  private: hidden,
-  retraction,
-  at: modified,
-  own: false,
-});
-
-const newState = ({ content, private: hidden }: AddEvent, at: string): RecordState => ({
-  content,
-  private: hidden ?? false,
-  retraction: null,
-  at,
-  own: true,
-});
-
-/** Fields of the state that an event sets. */
-function stateAfter(event: Change): Partial<RecordState> {
-  if (event.event === "revise") return { content: event.content, private: event.private ?? false };
-  if (event.event === "reinstate") return { retraction: null };
-  return { retraction: { reason: event.reason, replaced_by: event.replaced_by, at: event.at } };
-}
-
 const isChange = (event: LedgerEvent): event is Change =>
   event.event !== "add" && event.event !== "reserve" && !isChannelEvent(event);
 
@@ -293,24 +259,27 @@ function lastWords(
  * Decides what an event still does to the record: the event, if it changes the record; "none", if it changes
  * nothing; "overtaken", if the base has withdrawn the record in the meantime, or made it public, so that our
  * revision is not allowed.
- * @param answered whether we knew of the base's retraction when we made the event
  */
-function withEffect(event: Change, state: RecordState, answered: boolean): Change | "none" | "overtaken" {
-  if (event.event === "reinstate") return state.retraction ? event : "none";
-  if (event.event === "retract") return retractionWithEffect(event, state, answered);
+function withEffect(event: Change, entry: Entry, origin: Origin): Change | "none" | "overtaken" {
+  const { retraction } = entry;
+  if (event.event === "reinstate") return retraction ? event : "none";
+  if (event.event === "retract") return retractionWithEffect(event, retraction, origin);
   const hides = event.private === true;
-  if (state.content === event.content && state.private === hides) return "none";
-  return state.retraction || (hides && !state.private) ? "overtaken" : event;
+  if (entry.content === event.content && entry.private === hides) return "none";
+  return retraction || (hides && !entry.private) ? "overtaken" : event;
 }
+
+/** isOwn: the base lacks the record. isAnswer: we knew of the base's retraction when we made the event. */
+type Origin = Readonly<Record<"isOwn" | "isAnswer", boolean>>;
 
 /** Keeps the replacement of a concurrent retraction if ours names none. */
 function retractionWithEffect(
   event: RetractEvent,
-  { retraction, own }: RecordState,
-  answered: boolean,
+  retraction: Entry["retraction"],
+  { isOwn, isAnswer }: Origin,
 ): RetractEvent | "none" {
-  if (!retraction || own) return event;
-  const replaced_by = event.replaced_by ?? (answered ? null : retraction.replaced_by);
+  if (!retraction || isOwn) return event;
+  const replaced_by = event.replaced_by ?? (isAnswer ? null : retraction.replaced_by);
   const isSame = event.reason === retraction.reason && replaced_by === retraction.replaced_by;
   return isSame ? "none" : { ...event, replaced_by };
 }
