@@ -11,7 +11,6 @@ import { countFailure, recordFailure, throttleOf } from "./auth/login-throttle.t
 import {
   type Answer,
   type Call,
-  type Caller,
   type ControllerApp,
   canonicalId,
   Refused,
@@ -28,14 +27,11 @@ import { apiPath, type ControllerOperation, controllerRoutes } from "./routes.ts
 
 const prefixes = [apiPath, "/-net/api/latest", "/latest"] as const;
 
-interface Incoming {
-  request: ServerRequest;
-  caller: Caller;
-  requestId: string;
-  alias: Alias;
-  now: number;
+/** A request that has found its route, and the headers of its answer. */
+interface Incoming
+  extends Pick<Call, "controller" | "request" | "caller" | "requestId" | "alias" | "now" | "params"> {
+  limits: RateLimits;
   headers: Headers;
-  params: Readonly<Record<string, string>>;
 }
 
 const routeAt = routerOf(controllerRoutes);
@@ -58,8 +54,9 @@ export function controllerApp(controller: Controller): ControllerApp {
       await spend(limits, `address ${networkOf(caller.remote)}`, controller.settings.limits.address, now, {});
       const found = routeAt(path);
       if (!found) throw nothingHere();
-      const incoming = { request, caller, requestId, alias, now, headers, params: found.params };
-      return await answerRoute(controller, limits, found.route, incoming);
+      const { route, params } = found;
+      const incoming = { controller, request, caller, requestId, alias, now, params, limits, headers };
+      return await answerRoute(route, incoming);
     } catch (error) {
       return refused(error, request, headers, controller);
     }
@@ -80,13 +77,8 @@ function placeOf(path: string): { path: string; alias: Alias } {
   throw nothingHere();
 }
 
-async function answerRoute(
-  controller: Controller,
-  limits: RateLimits,
-  route: Route<ControllerOperation>,
-  incoming: Incoming,
-): Promise<ServerAnswer> {
-  const { request, alias, params, now, headers } = incoming;
+async function answerRoute(route: Route<ControllerOperation>, incoming: Incoming): Promise<ServerAnswer> {
+  const { controller, request, alias, params, now, headers } = incoming;
   if (request.method === "OPTIONS")
     return reply({ status: 200, body: described(route) }, { ...headers, Allow: allowOf(route) });
   const operation = operationOf(route, request.method);
@@ -99,48 +91,34 @@ async function answerRoute(
   const later = identifies && identifyLater(controller, request, now, access, alias);
   const early = later?.principal(recentKey(later.id, now));
   const asked = contract.withDevice ? canonicalId(params.id) : null;
-  const known = early ? { principal: early } : await authenticate(controller, contract, incoming, asked);
+  const known = early ? { principal: early } : await authenticate(contract, incoming, asked);
   try {
-    return await answerCall(controller, limits, operation, incoming, { ...known, later });
+    return await answerCall(operation, incoming, { ...known, later });
   } catch (error) {
     // The key may have changed since it was read: then that is the reason to refuse.
-    if (later) await authenticate(controller, contract, incoming);
+    if (later) await authenticate(contract, incoming);
     throw error;
   }
 }
 
 async function answerCall(
-  controller: Controller,
-  limits: RateLimits,
   operation: ControllerOperation,
   incoming: Incoming,
   known: Pick<Call, "principal" | "device" | "later">,
 ): Promise<ServerAnswer> {
-  const { request, caller, requestId, alias, now, headers, params } = incoming;
+  const { controller, request, caller, now, headers } = incoming;
   const contract = contracts[operation];
   let { principal } = known;
   if (principal) requireSameSite(request, caller);
   if (principal && principal.kind !== "session") await noteUse(controller, principal.id, now);
-  await spendRate(controller, limits, contract, principal, incoming);
+  await spendRate(contract, principal, incoming);
   const query = readQuery(contract, queryOf(request));
   const { body, ignored } = await readBodyAs(contract, request);
   if (ignored.length > 0) headers["X-Ignored-Fields"] = namedInHeader(ignored);
   // Rights may have changed while the body arrived, because the client decides how long that takes.
   if (body !== undefined && principal && !known.later)
-    ({ principal } = await authenticate(controller, contract, incoming));
-  const call: Call = {
-    ...known,
-    controller,
-    request,
-    caller,
-    requestId,
-    alias,
-    now,
-    params,
-    query: query as Call["query"],
-    body,
-    principal,
-  };
+    ({ principal } = await authenticate(contract, incoming));
+  const call: Call = { ...known, ...incoming, query: query as Call["query"], body, principal };
   const given = await handlers[operation](call);
   warnOfEnd(headers, principal, now);
   return reply(given, headers);
@@ -155,15 +133,14 @@ const described = ({ name, description }: Route<ControllerOperation>) => ({
 
 /** Identifies the caller and checks access. Public operations ignore credentials, even invalid ones. */
 async function authenticate(
-  controller: Controller,
   { access }: Contract,
-  { request, caller, requestId, alias, now }: Incoming,
+  incoming: Incoming,
   asked: string | null = null,
 ): Promise<Pick<Call, "principal" | "device">> {
   if (access === "anyone") return { principal: undefined };
+  const { controller, request, alias, now } = incoming;
   const identified = await identify(controller, request, now, asked);
-  if (identified && "failure" in identified)
-    return fail(controller, identified, { ip: caller.remote, request: requestId }, now);
+  if (identified && "failure" in identified) return fail(identified, incoming);
   const { principal, device } = identified ?? { principal: undefined, device: undefined };
   const refusal = refusalOf(access, principal, alias);
   const lack = refusal === "forbidden" && principal ? lackOf(access, principal) : undefined;
@@ -184,26 +161,20 @@ const sentences = {
 };
 
 async function fail(
-  controller: Controller,
   failed: Extract<Identified, { failure: unknown }>,
-  caller: { ip: string; request: string },
-  now: number,
+  { controller, caller: { remote: ip }, requestId: request, now }: Incoming,
 ): Promise<never> {
-  const name = failed.id ?? "";
-  const wait =
-    (await throttleOf(controller, name, caller.ip, now)) ||
-    (await countFailure(controller, name, caller.ip, now));
+  const attempt = [controller, failed.id ?? "", ip, now] as const;
+  const wait = (await throttleOf(...attempt)) || (await countFailure(...attempt));
   if (wait > 0) throw tooMany(wait);
-  await recordFailure(controller, failed, caller, now);
+  await recordFailure(controller, failed, { ip, request }, now);
   throw new Refused("unauthorized", sentences.unauthorized, { headers: challenge });
 }
 
 async function spendRate(
-  controller: Controller,
-  limits: RateLimits,
   { rate }: Contract,
   principal: Principal | undefined,
-  { caller, now, headers }: Incoming,
+  { controller, limits, caller, now, headers }: Incoming,
 ): Promise<void> {
   const { limits: most } = controller.settings;
   if (principal) return spend(limits, `${principal.kind} ${principal.id}`, most.key, now, headers);
