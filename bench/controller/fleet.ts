@@ -1,7 +1,8 @@
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import { settings } from "../../controller/server/controller.ts";
-import { makeKey } from "../../controller/server/keys/api-keys.ts";
+import { newKeySchema } from "../../controller/server/keys/key-documents.ts";
 import { openController } from "../../controller/server/node.ts";
+import { askOnHost } from "../../controller/server/node-host.ts";
 import { nameKeyOf } from "../../controller/server/store/name-key.ts";
 import type { DeviceRow } from "../../controller/server/store/schema.ts";
 
@@ -26,10 +27,9 @@ export async function makeFleet(database: string, devices: number): Promise<Flee
     log: () => {},
     create: true,
   });
-  const owner = { id: randomUUID(), owner: null, createdBy: "bench", rights } as const;
-  const { row, secret } = makeKey(controller, owner, {}, Date.now());
+  const { body } = await askOnHost(controller)("POST", "/api_keys", {});
+  const { id, key } = newKeySchema.parse(body);
   await controller.database.note(async (writer) => {
-    await writer.insertInto("keys").values(row).execute();
     for (let from = 0; from < devices; from += batchSize) {
       const rows = Array.from({ length: Math.min(batchSize, devices - from) }, (_, each) =>
         device(from + each),
@@ -38,11 +38,10 @@ export async function makeFleet(database: string, devices: number): Promise<Flee
     }
   });
   await controller.database.close();
-  const pair = Buffer.from(`${row.id}:${secret}`).toString("base64");
+  const pair = Buffer.from(`${id}:${key}`).toString("base64");
   return { database, devices, moved: 0, authorization: `Basic ${pair}` };
 }
 
-const rights = new Set(["devices:read", "devices:state"] as const);
 const batchSize = 500;
 const moment = "2026-01-01T00:00:00.000Z";
 

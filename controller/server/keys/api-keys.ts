@@ -51,15 +51,35 @@ async function list({ controller: { database } }: Call, owner: string | null): P
 
 export const createApiKey = (call: Call<KeyRequest>): Promise<Answer> => create(call, null);
 
+/** @throws Refused for rights beyond the creator's, or too long a lifetime */
 async function create(call: Call<KeyRequest>, owner: string | null): Promise<Answer> {
+  const { pepper, settings } = call.controller;
+  const { name = null, scopes: asked, expires_in_days = null } = call.body;
   const { scopes: rights } = principalOf(call);
-  const maker = { id: randomUUID(), owner, createdBy: nameOf(call), rights };
-  const { row, secret } = makeKey(call.controller, maker, call.body, call.now);
+  const id = randomUUID();
+  const secret = newSecret(owner === null ? settings.prefixes.key : settings.prefixes.token);
+  const scopes = expand(asked ?? usualScopes.filter((scope) => rights.has(scope)), rights);
+  const expires_at = endOf(expires_in_days, settings.keyLife, call.now);
+  const row: Omit<KeyRow, "ordinal"> = {
+    id,
+    owner,
+    name,
+    scopes: JSON.stringify(scopes),
+    digest: digestOf(pepper, "key", id, secret),
+    previous_digest: null,
+    previous_until: null,
+    created_by: nameOf(call),
+    created_at: at(call.now),
+    rotated_at: null,
+    expires_at,
+    disabled: 0,
+    revoked_at: null,
+    last_used_at: null,
+  };
   await write(call, async ({ transaction, record }) => {
     await transaction.insertInto("keys").values(row).execute();
-    const { name, expires_at } = row;
-    const after = { name, scopes: JSON.parse(row.scopes), expires_at, ...(owner !== null && { owner }) };
-    record({ code: "key.created", target: { kind: "key", id: row.id }, after });
+    const after = { name, scopes, expires_at, ...(owner !== null && { owner }) };
+    record({ code: "key.created", target: { kind: "key", id }, after });
   });
   return { status: 201, body: newKeyOf(row, secret) };
 }
@@ -238,43 +258,6 @@ const newKeyOf = (row: Omit<KeyRow, "ordinal">, key: string): z.infer<typeof new
   expires_at: row.expires_at,
   ...(row.previous_until !== null && { previous_until: row.previous_until }),
 });
-
-interface NewKey {
-  id: string;
-  /** Owner of a token; null for API keys. */
-  owner: string | null;
-  createdBy: string;
-  /** The creator's rights, which the key cannot exceed. */
-  rights: ReadonlySet<Scope>;
-}
-
-/** @throws Refused for rights beyond the creator's, or too long a lifetime */
-export function makeKey(
-  { pepper, settings }: Pick<Controller, "pepper" | "settings">,
-  { id, owner, createdBy, rights }: NewKey,
-  { name = null, scopes: asked, expires_in_days = null }: z.infer<typeof keyRequestSchema>,
-  now: number,
-): { row: Omit<KeyRow, "ordinal">; secret: string } {
-  const { prefixes, keyLife } = settings;
-  const secret = newSecret(owner === null ? prefixes.key : prefixes.token);
-  const row = {
-    id,
-    owner,
-    name,
-    scopes: JSON.stringify(expand(asked ?? usualScopes.filter((scope) => rights.has(scope)), rights)),
-    digest: digestOf(pepper, "key", id, secret),
-    previous_digest: null,
-    previous_until: null,
-    created_by: createdBy,
-    created_at: at(now),
-    rotated_at: null,
-    expires_at: endOf(expires_in_days, keyLife, now),
-    disabled: 0,
-    revoked_at: null,
-    last_used_at: null,
-  };
-  return { row, secret };
-}
 
 function expand(asked: readonly string[], rights: ReadonlySet<Scope>): Scope[] {
   const meant = new Set(
