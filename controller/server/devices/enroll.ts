@@ -1,6 +1,6 @@
 import { createPublicKey, randomBytes, randomUUID, verify } from "node:crypto";
 import type { z } from "zod";
-import { type Answer, at, type Call, Refused, type Writing, write } from "../call.ts";
+import { type Answer, actorOf, at, type Call, Refused, type Writing, write } from "../call.ts";
 import { digestOf, isSameDigest, newSecret } from "../secrets.ts";
 import type { Actor } from "../store/audit-log.ts";
 import { nameKeyOf } from "../store/name-key.ts";
@@ -25,13 +25,7 @@ export function makeNonce({ controller: { pepper }, now }: Call): Answer {
 export async function enrollDevice(call: Call<Request>): Promise<Answer> {
   const { body } = call;
   requireProof(call);
-  const actor: Actor = {
-    kind: "device",
-    id: null,
-    name: body.name ?? null,
-    ip: call.caller.remote,
-    request: call.requestId,
-  };
+  const actor: Actor = { ...actorOf(call), kind: "device", name: body.name ?? null };
   const outcome = await write(call, (writing) => enroll(call, writing), actor);
   if (outcome !== "full") return outcome;
   await recordFull(call, actor);

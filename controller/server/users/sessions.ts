@@ -6,6 +6,7 @@ import { countFailure, recordFailure, throttleOf } from "../auth/login-throttle.
 import { hashPassword, isPassword, waitingForHash } from "../auth/passwords.ts";
 import {
   type Answer,
+  actorOf,
   at,
   type Call,
   callingUser,
@@ -87,13 +88,7 @@ function requireNoWait(seconds: number): void {
 /** @returns the session's cookie */
 async function openSession(call: Call, user: UserRow): Promise<string> {
   const secret = newSession();
-  const actor: Actor = {
-    kind: "user",
-    id: user.id,
-    name: nameOfUser(user),
-    ip: call.caller.remote,
-    request: call.requestId,
-  };
+  const actor: Actor = { ...actorOf(call), kind: "user", id: user.id, name: nameOfUser(user) };
   const digest = digestOf(call.controller.pepper, "session", secret);
   await write(
     call,
