@@ -48,16 +48,13 @@ function readKey(file: string): { text: string; mode: number } {
 
 /** All keys of a folder; offline signers collect their keys in one. */
 export function folderSigners(folder: string): Signer[] {
-  const names = readNames(folder).filter((name) => name.endsWith(".pem"));
-  return names.sort().map((name) => fileSigner(join(folder, name)));
-}
-
-function readNames(folder: string): string[] {
+  let names: string[];
   try {
-    return readdirSync(folder);
+    names = readdirSync(folder).filter((name) => name.endsWith(".pem"));
   } catch (error) {
     throw accessFailure(`cannot read the keys in ${folder}`, error);
   }
+  return names.sort().map((name) => fileSigner(join(folder, name)));
 }
 
 export function signerOfPem(pem: string, where: string): Signer {
