@@ -39,7 +39,7 @@ function roleOf(user: User): { role: string; rights: string } {
   const rights = Object.entries(flagNames).filter(([flag]) => user[flag as keyof typeof flagNames]);
   const isLimited = user.role === "LimitedAdministrator";
   return {
-    role: roleNames[user.role],
+    role: roleTexts[user.role].name,
     rights: isLimited ? rights.map(([, text]) => text).join(", ") || "no rights" : "",
   };
 }
@@ -59,33 +59,28 @@ export async function changeUsers(visit: SignedIn): Promise<ServerAnswer> {
   }
 }
 
-async function addUser(visit: SignedIn): Promise<ServerAnswer> {
-  const { ask, form } = visit;
-  const entered = form.get("password") || undefined;
-  const password = entered ?? newPassword();
-  const { body: user } = await ask<User>("upsertUser", {
-    body: { ...namesIn(form), ...roleIn(form), password },
+const addUser = (visit: SignedIn): Promise<ServerAnswer> =>
+  savePassword(visit, { title: "The user was added", status: 201, code: "added" }, async (password) => {
+    const { body } = await visit.ask<User>("upsertUser", {
+      body: { ...namesIn(visit.form), ...roleIn(visit.form), password },
+    });
+    return body;
   });
-  return entered === undefined
-    ? passwordPage(visit, "The user was added", user, password, 201)
-    : redirectTo(visit, `/users/${user.id}`, { code: "added" });
-}
 
-/** Shows a generated password: the only time that it can be shown. */
-const passwordPage = (
+/** Saves the password of the form, or a generated one, which only this answer can show. */
+async function savePassword(
   visit: SignedIn,
-  title: string,
-  user: User,
-  password: string,
-  status: number,
-): ServerAnswer =>
-  page(
-    visit,
-    "new-password",
-    title,
-    { title, id: user.id, person: nameOfUser(user), ...roleOf(user), password, origin: visit.url.origin },
-    { status },
-  );
+  { title, status, code }: { title: string; status: number; code: "added" | "password" },
+  save: (password: string) => Promise<User>,
+): Promise<ServerAnswer> {
+  const entered = visit.form.get("password") || undefined;
+  const password = entered ?? newPassword();
+  const user = await save(password);
+  if (entered !== undefined) return redirectTo(visit, `/users/${user.id}`, { code });
+  const person = nameOfUser(user);
+  const model = { title, id: user.id, person, ...roleOf(user), password, origin: visit.url.origin };
+  return page(visit, "new-password", title, model, { status });
+}
 
 export async function userPage(visit: SignedIn, refusal?: Refusal): Promise<ServerAnswer> {
   const { me, url } = visit;
@@ -139,14 +134,10 @@ const changes: Readonly<Record<string, (visit: SignedIn) => Promise<ServerAnswer
   role: changeOf(roleIn, "role"),
   disable: changeOf(() => ({ status: "Disabled" }), "disabled"),
   enable: changeOf(() => ({ status: "Active" }), "enabled"),
-  password: async (visit) => {
-    const entered = visit.form.get("password") || undefined;
-    const password = entered ?? newPassword();
-    const user = await upsert(visit, { password });
-    return entered === undefined
-      ? passwordPage(visit, "The user has a new password", user, password, 200)
-      : redirectTo(visit, pathOf(visit), { code: "password" });
-  },
+  password: (visit) =>
+    savePassword(visit, { title: "The user has a new password", status: 200, code: "password" }, (password) =>
+      upsert(visit, { password }),
+    ),
   delete: async (visit) => {
     await visit.ask("deleteUser", { params: visit.params });
     return redirectTo(visit, "/users", { code: "removed" });
@@ -196,20 +187,12 @@ export async function changeAccount(visit: SignedIn): Promise<ServerAnswer> {
 const isWrongPassword = (error: unknown): boolean => error instanceof ApiError && error.status === 401;
 const wrongPassword: Refusal = { status: 403, detail: "The current password is wrong.", errors: [] };
 
-const roleNames: Record<Role, string> = {
-  Owner: "Owner",
-  FullAdministrator: "Full Administrator",
-  LimitedAdministrator: "Limited Administrator",
-  User: "User",
+const roleTexts: Record<Role, { name: string; text: string }> = {
+  Owner: { name: "Owner", text: "everything" },
+  FullAdministrator: { name: "Full Administrator", text: "everything, except changes to Owners" },
+  LimitedAdministrator: { name: "Limited Administrator", text: "the rights chosen below" },
+  User: { name: "User", text: "their own devices only" },
 };
-
-const roleTexts: Record<Role, string> = {
-  Owner: "everything",
-  FullAdministrator: "everything, except changes to Owners",
-  LimitedAdministrator: "the rights chosen below",
-  User: "their own devices only",
-};
-
 /** Rights of a Limited Administrator. */
 const flagTexts = {
   authz_devices: "Devices: see, accept and reject them",
@@ -230,12 +213,7 @@ const flagNames: Record<Flag | "authz_policies", string> = {
 const roleFields = (actor: Role, role: string | null, isChecked: (flag: Flag) => boolean) => ({
   roles: roles
     .filter((each) => mayDecideOn(actor, each))
-    .map((each) => ({
-      role: each,
-      name: roleNames[each],
-      text: roleTexts[each],
-      checked: each === (role ?? "User"),
-    })),
+    .map((each) => ({ role: each, ...roleTexts[each], checked: each === (role ?? "User") })),
   flags: flags.map((flag) => ({ flag, text: flagTexts[flag], checked: isChecked(flag) })),
   hasLimited: mayDecideOn(actor, "LimitedAdministrator"),
 });
