@@ -5,8 +5,9 @@ import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { answer, type Host, say, sayNext } from "../../cli/terminal/host.ts";
 import { failure } from "../../shared/errors.ts";
+import { stateFolder } from "../../shared/state-folder.ts";
 import { type Api, connectAsNobody, type Place } from "./api.ts";
-import { stateFolder, writePrivate } from "./login-state.ts";
+import { writePrivate } from "./login-state.ts";
 
 interface EnrollOptions extends Place {
   name?: string;
@@ -21,7 +22,7 @@ interface EnrollOptions extends Place {
 /** `relcat devices enroll`: an example of a device's agent. */
 export async function enrollDevice(options: EnrollOptions, host: Host): Promise<void> {
   const connection = connectAsNobody(options, host);
-  const file = options.keyFile ?? join(stateFolder(host), "device.pem");
+  const file = options.keyFile ?? join(stateFolder(host.environment), "device.pem");
   const key = keyIn(file, host);
   const fields = fieldsOf(options, host);
   let enrolled = await enroll(connection, fields, key);

@@ -1,7 +1,7 @@
 import { globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Host } from "../../cli/terminal/host.ts";
+import { stateFolder } from "../../shared/state-folder.ts";
 
 export interface Session {
   url: string;
@@ -12,13 +12,7 @@ export interface Session {
   expires: string;
 }
 
-/** Folder for persistent state (XDG Base Directory). */
-export function stateFolder({ environment }: Host): string {
-  const { XDG_STATE_HOME: given, HOME: home } = environment;
-  return join(given || join(home || homedir(), ".local/state"), "relcat");
-}
-
-const folderOf = (host: Host) => join(stateFolder(host), "sessions");
+const folderOf = ({ environment }: Host) => join(stateFolder(environment), "sessions");
 const fileOf = (url: string, host: Host) => join(folderOf(host), `${encodeURIComponent(url)}.json`);
 
 /** Readable only by the owner. */

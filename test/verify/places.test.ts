@@ -153,6 +153,16 @@ describe("the remembered state", () => {
     }
   });
 
+  test("needs a home folder, or one that is named", async () => {
+    const args = ["verify", project.dist, "--root", rootOf(project)];
+    const { exitCode, stderr } = await project.relcat(args, { XDG_STATE_HOME: "", HOME: "home" });
+    expect([exitCode, stderr]).toEqual([
+      2,
+      "error[file-access] there is no home folder, in which relcat keeps what it has seen of sites, and sessions\n" +
+        "  hint: Set XDG_STATE_HOME to a folder that you may write.",
+    ]);
+  });
+
   test("is refused with a hint if its root is damaged", async () => {
     const state = temporaryFolder();
     await verify(project, [project.dist], state);

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { failure, RelcatError } from "../../../shared/errors.ts";
+import { stateFolder } from "../../../shared/state-folder.ts";
 import { accessFailure } from "../../system/access-failure.ts";
 import { readIfPresent, replaceDurably } from "../../system/files.ts";
 import { withLock } from "../../system/lock.ts";
@@ -36,14 +36,14 @@ export function asRoot(bytes: Uint8Array, where: string): Uint8Array {
   }
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /**
  * Base folder of the trust state.
  * @param environment for XDG_STATE_HOME
  */
-export const trustBase = (folder: string | undefined, environment: Environment): string =>
-  folder ?? join(environment.XDG_STATE_HOME || join(homedir(), ".local/state"), "relcat/trust");
+export const trustBase = (
+  folder: string | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+): string => folder ?? join(stateFolder(environment), "trust");
 
 /**
  * State folder of one site and root; another root or place starts with empty state. @param base see trustBase
