@@ -1,4 +1,5 @@
 import type { UnderlyingDefaultSource } from "node:stream/web";
+import { setTimeout as wait } from "node:timers/promises";
 import type { z } from "zod";
 import { caching } from "../../../service/http/answers.ts";
 import { refusalOf } from "../access.ts";
@@ -76,9 +77,11 @@ async function startOf({ query, request, controller: { database } }: EventsCall)
 
 function source(call: EventsCall, start: number, release: () => void): UnderlyingDefaultSource<Uint8Array> {
   const encoder = new TextEncoder();
-  const bell = new Bell();
   const { closing } = call.caller;
-  const ring = () => bell.ring();
+  // Ends the wait of `next`, or the next one. The first events are read without one.
+  let bell = new AbortController();
+  const ring = () => bell.abort();
+  ring();
   const stopListening = call.controller.database.onCommit(ring);
   closing?.addEventListener("abort", ring);
   let after = start;
@@ -93,13 +96,15 @@ function source(call: EventsCall, start: number, release: () => void): Underlyin
   /** Returns the next text; undefined once the client is gone. */
   const next = async (): Promise<string | undefined> => {
     while (isOpen) {
-      const rang = await bell.wait(heartbeat);
+      await wait(heartbeat, undefined, { signal: bell.signal }).catch(() => {});
+      const rang = bell.signal.aborted;
+      bell = new AbortController();
       if (!isOpen || closing?.aborted) return undefined;
-      const { rows, last } = await readEvents(call, after);
+      const rows = await readEvents(call, after);
       // Checked after reading, because a right that was revoked between check and read would leak events.
       if (!(await mayStillRead(call))) return undefined;
-      if (rows.length === portion) bell.ring();
-      after = last;
+      if (rows.length === portion) ring();
+      after = rows.at(-1)?.seq ?? after;
       if (rows.length > 0) return rows.map(eventOf).join("");
       if (!rang) return ": still here\n\n";
     }
@@ -125,11 +130,8 @@ async function mayStillRead({ controller, request, alias }: EventsCall): Promise
   return refusalOf(contracts.streamEvents.access, principal, alias) === undefined;
 }
 
-async function readEvents(
-  { controller: { database } }: EventsCall,
-  after: number,
-): Promise<{ rows: AuditRow[]; last: number }> {
-  const rows = await database.read
+const readEvents = ({ controller: { database } }: EventsCall, after: number): Promise<AuditRow[]> =>
+  database.read
     .selectFrom("audit_log")
     .selectAll()
     .where("seq", ">", after)
@@ -137,40 +139,10 @@ async function readEvents(
     .orderBy("seq")
     .limit(portion)
     .execute();
-  return { rows, last: rows.at(-1)?.seq ?? after };
-}
 
 /** JSON text contains no line breaks, so an event has three lines (HTML standard, 9.2). */
 function eventOf(row: AuditRow): string {
   const { hash: _, request_id: _request, actor, ...event } = auditRowOf(row);
   const { ip: _ip, ...who } = actor;
   return `id: ${row.seq}\nevent: ${row.code}\ndata: ${JSON.stringify({ ...event, actor: who })}\n\n`;
-}
-
-/** A signal that also wakes a waiter that comes later. */
-class Bell {
-  #rang = true;
-  #wake: (() => void) | undefined;
-
-  ring(): void {
-    this.#rang = true;
-    this.#wake?.();
-  }
-
-  /** @returns false after a timeout */
-  async wait(milliseconds: number): Promise<boolean> {
-    if (!this.#rang) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, milliseconds);
-        this.#wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
-    const rang = this.#rang;
-    this.#rang = false;
-    this.#wake = undefined;
-    return rang;
-  }
 }
