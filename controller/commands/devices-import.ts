@@ -6,7 +6,7 @@ import { count } from "../../cli/terminal/words.ts";
 import { type Problem, RelcatError } from "../../shared/errors.ts";
 import { serialKey } from "../server/devices/serials.ts";
 import { type Connection, connect, type Place } from "./api.ts";
-import { move, portion } from "./devices-move.ts";
+import { decide, move } from "./devices-move.ts";
 import { type Device, readDevices, type State } from "./devices-select.ts";
 import { writePrivate } from "./login-state.ts";
 
@@ -145,10 +145,7 @@ async function apply(plan: Plan, connection: Connection, host: Host): Promise<vo
   for (const { id, name } of plan.names) await connection.ask("POST", `/device/${id}`, { name });
   for (const { id, user } of plan.assignments)
     await connection.ask("POST", "/device/assign", { device_id: id, user_id: user });
-  for (let start = 0; start < plan.decisions.length; start += portion) {
-    const auth_decisions = plan.decisions.slice(start, start + portion);
-    await connection.ask("POST", "/device/auth_decisions", { auth_decisions });
-  }
+  await decide(plan.decisions, connection);
 }
 
 /** A device, or a decision made in advance for a serial number. */

@@ -18,26 +18,27 @@ export interface StateOptions extends Place {
 }
 
 /** Maximum per request of the API. */
-export const portion = 1000;
+const portion = 1000;
 /** Larger changes need a confirmation. */
 const handful = 5;
 
-export const doneText = (state: State, amount: number, isTrial?: true): string =>
-  isTrial
-    ? `${count(amount, "device")} would be ${state}; nothing was changed.`
-    : `${state === "accepted" ? "Accepted" : "Rejected"} ${count(amount, "device")}.`;
+type Moved = Omit<OutputDocument<"devices-state">, "state">;
 
-/**
- * Sets the state of devices that have not changed since they were read; others are conflicts.
- * @returns those that had another state, and those that share their serial number with another accepted device
- */
+export const doneLines = (state: State, { changed, already, dry_run }: Moved): string[] => [
+  dry_run
+    ? `${count(changed.length, "device")} would be ${state}; nothing was changed.`
+    : `${state === "accepted" ? "Accepted" : "Rejected"} ${count(changed.length, "device")}.`,
+  ...(already > 0 ? [`${already} already in that state.`] : []),
+];
+
+/** Sets the state of devices that have not changed since they were read; others are conflicts. */
 export async function move(
   state: State,
   devices: readonly Device[],
   connection: Connection,
   { dryRun, reason, yes }: Pick<StateOptions, "dryRun" | "reason" | "yes">,
   host: Host,
-): Promise<{ changed: Device[]; same_serial: SameSerial }> {
+): Promise<Moved> {
   const due = devices.filter((device) => device.state !== state);
   const requests = Math.ceil(due.length / portion);
   const send = async (dry_run?: true): Promise<SameSerial> => {
@@ -74,13 +75,25 @@ export async function move(
       host,
       `Sent in ${requests} requests of at most ${portion}; each is applied completely or not at all.`,
     );
-  if (dryRun) return { changed: due, same_serial: tried };
-  const same_serial = await send();
-  if (!isAsked) warnOf(same_serial, due, host);
-  return { changed: due, same_serial };
+  const same_serial = dryRun ? tried : await send();
+  if (!isAsked && !dryRun) warnOf(same_serial, due, host);
+  const [changed, already] = [due.map(({ id }) => id), devices.length - due.length];
+  return { changed, already, same_serial, dry_run: dryRun ?? false };
 }
 
-type SameSerial = OutputDocument<"devices-state">["same_serial"];
+type SameSerial = Moved["same_serial"];
+
+/** Decides in advance on serial numbers. */
+export async function decide(
+  decisions: readonly { serial: string; enforce_state: string }[],
+  connection: Connection,
+  include_rejected = false,
+): Promise<void> {
+  for (let start = 0; start < decisions.length; start += portion) {
+    const auth_decisions = decisions.slice(start, start + portion);
+    await connection.ask("POST", "/device/auth_decisions", { auth_decisions, include_rejected });
+  }
+}
 
 function warnOf(twins: SameSerial, devices: readonly Device[], host: Host): void {
   if (twins.length === 0) return;

@@ -4,7 +4,7 @@ import { count, listed } from "../../cli/terminal/words.ts";
 import { exitStatus, failure } from "../../shared/errors.ts";
 import { serialKey } from "../server/devices/serials.ts";
 import type { Connection } from "./api.ts";
-import { doneText, move, portion, type StateOptions } from "./devices-move.ts";
+import { decide, doneLines, move, type StateOptions } from "./devices-move.ts";
 import { type Device, readDevices, type State } from "./devices-select.ts";
 
 interface Decisions {
@@ -40,17 +40,16 @@ export async function setBySerials(
     isKept,
     connection,
   );
-  const { changed, same_serial } = await move(state, devices, connection, options, host);
-  const already = devices.length - changed.length;
-  if (!options.dryRun) await preapprove(preapproved, connection, options.includeRejected);
+  const moved = await move(state, devices, connection, options, host);
+  // An approval in advance applies to the first device with the serial number; the next one is pending.
+  const approvals = serialsOf(preapproved).map((serial) => ({ serial, enforce_state: "accepted" }));
+  if (!options.dryRun) await decide(approvals, connection, options.includeRejected);
   const left = { unknown: options.preapprove ? [] : matched.unknown, ambiguous, placeholders };
-  const dry_run = options.dryRun ?? false;
+  const { dry_run, ...done } = moved;
   const stay = [...rejected.map(nameOf), ...serialsOf(kept)];
   const document = {
     state,
-    changed: changed.map(({ id }) => id),
-    already,
-    same_serial,
+    ...done,
     preapproved: serialsOf(preapproved),
     rejected: stay,
     unknown: serialsOf(left.unknown),
@@ -61,8 +60,7 @@ export async function setBySerials(
   const lines = [...linesOf(left), ...rejectedLine(stay)];
   answer<"devices-serials">(host, document, () =>
     [
-      doneText(state, changed.length, options.dryRun),
-      ...(already > 0 ? [`${already} already in that state.`] : []),
+      ...doneLines(state, moved),
       ...(preapproved.length > 0 ? [preapprovedText(preapproved.length, dry_run)] : []),
       ...lines,
     ].join("\n"),
@@ -124,20 +122,6 @@ function match(serials: readonly Listed[], devices: readonly Device[]): Matched 
     else matched.devices.push(only);
   }
   return matched;
-}
-
-/** An approval in advance applies to the first device with the serial number; the next one is pending. */
-async function preapprove(
-  serials: readonly Listed[],
-  connection: Connection,
-  include_rejected = false,
-): Promise<void> {
-  for (let start = 0; start < serials.length; start += portion) {
-    const decisions = serials
-      .slice(start, start + portion)
-      .map(({ serial }) => ({ serial, enforce_state: "accepted" }));
-    await connection.ask("POST", "/device/auth_decisions", { auth_decisions: decisions, include_rejected });
-  }
 }
 
 const maxNamed = 20;

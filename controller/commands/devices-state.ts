@@ -2,7 +2,7 @@ import { answer, type Host } from "../../cli/terminal/host.ts";
 import { UsageError } from "../../cli/terminal/usage.ts";
 import { exitStatus } from "../../shared/errors.ts";
 import { connect } from "./api.ts";
-import { doneText, move, type StateOptions } from "./devices-move.ts";
+import { doneLines, move, type StateOptions } from "./devices-move.ts";
 import { readDevices, requireDevices, type State } from "./devices-select.ts";
 
 export async function setStates(
@@ -20,25 +20,8 @@ export async function setStates(
   const devices = options.allPending
     ? await readDevices(connection, { state: "pending" })
     : await requireDevices(connection, selectors);
-  const { changed, same_serial } = await move(state, devices, connection, options, host);
-  const already = devices.length - changed.length;
-  answer<"devices-state">(
-    host,
-    {
-      state,
-      changed: changed.map(({ id }) => id),
-      already,
-      same_serial,
-      dry_run: options.dryRun ?? false,
-    },
-    () =>
-      [
-        doneText(state, changed.length, options.dryRun),
-        already > 0 ? `${already} already in that state.` : "",
-      ]
-        .filter(Boolean)
-        .join(" "),
-  );
+  const moved = await move(state, devices, connection, options, host);
+  answer<"devices-state">(host, { state, ...moved }, () => doneLines(state, moved).join(" "));
   return exitStatus.done;
 }
 
