@@ -1,3 +1,6 @@
+import { z } from "zod";
+import { text } from "./fields.ts";
+
 export const scopes = [
   "devices:read",
   "devices:state",
@@ -24,21 +27,25 @@ export type Role = (typeof roles)[number];
 /** Rights that only a LimitedAdministrator uses. */
 export const userFlags = ["authz_devices", "authz_policies", "authz_control_panel", "authz_users"] as const;
 
-export interface User {
-  id: string;
-  name: string | null;
-  /** At least one of email and username is set. */
-  email: string | null;
-  username: string | null;
-  role: Role;
-  status: "Active" | "Disabled";
-  authz_devices: boolean;
-  authz_policies: boolean;
-  authz_control_panel: boolean;
-  /** Older name of the same right. */
-  authz_control_plane: boolean;
-  authz_users: boolean;
-}
+export const userSchema = z
+  .strictObject({
+    id: z.uuid(),
+    name: text.nullable(),
+    /** At least one of email and username is set. */
+    email: text.nullable(),
+    username: text.nullable().describe("Alternative name for signing in."),
+    role: z.enum(roles),
+    status: z.enum(["Active", "Disabled"]),
+    authz_devices: z.boolean().describe("A Limited Administrator's permission for devices."),
+    authz_policies: z.boolean().describe("A Limited Administrator's permission for policies."),
+    authz_control_panel: z
+      .boolean()
+      .describe("A Limited Administrator's permission to read the audit log and list API keys."),
+    authz_control_plane: z.boolean().describe("Alias of authz_control_panel."),
+    authz_users: z.boolean().describe("A Limited Administrator's permission for users."),
+  })
+  .meta({ id: "User", description: "A user of the controller." });
+export type User = z.infer<typeof userSchema>;
 
 /** Display name in the audit log and in messages. */
 export const nameOfUser = ({ email, username }: Pick<User, "email" | "username">): string =>

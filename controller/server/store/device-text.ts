@@ -1,28 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
+import { deviceSchema } from "../device.ts";
 import { rowAsText } from "./prepared.ts";
-import type { DatabaseKind, DeviceRow } from "./schema.ts";
+import type { DatabaseKind } from "./schema.ts";
 
-/** Members of a device in output order. */
-export const deviceMembers = [
-  "id",
-  "name",
-  "state",
-  "serial",
-  "public_key",
-  "ipv6",
-  "device_type",
-  "device_os",
-  "controller_id",
-  "owned_by_org",
-  "assigned_to_user",
-  "last_seen",
-  "last_seen_version",
-  "version",
-  "created_at",
-  "state_changed_at",
-  "state_changed_by",
-  "state_reason",
-] as const satisfies (keyof DeviceRow)[];
+/** Members of a device in output order; the other columns are internal. */
+export const deviceMembers = deviceSchema.keyof().options;
 
 /** Arguments of a function that builds a JSON object. */
 export const members = sql.join(deviceMembers.flatMap((member) => [sql.lit(member), sql.ref(member)]));

@@ -1,25 +1,10 @@
 import { z } from "zod";
-import { roles } from "../access.ts";
+import { roles, userSchema } from "../access.ts";
 import { deviceSchema } from "../devices/device-documents.ts";
-import { line, text } from "../fields.ts";
+import { line } from "../fields.ts";
 
-export const userSchema = z
-  .strictObject({
-    id: z.uuid(),
-    name: text.nullable(),
-    email: text.nullable(),
-    username: text.nullable().describe("Alternative name for signing in."),
-    role: z.enum(roles),
-    status: z.enum(["Active", "Disabled"]),
-    authz_devices: z.boolean().describe("A Limited Administrator's permission for devices."),
-    authz_policies: z.boolean().describe("A Limited Administrator's permission for policies."),
-    authz_control_panel: z
-      .boolean()
-      .describe("A Limited Administrator's permission to read the audit log and list API keys."),
-    authz_control_plane: z.boolean().describe("Alias of authz_control_panel."),
-    authz_users: z.boolean().describe("A Limited Administrator's permission for users."),
-  })
-  .meta({ id: "User", description: "A user of the controller." });
+export { userSchema } from "../access.ts";
+
 export const userMapSchema = z.record(z.uuid(), userSchema).meta({ id: "Users", description: "By id." });
 export const userAnswerSchema = z.strictObject({ user: userSchema }).meta({ id: "UserAnswer" });
 export const meSchema = z
