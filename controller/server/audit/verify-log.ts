@@ -9,10 +9,7 @@ import type { AuditRow, Database, DatabaseKind, Schema } from "../store/schema.t
 /** seq: the row at which the chain breaks; 0: no single row. */
 export type LogVerdict = { verdict: "whole"; head: Head } | { verdict: "broken"; seq: number; why: string };
 
-interface Broken {
-  seq: number;
-  why: string;
-}
+const broken = (seq: number, why: string): LogVerdict => ({ verdict: "broken", seq, why });
 
 /**
  * Verifies the audit log: the hash chain, the stored head, the database's own triggers, and the devices,
@@ -24,38 +21,37 @@ export async function verifyLog(
   pepper: Pepper,
   known?: Head,
 ): Promise<LogVerdict> {
-  const { broken, head } = await walk(read, pepper, known);
-  if (broken) return { verdict: "broken", ...broken };
+  const verdict = await walk(read, pepper, known);
+  if (verdict.verdict === "broken") return verdict;
   const why = (await findMissingGuard(kind, read)) ?? (await findUnrecorded(kind, read));
-  return why === undefined ? { verdict: "whole", head } : { verdict: "broken", seq: 0, why };
+  return why === undefined ? verdict : broken(0, why);
 }
 
 const batch = 1000;
-const emptyHead: Head = { seq: 0, hash: "" };
 
-async function walk(
-  read: Kysely<Schema>,
-  pepper: Pepper,
-  known: Head | undefined,
-): Promise<{ broken?: Broken; head: Head }> {
+async function walk(read: Kysely<Schema>, pepper: Pepper, known: Head | undefined): Promise<LogVerdict> {
   // The head is read first, so that rows written meanwhile come after it and are verified too.
   const { isSigned, ...end } = await readHead(read, pepper);
-  if (!isSigned) {
-    const why = "the record of the log's end was changed, or the pepper is a different one";
-    return { broken: { seq: end.seq, why }, head: emptyHead };
-  }
-  let last = emptyHead;
+  if (!isSigned)
+    return broken(end.seq, "the record of the log's end was changed, or the pepper is a different one");
+  let last: Head = { seq: 0, hash: "" };
   let rows = await rowsAfter(read);
   while (rows.length > 0) {
     for (const row of rows) {
       const why = faultOf(row, { last, end }, pepper) ?? mismatchOf(row, end) ?? mismatchOf(row, known);
-      if (why !== undefined) return { broken: { seq: Math.min(row.seq, last.seq + 1), why }, head: last };
+      if (why !== undefined) return broken(Math.min(row.seq, last.seq + 1), why);
       last = { seq: row.seq, hash: row.hash };
     }
     rows = await rowsAfter(read, last.seq);
   }
-  const broken = await faultOfEnd(read, pepper, { last, end, known });
-  return { ...(broken && { broken }), head: last };
+  const first = last.seq + 1;
+  if (first === end.seq) return broken(first, `row ${first} is missing`);
+  if (first < end.seq) return broken(first, `rows ${first} to ${end.seq} are missing`);
+  if (last.seq > 0 && (await readHead(read, pepper)).seq === 0)
+    return broken(last.seq, "the record of the log's end is missing");
+  if (known && known.seq > last.seq)
+    return broken(last.seq, `the log ends at ${last.seq}, but once had ${known.seq} rows`);
+  return { verdict: "whole", head: last };
 }
 
 /** Sorted by number, including forged numbers below 1. */
@@ -85,21 +81,6 @@ function mismatchOf({ seq, hash }: AuditRow, noted: Head | undefined): string | 
     : undefined;
 }
 
-async function faultOfEnd(
-  read: Kysely<Schema>,
-  pepper: Pepper,
-  { last, end, known }: { last: Head; end: Head; known: Head | undefined },
-): Promise<Broken | undefined> {
-  const first = last.seq + 1;
-  if (first === end.seq) return { seq: first, why: `row ${first} is missing` };
-  if (first < end.seq) return { seq: first, why: `rows ${first} to ${end.seq} are missing` };
-  if (last.seq > 0 && (await readHead(read, pepper)).seq === 0)
-    return { seq: last.seq, why: "the record of the log's end is missing" };
-  if (known && known.seq > last.seq)
-    return { seq: last.seq, why: `the log ends at ${last.seq}, but once had ${known.seq} rows` };
-  return undefined;
-}
-
 /** A column whose current value must equal the last recorded one. */
 interface Column {
   name: string;
@@ -112,7 +93,6 @@ interface Column {
 /** A table whose relevant changes must all be in the audit log. */
 interface Recorded {
   what: "user" | "key" | "device";
-  table: "devices" | "users" | "keys";
   made: AuditCode;
   gone?: AuditCode;
   columns: readonly Column[];
@@ -121,14 +101,12 @@ interface Recorded {
 const recorded: readonly Recorded[] = [
   {
     what: "user",
-    table: "users",
     made: "user.created",
     gone: "user.deleted",
     columns: ["role", "status", ...userFlags].map((name) => ({ name })),
   },
   {
     what: "key",
-    table: "keys",
     made: "key.created",
     columns: [
       { name: "scopes" },
@@ -140,7 +118,6 @@ const recorded: readonly Recorded[] = [
   },
   {
     what: "device",
-    table: "devices",
     made: "device.enrolled",
     gone: "device.deleted",
     columns: [
@@ -193,14 +170,16 @@ const deletedAfter = ({ gone }: Recorded) =>
     : sql`exists (select 1 from audit_log as ending where ending.target_id = beginning.target_id
         and ending.code = ${gone} and ending.seq > beginning.seq)`;
 
+const tableOf = ({ what }: Recorded) => sql.table(`${what}s`);
+
 const unrecordedOf = (each: Recorded) => sql<{ id: string }>`
-  select id from ${sql.table(each.table)} as thing
+  select id from ${tableOf(each)} as thing
   where not exists (select 1 from audit_log as beginning
     where target_id = thing.id and code = ${each.made} and not ${deletedAfter(each)})`;
 
 const removedOf = (each: Recorded) => sql<{ id: string }>`
   select target_id as id from audit_log as beginning where code = ${each.made}
-    and not exists (select 1 from ${sql.table(each.table)} where id = beginning.target_id)
+    and not exists (select 1 from ${tableOf(each)} where id = beginning.target_id)
     and not ${deletedAfter(each)}`;
 
 /** The last recorded value of a member, as text. Rows that do not have the member did not change it. */
@@ -213,14 +192,14 @@ function lastOf(kind: DatabaseKind, what: string, id: string, member: string): R
 
 function changedOf(
   kind: DatabaseKind,
-  { what, table }: Recorded,
+  each: Recorded,
   { name, isNullable, if: condition = "true" }: Column,
 ): RawBuilder<{ id: string }> {
-  const last = lastOf(kind, what, "thing.id", name);
+  const last = lastOf(kind, each.what, "thing.id", name);
   const value = isNullable
     ? last
     : sql`case ${last} when 'true' then '1' when 'false' then '0' else coalesce(${last}, '0') end`;
-  return sql`select id from ${sql.table(table)} as thing
+  return sql`select id from ${tableOf(each)} as thing
     where ${sql.raw(condition)} and cast(${sql.ref(name)} as text) is distinct from ${value}`;
 }
 
