@@ -99,14 +99,9 @@ export interface Writing {
   record(...entries: readonly AuditEntry[]): void;
 }
 
-/** Runs `work` in a transaction and records its audit entries. @param actor defaults to the caller */
-export function write<T>(
-  call: Call,
-  work: (writing: Writing) => Promise<T>,
-  actor: Actor = actorOf(call),
-): Promise<T> {
-  return writeAs(call.controller, actor, call.now, work);
-}
+/** Runs `work` in a transaction and records its audit entries. */
+export const write = <T>(call: Call, work: (writing: Writing) => Promise<T>): Promise<T> =>
+  writeAs(call.controller, actorOf(call), call.now, work);
 
 export function writeAs<T>(
   { database, pepper }: Pick<Controller, "database" | "pepper">,

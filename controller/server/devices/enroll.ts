@@ -2,7 +2,6 @@ import { createPublicKey, randomBytes, randomUUID, verify } from "node:crypto";
 import type { z } from "zod";
 import { type Answer, actorOf, at, type Call, Refused, type Writing, write } from "../call.ts";
 import { digestOf, isSameDigest, newSecret } from "../secrets.ts";
-import type { Actor } from "../store/audit-log.ts";
 import { nameKeyOf } from "../store/name-key.ts";
 import type { DeviceRow, SerialRow } from "../store/schema.ts";
 import type { DeviceState, enrollRequestSchema } from "./device-documents.ts";
@@ -23,12 +22,12 @@ export function makeNonce({ controller: { pepper }, now }: Call): Answer {
 
 /** `POST device/enroll`: the first and every later contact of a device. */
 export async function enrollDevice(call: Call<Request>): Promise<Answer> {
-  const { body } = call;
   requireProof(call);
-  const actor: Actor = { ...actorOf(call), kind: "device", name: body.name ?? null };
-  const outcome = await write(call, (writing) => enroll(call, writing), actor);
+  const name = call.body.name ?? null;
+  const byDevice: Call<Request> = { ...call, actor: { ...actorOf(call), kind: "device", name } };
+  const outcome = await write(byDevice, (writing) => enroll(byDevice, writing));
   if (outcome !== "full") return outcome;
-  await recordFull(call, actor);
+  await recordFull(byDevice);
   throw new Refused("enrolment-full", "Too many devices are waiting for a decision: try again later.", {
     headers: { "Retry-After": "3600" },
   });
@@ -37,11 +36,11 @@ export async function enrollDevice(call: Call<Request>): Promise<Answer> {
 const hour = 3_600_000;
 
 /** Recorded at most once an hour, so that a flood cannot fill the audit log instead. */
-async function recordFull(call: Call, actor: Actor): Promise<void> {
+async function recordFull(call: Call): Promise<void> {
   const { counters, log, settings } = call.controller;
   if ((await counters.add("enrolment full", hour, call.now)) > 1) return;
   const after = { pending: settings.mostPending };
-  await write(call, async ({ record }) => record({ code: "enrolment.full", after }), actor);
+  await write(call, async ({ record }) => record({ code: "enrolment.full", after }));
   log(
     `Enrolment is full: ${settings.mostPending} devices are waiting for a decision, and new ones are rejected.`,
   );

@@ -88,27 +88,23 @@ function requireNoWait(seconds: number): void {
 /** @returns the session's cookie */
 async function openSession(call: Call, user: UserRow): Promise<string> {
   const secret = newSession();
-  const actor: Actor = { ...actorOf(call), kind: "user", id: user.id, name: nameOfUser(user) };
   const digest = digestOf(call.controller.pepper, "session", secret);
-  await write(
-    call,
-    async ({ transaction, record }) => {
-      // The user may have been disabled, or their password changed, during the comparison.
-      const now = await readUserRow(transaction, user.id);
-      if (now?.status !== "Active" || now.password !== user.password)
-        throw new Refused("unauthorized", "The name or the password is wrong.");
-      await transaction.deleteFrom("sessions").where("expires_at", "<", at(call.now)).execute();
-      const session = {
-        digest,
-        user_id: user.id,
-        created_at: at(call.now),
-        expires_at: at(call.now + sessionLife),
-      };
-      await transaction.insertInto("sessions").values(session).execute();
-      record({ code: "session.opened", target: { kind: "user", id: user.id } });
-    },
-    actor,
-  );
+  const actor: Actor = { ...actorOf(call), kind: "user", id: user.id, name: nameOfUser(user) };
+  await write({ ...call, actor }, async ({ transaction, record }) => {
+    // The user may have been disabled, or their password changed, during the comparison.
+    const now = await readUserRow(transaction, user.id);
+    if (now?.status !== "Active" || now.password !== user.password)
+      throw new Refused("unauthorized", "The name or the password is wrong.");
+    await transaction.deleteFrom("sessions").where("expires_at", "<", at(call.now)).execute();
+    const session = {
+      digest,
+      user_id: user.id,
+      created_at: at(call.now),
+      expires_at: at(call.now + sessionLife),
+    };
+    await transaction.insertInto("sessions").values(session).execute();
+    record({ code: "session.opened", target: { kind: "user", id: user.id } });
+  });
   return cookieOf(call, secret, sessionLife / 1000);
 }
 
