@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import type { CommandUnknownOpts } from "@commander-js/extra-typings";
+import type { CommandUnknownOpts, Option } from "@commander-js/extra-typings";
 import { exitStatus } from "../../shared/errors.ts";
 import { boundPattern, isVersion, lineOf } from "../../shared/version.ts";
 import { schemaNames } from "../catalog/published-schemas.ts";
@@ -116,19 +116,21 @@ export async function completeLine(
   const offer = (value: string, about: string) => {
     if (value.startsWith(current)) print(host, `${value}\t${about}`);
   };
-  const commands = commandWords(program);
-  const command = commandOf(before, commands);
-  const option = command?.options.find(
-    ({ flags, takesValue }) => takesValue && flags.includes(before.at(-1) ?? ""),
-  );
-  if (!command || option?.flags.includes("-C")) return exitStatus.done;
+  const command = commandOf(before, program);
+  const options = optionsOf(command);
+  const option = options.find((each) => takesValue(each) && flagsOf(each).includes(before.at(-1) ?? ""));
+  if (option?.short === "-C") return exitStatus.done;
   if (!option && current.startsWith("-")) {
-    for (const { flags, description } of command.options) for (const flag of flags) offer(flag, description);
+    for (const each of options) for (const flag of flagsOf(each)) offer(flag, each.description);
     return exitStatus.declined;
   }
-  const { choices, values } = option ?? command;
-  const subcommands = option ? [] : command.subcommands;
-  for (const { name, description } of subcommands) offer(name, description);
+  const { registeredArguments: args } = command;
+  const choices = option ? (option.argChoices ?? []) : args.flatMap(({ argChoices = [] }) => argChoices);
+  const values = option
+    ? (ofOption[option.long ?? ""] ?? ofPlaceholder[placeholder(option.flags)])
+    : (ofCommand[command.name()] ?? ofArgument[args[0]?.name() ?? ""]);
+  const subcommands = option ? [] : command.createHelp().visibleCommands(command);
+  for (const each of subcommands) offer(each.name(), each.description());
   for (const choice of choices) offer(choice, "");
   if (values) {
     const found = await complete(values, [...before, current], host);
@@ -137,41 +139,27 @@ export async function completeLine(
   return values || choices.length + subcommands.length > 0 ? exitStatus.declined : exitStatus.done;
 }
 
+/** As typed, the long form first. */
+const flagsOf = ({ long, short }: Option): string[] => [long, short].flatMap((flag) => flag ?? []);
+
+const takesValue = ({ required, optional }: Option): boolean => required || optional;
+
+/** The options of a command and of the program. */
+function optionsOf(command: CommandUnknownOpts): Option[] {
+  const help = command.createHelp();
+  const globals = help.visibleGlobalOptions(command).filter(({ long }) => long !== "--version");
+  return [...help.visibleOptions(command), ...globals];
+}
+
 /** The command that the words name so far, without options and their values. */
-function commandOf(words: readonly string[], commands: readonly CommandWords[]): CommandWords | undefined {
-  let command = commands[0];
+function commandOf(words: readonly string[], program: CommandUnknownOpts): CommandUnknownOpts {
+  let command = program;
   for (let i = 0; i < words.length; i++) {
     const word = words[i] ?? "";
-    const option = command?.options.find(({ flags }) => flags.includes(word));
-    if (option?.takesValue) i++;
-    if (word.startsWith("-")) continue;
-    const path = [...(command?.path ?? []), word].join(" ");
-    command = commands.find((each) => each.path.join(" ") === path) ?? command;
+    if (optionsOf(command).some((option) => takesValue(option) && flagsOf(option).includes(word))) i++;
+    command = command.commands.find((each) => each.name() === word) ?? command;
   }
   return command;
-}
-
-interface OptionWords {
-  /** As typed, the long form first. */
-  flags: readonly string[];
-  description: string;
-  takesValue: boolean;
-  /** Fixed values, if there are any. */
-  choices: readonly string[];
-  /** Values that depend on the project. */
-  values: Values | undefined;
-}
-
-/** A command and the words that may follow it. */
-interface CommandWords {
-  /** [] for the program itself, ["notes", "show"] for a subcommand. */
-  path: readonly string[];
-  subcommands: { name: string; description: string }[];
-  options: OptionWords[];
-  /** Fixed values of its arguments. */
-  choices: readonly string[];
-  /** Values of its arguments that depend on the project. */
-  values: Values | undefined;
 }
 
 /** Project values by argument name. */
@@ -207,39 +195,3 @@ const ofPlaceholder: Readonly<Record<string, Values>> = {
 };
 
 const placeholder = (flags: string) => /[<[]([\w-]+)/.exec(flags)?.[1] ?? "";
-
-/** All commands, the program itself first. */
-function commandWords(
-  command: CommandUnknownOpts,
-  path: readonly string[] = [],
-  inherited: readonly OptionWords[] = [],
-): CommandWords[] {
-  const help = command.createHelp();
-  const own = help.visibleOptions(command).map(
-    (option): OptionWords => ({
-      flags: [option.long, option.short].filter((flag) => flag !== undefined && flag !== null),
-      description: option.description,
-      takesValue: option.required || option.optional,
-      choices: option.argChoices ?? [],
-      values: ofOption[option.long ?? ""] ?? ofPlaceholder[placeholder(option.flags)],
-    }),
-  );
-  const isOwn = ({ flags }: OptionWords) => own.some((option) => option.flags[0] === flags[0]);
-  const options = [...own, ...inherited.filter((option) => !isOwn(option))];
-  const subcommands = help.visibleCommands(command);
-  const [argument] = command.registeredArguments;
-  const words: CommandWords = {
-    path,
-    subcommands: subcommands.map((each) => ({ name: each.name(), description: each.description() })),
-    options,
-    choices: command.registeredArguments.flatMap((each) => each.argChoices ?? []),
-    values: ofCommand[command.name()] ?? (argument && ofArgument[argument.name()]),
-  };
-  const globals = path.length === 0 ? options.filter(({ flags }) => flags[0] !== "--version") : inherited;
-  return [
-    words,
-    ...subcommands.flatMap((each) =>
-      each.name() === "help" ? [] : commandWords(each, [...path, each.name()], globals),
-    ),
-  ];
-}
