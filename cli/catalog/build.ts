@@ -6,7 +6,7 @@ import { tally } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { shellWord } from "../terminal/words.ts";
 import { type BuildReport, showBuild } from "./build-report.ts";
-import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
+import { type LedgerGuard, type LedgerGuardOptions, ledgerGuard } from "./ledger-guard.ts";
 import { buildCall } from "./unchanged-build.ts";
 
 interface BuildOptions extends LedgerGuardOptions {
@@ -31,7 +31,7 @@ export async function buildSite(options: BuildOptions, host: Host): Promise<void
       `relcat build --released --at ${at}`,
     );
   }
-  const guard = new LedgerGuard(options, host);
+  const guard = ledgerGuard(options, host);
   const clock = now === undefined ? host.clock : timeOf(now, host);
   const onCacheFailure = sayingOnce(host);
   const call = at === undefined && !checkOut ? buildCall(host, out) : undefined;

@@ -20,12 +20,12 @@ import {
   repositoryPaths,
   summarizeProblems,
 } from "../terminal/github.ts";
-import { documentText, type Host, print, printDocument, sayNext } from "../terminal/host.ts";
+import { documentText, type Host, print, printDocument, say, sayNext } from "../terminal/host.ts";
 import { showCountAtTerminal, showReading } from "../terminal/progress.ts";
 import { byPlace, countProblems, problemRows, renderProblems, tally } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count } from "../terminal/words.ts";
-import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
+import { type LedgerGuard, type LedgerGuardOptions, ledgerGuard } from "./ledger-guard.ts";
 
 interface CheckOptions extends LedgerGuardOptions {
   ledgerBase?: string;
@@ -42,7 +42,7 @@ export async function check(options: CheckOptions, host: Host): Promise<number> 
   const progress = showCountAtTerminal(host, "Checking", "releases");
   const catalog = await loadCatalog(host.releases, {}, undefined, progress.onProgress).finally(progress.end);
   const revision = ledgerBase ?? catalog.config.ledgerBase;
-  const guard = new LedgerGuard({ base: ledgerBase === "none" ? false : options.base, revision }, host);
+  const guard = ledgerGuard({ base: ledgerBase === "none" ? false : options.base, revision }, host);
   const history = await historyProblems(catalog, ledgerBase, guard, host);
   const refused = artifacts === undefined ? [] : await artifactsIn(artifacts, jobs, catalog, host);
   const unproved = unprovedMetadata(await guard.changedMetadata(catalog), artifacts);
@@ -71,7 +71,8 @@ export async function check(options: CheckOptions, host: Host): Promise<number> 
     const isProved = ledgerBase !== undefined && ledgerBase !== "none" && history.length === 0;
     if (isProved) print(host, `the ledger only grew since ${ledgerBase}`);
   }
-  if (ledgerBase === undefined) await guard.sayUnproved(catalog.ledger);
+  const { unproved: why } = await guard.findings(catalog.ledger);
+  if (ledgerBase === undefined && why !== undefined) say(host, why);
   if (format !== "github") annotate(problems, host);
   summarizeProblems(problems, checkedContent(counts), host);
   sayNext(host, found.errors > 0 ? "correct the files named above, then relcat check" : "relcat build");
@@ -97,7 +98,7 @@ async function historyProblems(
   const isConflict = catalog.problems.some(({ code }) => code === "ledger-conflict-marker");
   if (found.length > 0 || isConflict) return found;
   const lost = await guard.lostLines(catalog.ledger);
-  return ledgerBase === undefined ? [...lost, ...(await guard.warnings())] : lost;
+  return ledgerBase === undefined ? [...lost, ...(await guard.findings()).warnings] : lost;
 }
 
 function checkedContent(counts: ReturnType<typeof countCatalog>): string {

@@ -17,7 +17,7 @@ import { afterDryRun, answer, commandContext, type Host, say, sayNext } from "..
 import { renderProblems } from "../terminal/render.ts";
 import { confirmOrRefuse, UsageError } from "../terminal/usage.ts";
 import { count, listed } from "../terminal/words.ts";
-import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
+import { type LedgerGuardOptions, ledgerGuard } from "./ledger-guard.ts";
 import { planMarkdown } from "./plan-markdown.ts";
 import { type RecordRow, recordTable } from "./records.ts";
 
@@ -70,7 +70,7 @@ export async function cutReleases(
     await confirmCut?.(due, catalog);
   };
   const compare = body !== undefined;
-  const guard = new LedgerGuard(options, host);
+  const guard = ledgerGuard(options, host);
   const request = { ...options, versions: chosen, plan, compare, confirm };
   const process = { ...commandContext(host, now), proveLedger: guard.proveRelease, dryRun };
   const done = await cut(host.releases, request, process);

@@ -1,18 +1,18 @@
 import {
   type Catalog,
   type ChangedMetadata,
-  changedMetadata,
+  changedMetadata as changedSince,
   findLedgerBase,
   isShallowInCi,
   type Ledger,
   type LedgerBase,
   loadSettings,
-  lostLines,
+  lostLines as lostLinesSince,
   type Problem,
   settledMetadata,
   shallowWarning,
   throwErrors,
-  unmergedMetadata,
+  unmergedMetadata as unmergedSince,
   whyNotCompared,
 } from "../../pipeline/index.ts";
 import { type Host, say } from "../terminal/host.ts";
@@ -26,90 +26,73 @@ export interface LedgerGuardOptions {
   revision?: string | undefined;
 }
 
-/** Compares the ledger with git's copy, or reports why that is impossible. */
-export class LedgerGuard {
-  readonly #host: Host;
-  readonly #options: LedgerGuardOptions;
-  #base: Promise<LedgerBase | undefined> | undefined;
+export type LedgerGuard = ReturnType<typeof ledgerGuard>;
 
-  constructor(options: LedgerGuardOptions, host: Host) {
-    this.#host = host;
-    this.#options = options;
+/** Compares the ledger with git's copy, or reports why that is impossible. */
+export function ledgerGuard({ base: isCompared = true, revision }: LedgerGuardOptions, host: Host) {
+  const { releases } = host;
+  /** Kept, so that git is called once per command. */
+  let found: Promise<LedgerBase | undefined> | undefined;
+
+  async function find(ledgerBase?: string): Promise<LedgerBase | undefined> {
+    if (!isCompared) return undefined;
+    const named = revision ?? ledgerBase ?? (await loadSettings(releases, undefined)).ledgerBase;
+    return findLedgerBase(releases, named);
+  }
+
+  function baseOf(ledgerBase?: string): Promise<LedgerBase | undefined> {
+    found ??= find(ledgerBase);
+    return found;
   }
 
   /** Problems for removed or changed lines. @param ledgerBase of a configuration that is read already */
-  async lostLines(ledger: Ledger, ledgerBase?: string): Promise<Problem[]> {
-    const base = await this.#found(ledgerBase);
-    return base ? lostLines(ledger, base) : [];
+  async function lostLines(ledger: Ledger, ledgerBase?: string): Promise<Problem[]> {
+    const base = await baseOf(ledgerBase);
+    return base ? lostLinesSince(ledger, base) : [];
   }
 
   /** Cut artifacts whose settled metadata was changed or removed. */
-  async changedMetadata(catalog: Catalog): Promise<ChangedMetadata[]> {
-    const base = await this.#found();
-    return base ? changedMetadata(catalog.releases, await settledMetadata(catalog.folder, base)) : [];
+  async function changedMetadata(catalog: Catalog): Promise<ChangedMetadata[]> {
+    const base = await baseOf();
+    return base ? changedSince(catalog.releases, await settledMetadata(catalog.folder, base)) : [];
   }
 
-  /** Cached, so that git is called once per command. */
-  #found(ledgerBase?: string): Promise<LedgerBase | undefined> {
-    this.#base ??= this.#find(ledgerBase);
-    return this.#base;
-  }
-
-  async #find(ledgerBase?: string): Promise<LedgerBase | undefined> {
-    const { base = true, revision = ledgerBase } = this.#options;
-    const { releases } = this.#host;
-    if (!base) return undefined;
-    return findLedgerBase(releases, revision ?? (await loadSettings(releases, undefined)).ledgerBase);
+  async function unmergedMetadata(): Promise<Problem[]> {
+    const base = await baseOf();
+    return base ? unmergedSince(releases, base) : [];
   }
 
   /** @throws RelcatError ledger-rewritten if lines were removed or changed */
-  readonly prove = async (ledger: Ledger): Promise<void> => throwErrors(await this.lostLines(ledger));
+  const prove = async (ledger: Ledger): Promise<void> => throwErrors(await lostLines(ledger));
 
   /**
    * For commands that release something: what they make permanent must agree with what is settled.
    * @throws RelcatError ledger-rewritten, metadata-changed
    */
-  readonly proveRelease = async (ledger: Ledger, ledgerBase?: string): Promise<void> =>
-    throwErrors([...(await this.lostLines(ledger, ledgerBase)), ...(await this.unmergedMetadata())]);
-
-  async unmergedMetadata(): Promise<Problem[]> {
-    const base = await this.#found();
-    return base ? unmergedMetadata(this.#host.releases, base) : [];
-  }
-
-  /** Problems of the CI setup that only `check` reports. */
-  async warnings(): Promise<Problem[]> {
-    const base = await this.#base;
-    return base && isShallowInCi(base, this.#host.environment) ? [shallowWarning(base)] : [];
-  }
+  const proveRelease = async (ledger: Ledger, ledgerBase?: string): Promise<void> =>
+    throwErrors([...(await lostLines(ledger, ledgerBase)), ...(await unmergedMetadata())]);
 
   /**
-   * Reason why the ledger was not compared, in one line.
+   * Problems of the CI setup, or the reason why the ledger was not compared, in one line.
    * @param ledger if it is empty, a missing comparison does no harm and is not reported
    */
-  async #unproved(ledger?: Pick<Ledger, "events">): Promise<string | undefined> {
-    const base = await this.#base;
-    const why = base && whyNotCompared(base);
-    if (why === undefined || (await this.warnings()).length > 0) return undefined;
-    return (ledger?.events.length ?? 0) > 0 || !isNew(base) ? why : undefined;
-  }
-
-  /** The results of `warnings` and `sayUnproved` as data. */
-  async findings(
+  async function findings(
     ledger?: Pick<Ledger, "events">,
   ): Promise<{ warnings: Problem[]; unproved: string | undefined }> {
-    return { warnings: await this.warnings(), unproved: await this.#unproved(ledger) };
+    const base = await found;
+    if (base && isShallowInCi(base, host.environment))
+      return { warnings: [shallowWarning(base)], unproved: undefined };
+    const isHarmless = isNew(base) && !ledger?.events.length;
+    return { warnings: [], unproved: base && !isHarmless ? whyNotCompared(base) : undefined };
   }
 
-  async sayUnproved(ledger?: Pick<Ledger, "events">): Promise<void> {
-    const why = await this.#unproved(ledger);
-    if (why !== undefined) say(this.#host, why);
+  async function report(ledger?: Pick<Ledger, "events">): Promise<void> {
+    const { warnings, unproved } = await findings(ledger);
+    host.messages.write(renderProblems(warnings, host));
+    if (unproved !== undefined) say(host, unproved);
   }
 
-  async report(ledger?: Pick<Ledger, "events">): Promise<void> {
-    this.#host.messages.write(renderProblems(await this.warnings(), this.#host));
-    await this.sayUnproved(ledger);
-  }
+  return { lostLines, changedMetadata, unmergedMetadata, prove, proveRelease, findings, report };
 }
 
 /** A new project that has not been pushed anywhere. */

@@ -2,7 +2,7 @@ import { decideReinstate, readLedgerNow, reinstate, selectRecords } from "../../
 import { answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
 import { confirmOrRefuse } from "../terminal/usage.ts";
 import { count } from "../terminal/words.ts";
-import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
+import { type LedgerGuardOptions, ledgerGuard } from "./ledger-guard.ts";
 import { listRecords } from "./records.ts";
 
 /** `relcat reinstate`: shows the affected records, asks for confirmation, and undoes the retraction. */
@@ -12,7 +12,7 @@ export async function reinstateRecords(
   host: Host,
 ): Promise<void> {
   const ledger = readLedgerNow(host.releases);
-  const guard = new LedgerGuard(options, host);
+  const guard = ledgerGuard(options, host);
   await guard.prove(ledger);
   const { entries } = selectRecords(ledger, { ids: [...new Set(ids)] });
   decideReinstate(ledger, ids, ledger.newest);

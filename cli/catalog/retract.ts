@@ -11,7 +11,7 @@ import { answer, commandContext, type Host, say, sayNext } from "../terminal/hos
 import { reasonOf } from "../terminal/option-values.ts";
 import { confirmOrRefuse, UsageError } from "../terminal/usage.ts";
 import { count } from "../terminal/words.ts";
-import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
+import { type LedgerGuardOptions, ledgerGuard } from "./ledger-guard.ts";
 import { listRecords } from "./records.ts";
 
 interface RetractCommandOptions extends LedgerGuardOptions {
@@ -36,7 +36,7 @@ export async function retractRecords(
   );
   const choice = choiceOf(targets, options);
   const ledger = readLedgerNow(host.releases);
-  const guard = new LedgerGuard(options, host);
+  const guard = ledgerGuard(options, host);
   await guard.prove(ledger);
   const { entries, alreadyRetracted } = selectRecords(ledger, choice);
   const retraction = { ids: entries.map((entry) => entry.add.id), reason, replacedBy: options.replacedBy };

@@ -23,7 +23,7 @@ import { answer, type Host } from "../terminal/host.ts";
 import { countProblems, renderProblems } from "../terminal/render.ts";
 import { amounts, count, inDays, listed } from "../terminal/words.ts";
 import { channelLine } from "./channels.ts";
-import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
+import { type LedgerGuardOptions, ledgerGuard } from "./ledger-guard.ts";
 
 /** `relcat status`: the state of every release and site, and the next command. */
 export async function status(
@@ -31,7 +31,7 @@ export async function status(
   host: Host,
 ): Promise<number> {
   const read = await loadCatalog(host.releases);
-  const guard = new LedgerGuard({ ...options, revision: read.config.ledgerBase }, host);
+  const guard = ledgerGuard({ ...options, revision: read.config.ledgerBase }, host);
   const changed = (await guard.changedMetadata(read)).map(({ problem }) => problem);
   const refused = [...(await guard.lostLines(read.ledger)), ...changed];
   const catalog = { ...read, problems: [...read.problems, ...refused] };

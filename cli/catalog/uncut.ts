@@ -1,7 +1,7 @@
 import { type LedgerChange, openSettings, uncut } from "../../pipeline/index.ts";
 import { answer, commandContext, type Host, sayNext } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";
-import { LedgerGuard } from "./ledger-guard.ts";
+import { ledgerGuard } from "./ledger-guard.ts";
 
 /** `relcat uncut`: undoes the last cut if it has not been pushed or published. */
 export async function uncutRelease(
@@ -10,7 +10,7 @@ export async function uncutRelease(
   host: Host,
 ): Promise<void> {
   const base = options.ledgerBase ?? (await openSettings(host.releases)).config.ledgerBase;
-  const guard = new LedgerGuard({ revision: base }, host);
+  const guard = ledgerGuard({ revision: base }, host);
   const { events } = await uncut(host.releases, version, base, {
     ...commandContext(host),
     proveLedger: guard.prove,

@@ -1,5 +1,5 @@
 import { countByRule, type Import, type ImportRequest, importCatalog } from "../../pipeline/index.ts";
-import { LedgerGuard, type LedgerGuardOptions } from "../catalog/ledger-guard.ts";
+import { type LedgerGuardOptions, ledgerGuard } from "../catalog/ledger-guard.ts";
 import { table } from "../terminal/cells.ts";
 import { afterDryRun, answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
 import { showCount, showCountAtTerminal } from "../terminal/progress.ts";
@@ -21,7 +21,7 @@ interface ImportOptions extends LedgerGuardOptions {
 /** `relcat import`: converts a live catalog into releases and ledger lines. */
 export async function importRecords(source: string, options: ImportOptions, host: Host): Promise<void> {
   const { dryRun } = options;
-  const guard = new LedgerGuard(options, host);
+  const guard = ledgerGuard(options, host);
   const looking = showCount(host, "Looking up", "addresses");
   let writing: ReturnType<typeof showCount> | undefined;
   const done = await importCatalog(

@@ -7,7 +7,7 @@ import {
   readLedgerNow,
 } from "../../pipeline/index.ts";
 import { isVersion } from "../../shared/version.ts";
-import { LedgerGuard, type LedgerGuardOptions } from "../catalog/ledger-guard.ts";
+import { type LedgerGuardOptions, ledgerGuard } from "../catalog/ledger-guard.ts";
 import { answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
 import { reasonOf } from "../terminal/option-values.ts";
 import { confirmOrRefuse, UsageError } from "../terminal/usage.ts";
@@ -37,7 +37,7 @@ export async function changeChannels(
 ): Promise<number> {
   const request = requestOf(event, words, reason);
   const project = await openSettings(host.releases);
-  const guard = new LedgerGuard({ ...options, revision: project.config.ledgerBase }, host);
+  const guard = ledgerGuard({ ...options, revision: project.config.ledgerBase }, host);
   const ledger = readLedgerNow(host.releases);
   await guard.prove(ledger);
   const context = commandContext(host, now);

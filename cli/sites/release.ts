@@ -16,7 +16,7 @@ import {
 } from "../../pipeline/index.ts";
 import { buildSite } from "../catalog/build.ts";
 import { type CutOptions, type CutSummary, confirmAll, cutReleases } from "../catalog/cut.ts";
-import { LedgerGuard } from "../catalog/ledger-guard.ts";
+import { ledgerGuard } from "../catalog/ledger-guard.ts";
 import type { OutputDocument } from "../output/outputs.ts";
 import { asGiven } from "../terminal/as-given.ts";
 import { table } from "../terminal/cells.ts";
@@ -73,7 +73,7 @@ export async function release(
       commit: way.isCommitted,
       requireCommitted,
     };
-    const { proveRelease: proveLedger } = new LedgerGuard({ revision }, to);
+    const { proveRelease: proveLedger } = ledgerGuard({ revision }, to);
     const request = { out, isSigned, isPushed: push === true, cut, environment, now, releaseHold };
     const passed = await preflight(project, site, request, { ...commandContext(to), proveLedger });
     const { checks } = passed;

@@ -1,6 +1,6 @@
 import { RelcatError, requireFolder } from "../../pipeline/index.ts";
 import { type Origin, type OriginOptions, startOrigin, untilStopped } from "../../service/catalog/node.ts";
-import { LedgerGuard } from "../catalog/ledger-guard.ts";
+import { ledgerGuard } from "../catalog/ledger-guard.ts";
 import { commandContext, type Host, lineText, print, say } from "../terminal/host.ts";
 import { explainListening, logEntry, refuseUnreadable } from "../terminal/servers.ts";
 import { UsageError } from "../terminal/usage.ts";
@@ -30,7 +30,7 @@ export async function serve(options: ServeOptions, host: Host): Promise<void> {
   // The builder is most of the library, and only a preview needs it.
   const authoring = build || watch ? await import("./serve-build.ts") : undefined;
   // Created once, so that git is not called after each change.
-  const guard = new LedgerGuard({}, host);
+  const guard = ledgerGuard({}, host);
   await authoring?.buildInto(dir, host, guard);
   const origin = await start(options, host, addManifest);
   const stopWatching = watch ? authoring?.rebuildOnChange(dir, origin, host, guard) : undefined;

@@ -7,7 +7,7 @@ import {
   readLedgerNow,
   signSite,
 } from "../../pipeline/index.ts";
-import { LedgerGuard, type LedgerGuardOptions } from "../catalog/ledger-guard.ts";
+import { type LedgerGuardOptions, ledgerGuard } from "../catalog/ledger-guard.ts";
 import { asGiven } from "../terminal/as-given.ts";
 import { answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
 import { timeOf } from "../terminal/option-values.ts";
@@ -34,7 +34,7 @@ export async function signBuild(
     throw new UsageError("--live and --site both say where the site is live", "Give one of them.");
   const ledger = readLedgerNow(host.releases);
   const project = opened ?? (await openSettings(host.releases));
-  const guard = new LedgerGuard({ base, revision: project.config.ledgerBase }, host);
+  const guard = ledgerGuard({ base, revision: project.config.ledgerBase }, host);
   await guard.proveRelease(ledger);
   const live = site === undefined ? place : await metadataAtSite(project, site, host);
   const options = {
