@@ -4,12 +4,12 @@ import {
   CompiledQuery,
   type DatabaseConnection,
   type Dialect,
-  type Driver,
   Kysely,
-  type QueryResult,
   SqliteAdapter,
+  SqliteDriver,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  type SqliteStatement,
 } from "kysely";
 import { queue } from "../../../shared/queue.ts";
 import { grouped } from "./group.ts";
@@ -107,15 +107,20 @@ async function inTransaction(
 }
 
 function kyselyOver(database: DatabaseSync): Kysely<Schema> {
-  const connection = new Connection(database);
+  const prepare = preparedOn(database);
   const dialect: Dialect = {
     createAdapter: () => new Adapter(),
-    createDriver: () => driverOf(connection),
+    createDriver: () => new ImmediateDriver({ database: { prepare, close() {} } }),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
   const kysely = new Kysely<Schema>({ dialect });
-  runDirectly(kysely, (text, parameters) => connection.run(text, parameters).rows);
+  runDirectly(kysely, (text, parameters) => {
+    const statement = prepare(text);
+    if (statement.reader) return statement.all(parameters);
+    statement.run(parameters);
+    return [];
+  });
   return kysely;
 }
 
@@ -130,58 +135,38 @@ class Adapter extends SqliteAdapter {
   }
 }
 
-/** Kysely driver for one synchronous connection, whose statements never overlap. */
-function driverOf(connection: Connection): Driver {
-  const run = (text: string) => async () => void connection.run(text, []);
-  return {
-    init: async () => {},
-    acquireConnection: async () => connection,
-    releaseConnection: async () => {},
-    beginTransaction: run("begin immediate"),
-    commitTransaction: run("commit"),
-    rollbackTransaction: run("rollback"),
-    destroy: async () => {},
-  };
+/** A transaction that begins as a reader could not become a writer after another process has written. */
+class ImmediateDriver extends SqliteDriver {
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw("begin immediate"));
+  }
 }
 
 const maxStatements = 200;
 
-class Connection implements DatabaseConnection {
-  readonly #database: DatabaseSync;
-  readonly #statements = new Map<string, { statement: StatementSync; hasRows: boolean }>();
-
-  constructor(database: DatabaseSync) {
-    this.#database = database;
-  }
-
-  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    return this.run(sql, parameters) as QueryResult<R>;
-  }
-
-  run(text: string, parameters: readonly unknown[]): QueryResult<unknown> {
-    const { statement, hasRows } = this.#prepare(text);
-    const values = parameters as SQLInputValue[];
-    if (hasRows) return { rows: allRows(statement, values) };
-    const { changes } = statement.run(...values);
-    return { rows: [], numAffectedRows: BigInt(changes) };
-  }
-
-  // biome-ignore lint/correctness/useYield: kysely requires the method; nothing here streams
-  async *streamQuery(): AsyncIterableIterator<never> {
-    throw new Error("SQLite answers whole");
-  }
-
-  #prepare(sql: string) {
-    const known = this.#statements.get(sql);
-    if (known) return known;
-    if (this.#statements.size >= maxStatements) this.#statements.clear();
-    const statement = this.#database.prepare(sql);
-    const prepared = { statement, hasRows: statement.columns().length > 0 };
-    // Otherwise `run` throws after it has inserted a row with a number from 2^53 on.
-    if (!prepared.hasRows) statement.setReadBigInts(true);
-    this.#statements.set(sql, prepared);
+/** Prepares each statement once, in the form that kysely expects. */
+function preparedOn(database: DatabaseSync): (text: string) => SqliteStatement {
+  const known = new Map<string, SqliteStatement>();
+  return (text) => {
+    const before = known.get(text);
+    if (before) return before;
+    if (known.size >= maxStatements) known.clear();
+    const prepared = statementOf(database.prepare(text));
+    known.set(text, prepared);
     return prepared;
-  }
+  };
+}
+
+function statementOf(statement: StatementSync): SqliteStatement {
+  const reader = statement.columns().length > 0;
+  // Otherwise `run` throws after it has inserted a row with a number from 2^53 on.
+  if (!reader) statement.setReadBigInts(true);
+  return {
+    reader,
+    all: (values) => allRows(statement, values as SQLInputValue[]),
+    run: (values) => statement.run(...(values as SQLInputValue[])),
+    iterate: (values) => statement.iterate(...(values as SQLInputValue[])),
+  };
 }
 
 /**
