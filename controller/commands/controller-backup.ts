@@ -26,7 +26,7 @@ export async function backUpController(
   const controller = await open(database, host, { outdated: true });
   await controller.database.close();
   const pepper = withPepper ? Buffer.from(controller.pepper).toString("hex") : undefined;
-  await translateErrors(file, () => backUp({ database, file, pepper }));
+  await translateErrors(file, () => backUp(database, file, pepper));
   answer<"controller-backup">(
     host,
     { file, pepper: pepper === undefined ? null : pepperFile(file) },

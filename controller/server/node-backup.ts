@@ -3,8 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { renameToFree, syncToDisk } from "../../shared/disk.ts";
 import { writeAs } from "./call.ts";
-import type { Settings } from "./controller.ts";
-import { isPostgres, NotReady, openController, pepperFile } from "./node.ts";
+import { isPostgres, NotReady, type OpenOptions, openController, pepperFile } from "./node.ts";
 import { hostActor, type LogVerdict, verifyAudit } from "./node-host.ts";
 import { migrate, missingSteps } from "./store/migrations.ts";
 import { openPostgres } from "./store/postgres.ts";
@@ -20,16 +19,13 @@ export class BackupBroken extends Error {
   override readonly name = "BackupBroken";
 }
 
-interface BackupOptions {
-  /** Path of the SQLite file; a server may be writing to it. */
-  database: string;
-  file: string;
-  /** Hexadecimal; undefined: the backup contains no pepper. */
-  pepper: string | undefined;
-}
-
-/** Writes a complete, consistent copy or nothing. @throws FileExists */
-export function backUp({ database, file, pepper }: BackupOptions): void {
+/**
+ * Writes a complete, consistent copy or nothing.
+ * @param database path of the SQLite file; a server may be writing to it
+ * @param pepper hexadecimal; undefined: the backup contains none
+ * @throws FileExists
+ */
+export function backUp(database: string, file: string, pepper: string | undefined): void {
   refuseExisting(file);
   if (pepper !== undefined) refuseOtherPepper(file, pepper);
   const part = copyOf(database, file);
@@ -41,15 +37,7 @@ export function backUp({ database, file, pepper }: BackupOptions): void {
 export const pepperBeside = (database: string): string | undefined =>
   existsSync(pepperFile(database)) ? readFileSync(pepperFile(database), "utf8").trim() : undefined;
 
-interface RestoreOptions {
-  file: string;
-  database: string;
-  /** Hexadecimal. */
-  pepper: string;
-  settings: Settings;
-  clock: () => number;
-  log: (message: string) => void;
-}
+type RestoreOptions = OpenOptions & { file: string; pepper: string };
 
 /**
  * Restores a backup after verifying its audit log, and records the restore in that log.
@@ -70,7 +58,7 @@ export async function restore({ file, database, pepper, ...opening }: RestoreOpt
   place(part, database);
 }
 
-async function proveRestored(opening: Omit<RestoreOptions, "file">, from: string): Promise<void> {
+async function proveRestored(opening: OpenOptions, from: string): Promise<void> {
   await migrateDatabase(opening);
   const controller = await openController(opening);
   try {
@@ -89,7 +77,7 @@ async function proveRestored(opening: Omit<RestoreOptions, "file">, from: string
 export async function migrateDatabase({
   database: where,
   log,
-}: Pick<RestoreOptions, "database" | "log">): Promise<string[]> {
+}: Pick<OpenOptions, "database" | "log">): Promise<string[]> {
   if (!isPostgres(where) && !existsSync(where)) throw new NotReady(`There is no database ${where}`);
   const database = isPostgres(where)
     ? await openPostgres(where, ({ message }) => log(message))
