@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { userInfo } from "node:os";
 import { readPath } from "../../service/http/path.ts";
-import { jsonBody, queryOf, type ServerRequest } from "../../service/http/request.ts";
+import { jsonBody, queryOf } from "../../service/http/request.ts";
 import { operationOf, routerOf } from "../../service/http/router.ts";
 import { scopes, type User } from "./access.ts";
 import { type LogVerdict, verifyLog } from "./audit/verify-log.ts";
 import { hashPassword } from "./auth/passwords.ts";
-import { type Answer, type Call, Refused, writeAs } from "./call.ts";
+import { type Answer, Refused, writeAs } from "./call.ts";
 import { contracts } from "./contracts.ts";
 import type { Controller } from "./controller.ts";
 import { handlers } from "./handlers.ts";
@@ -21,18 +21,37 @@ interface HostAnswer {
   body: unknown;
 }
 
-/** Sends a request to the controller's API without a server. */
-type AskOnHost = (method: string, path: string, body?: object) => Promise<HostAnswer>;
+const routeAt = routerOf(controllerRoutes);
 
 /**
- * Acts as an Owner, because anyone who can open the database could do as much. The audit log names the
- * operating system account.
+ * Sends requests to the controller's API without a server. Acts as an Owner, because anyone who can open the database
+ * could do as much. The audit log names the operating system account.
  */
-export function askOnHost(controller: Controller): AskOnHost {
+export function askOnHost(controller: Controller) {
   const actor = hostActor();
-  return async (method, path, body) => {
+  return async (method: string, target: string, given?: object): Promise<HostAnswer> => {
+    const path = readPath(target, "");
+    if (path === undefined || path === "bad") throw new Error(`${target} is not an address`);
+    const found = routeAt(path);
+    const operation = found && operationOf(found.route, method);
+    if (!operation) throw new Error(`${method} ${path} is not an operation`);
+    const contract = contracts[operation];
+    const request = { method, target, path, origin: "http://localhost", ...jsonBody(given) };
     try {
-      return await read(await run(controller, actor, method, path, body));
+      const answer = await handlers[operation]({
+        controller,
+        request,
+        caller: { remote: "", secure: true },
+        requestId: randomUUID(),
+        alias: "v0",
+        now: controller.clock(),
+        params: found.params,
+        query: readQuery(contract, queryOf(request)),
+        body: (await readBodyAs(contract, request)).body,
+        principal: { kind: "session", id: "", user: owner, scopes: new Set(scopes) },
+        actor,
+      });
+      return await read(answer);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       const { slug, more, ...details } = error.details();
@@ -57,32 +76,6 @@ function accountName(): string {
   }
 }
 
-async function run(
-  controller: Controller,
-  actor: Actor,
-  method: string,
-  target: string,
-  body: object | undefined,
-): Promise<Answer> {
-  const request = requestOf(method, target, body);
-  const { operation, params } = operationAt(request);
-  const contract = contracts[operation];
-  const call: Call = {
-    controller,
-    request,
-    caller: { remote: "", secure: true },
-    requestId: randomUUID(),
-    alias: "v0",
-    now: controller.clock(),
-    params,
-    query: readQuery(contract, queryOf(request)) as Call["query"],
-    body: (await readBodyAs(contract, request)).body,
-    principal: { kind: "session", id: "", user: owner, scopes: new Set(scopes) },
-    actor,
-  };
-  return handlers[operation](call);
-}
-
 const owner: User = {
   id: "",
   name: null,
@@ -96,21 +89,6 @@ const owner: User = {
   authz_control_plane: true,
   authz_users: true,
 };
-
-function requestOf(method: string, target: string, body: object | undefined): ServerRequest {
-  const path = readPath(target, "");
-  if (path === undefined || path === "bad") throw new Error(`${target} is not an address`);
-  return { method, target, path, origin: "http://localhost", ...jsonBody(body) };
-}
-
-const routeAt = routerOf(controllerRoutes);
-
-function operationAt({ method, path }: ServerRequest) {
-  const found = routeAt(path);
-  const operation = found && operationOf(found.route, method);
-  if (!operation) throw new Error(`${method} ${path} is not an operation`);
-  return { operation, params: found.params };
-}
 
 async function read({ status, body, text, stream }: Answer): Promise<HostAnswer> {
   const json = stream ? (await Array.fromAsync(stream)).join("") : text;
