@@ -244,17 +244,6 @@ function userOf({
 export const userOfRow = ({ id, name, ...row }: UserRow): User =>
   userOf({ ...row, user_id: id, user_name: name });
 
-/** Rechecks credentials during answers that outlive their request, such as streams. */
-export async function isStillGood(
-  controller: Controller,
-  request: Pick<ServerRequest, "header">,
-  alias: Alias,
-): Promise<Principal | undefined> {
-  const identified = await identify(controller, request, controller.clock());
-  if (!identified || !("principal" in identified)) return undefined;
-  return identified.principal.kind === "token" && alias === "v0" ? undefined : identified.principal;
-}
-
 const minute = 60_000;
 
 /** Time of the last recorded use per key. Once a minute is exact enough, and saves a write per request. */

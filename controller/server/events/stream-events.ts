@@ -5,7 +5,7 @@ import { caching } from "../../../service/http/answers.ts";
 import { refusalOf } from "../access.ts";
 import type { eventsQuerySchema } from "../audit/audit-documents.ts";
 import { auditRowOf } from "../audit/list-audit.ts";
-import { isStillGood } from "../auth/authenticate.ts";
+import { identify } from "../auth/authenticate.ts";
 import { type Answer, type Call, invalid, principalOf, Refused } from "../call.ts";
 import { contracts } from "../contracts.ts";
 import { deviceCodes } from "../store/audit-log.ts";
@@ -126,7 +126,8 @@ function source(call: EventsCall, start: number, release: () => void): Underlyin
 
 /** Losing the right to read ends the stream. */
 async function mayStillRead({ controller, request, alias }: EventsCall): Promise<boolean> {
-  const principal = await isStillGood(controller, request, alias);
+  const identified = await identify(controller, request, controller.clock());
+  const principal = identified && "principal" in identified ? identified.principal : undefined;
   return refusalOf(contracts.streamEvents.access, principal, alias) === undefined;
 }
 
