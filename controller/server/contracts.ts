@@ -8,7 +8,7 @@ import { userContracts } from "./users/user-contracts.ts";
 
 const okSchema = z.strictObject({ status: z.literal("ok") }).meta({ id: "Ok" });
 
-export const contracts: Record<ControllerOperation, Contract> = {
+const each = {
   health: {
     summary: "Health check",
     access: "anyone",
@@ -41,4 +41,13 @@ export const contracts: Record<ControllerOperation, Contract> = {
     access: "anyone",
     success: { description: "A page.", type: "text/html" },
   },
-};
+} satisfies Record<ControllerOperation, Contract>;
+
+export const contracts: Record<ControllerOperation, Contract> = each;
+
+/** The document that an operation answers with. */
+export type AnswerOf<Operation extends ControllerOperation> = (typeof each)[Operation]["success"] extends {
+  schema: z.ZodType<infer Body>;
+}
+  ? Body
+  : undefined;

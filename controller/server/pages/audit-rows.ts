@@ -1,14 +1,13 @@
-import type { z } from "zod";
 import type { ServerAnswer } from "../../../service/http/request.ts";
 import { nameOfUser } from "../access.ts";
-import type { auditSchema } from "../audit/audit-documents.ts";
 import { changesOf, eventOf } from "../audit/describe.ts";
+import type { AnswerOf } from "../contracts.ts";
 import { type AuditCode, eventNames } from "../store/audit-codes.ts";
 import { fieldOf } from "./form.ts";
 import { may, page, type SignedIn } from "./visit.ts";
 import { momentOf } from "./words.ts";
 
-type AuditEntry = z.infer<typeof auditSchema>["audit_log"][number];
+type AuditEntry = AnswerOf<"listAudit">["audit_log"][number];
 
 /** Rows of history on the page of a device or user. */
 const maxHistoryRows = "200";
@@ -16,9 +15,7 @@ const maxHistoryRows = "200";
 /** History of a device or user, for those who may read the log. */
 export async function historyOf(visit: SignedIn, id: string) {
   if (!may(visit.me, "listAudit")) return { isForbiddenHistory: true, history: [] };
-  const { body } = await visit.ask<{ audit_log: AuditEntry[] }>("listAudit", {
-    query: { target: id, limit: maxHistoryRows },
-  });
+  const { body } = await visit.ask("listAudit", { query: { target: id, limit: maxHistoryRows } });
   return { isForbiddenHistory: false, history: await auditRows(visit, body.audit_log) };
 }
 
@@ -168,9 +165,8 @@ export async function auditPage(visit: SignedIn): Promise<ServerAnswer> {
   const [code, target] = [fieldOf(url.searchParams, "code"), fieldOf(url.searchParams, "target")];
   const before = fieldOf(url.searchParams, "before");
   const after = before === undefined ? fieldOf(url.searchParams, "after") : undefined;
-  const { body } = await ask<{ audit_log: AuditEntry[] }>("listAudit", {
-    query: { code, target, before, after, limit: String(pageSize) },
-  });
+  const query = { code, target, before, after, limit: String(pageSize) };
+  const { body } = await ask("listAudit", { query });
   // With `after`, the API returns the oldest rows first.
   const rows = after === undefined ? body.audit_log : body.audit_log.toReversed();
   const link = (more: Record<string, string>) =>

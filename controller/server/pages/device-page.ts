@@ -5,6 +5,7 @@ import {
   type Device,
   type DeviceState,
   deviceStates,
+  type StateItem,
   type StateRequest,
 } from "../devices/device-documents.ts";
 import { historyOf } from "./audit-rows.ts";
@@ -16,7 +17,7 @@ import { counted, momentOf } from "./words.ts";
 export async function devicePage(visit: SignedIn): Promise<ServerAnswer> {
   const { ask, me, params, url } = visit;
   const id = params.id ?? "";
-  const { body: device } = await ask<Device>("readDevice", { params: { id } });
+  const { body: device } = await ask("readDevice", { params: { id } });
   const [history, users] = await Promise.all([historyOf(visit, id), usersOf(visit)]);
   const { state, name, version } = device;
   const canDecide = may(me, "setDeviceStates");
@@ -44,7 +45,7 @@ export async function devicePage(visit: SignedIn): Promise<ServerAnswer> {
 
 async function usersOf({ ask, me }: SignedIn): Promise<User[]> {
   if (!may(me, "listUsers")) return [];
-  const { body } = await ask<Record<string, User>>("listUsers");
+  const { body } = await ask("listUsers");
   return Object.values(body);
 }
 
@@ -97,11 +98,8 @@ export async function changeDevice(visit: SignedIn): Promise<ServerAnswer> {
 /** More devices than this need a confirmation. */
 const handful = 5;
 
-interface StateAnswer {
-  changed: number;
-  same_serial?: { id: string }[];
-  devices: { id: string; previous_state: DeviceState }[];
-}
+const was = (state: DeviceState) => (item: StateItem) =>
+  "previous_state" in item && item.previous_state === state;
 
 /** `POST /devices`: accepts or rejects the selected devices, all or nothing. */
 export async function decideDevices(visit: SignedIn): Promise<ServerAnswer> {
@@ -117,7 +115,7 @@ export async function decideDevices(visit: SignedIn): Promise<ServerAnswer> {
   const isIncluded = form.get("include_rejected") === "yes";
   const devices = isIncluded ? chosen : chosen.filter(({ id }) => !rejected.has(id));
   if (devices.length === 0) throw new Refused("invalid", "All of them are rejected: nothing was changed.");
-  const { body } = await ask<StateAnswer>("setDeviceStates", { body: { devices } });
+  const { body } = await ask("setDeviceStates", { body: { devices } });
   const code = body.changed === 0 ? "unchanged" : state;
   return redirectTo(visit, form.get("back") === "device" ? devicePath(devices) : back, {
     code,
@@ -132,8 +130,8 @@ async function rejectedOf(
   devices: StateRequest["devices"],
 ): Promise<Set<string>> {
   if (state !== "accepted" || devices.length < 2) return new Set();
-  const { body } = await ask<StateAnswer>("setDeviceStates", { body: { devices, dry_run: true } });
-  const found = body.devices.filter(({ previous_state }) => previous_state === "rejected");
+  const { body } = await ask("setDeviceStates", { body: { devices, dry_run: true } });
+  const found = body.devices.filter(was("rejected"));
   return new Set(found.map(({ id }) => id));
 }
 
@@ -174,8 +172,8 @@ async function confirmationPage(
   { state, reason, devices, rejected, back }: Decision,
 ): Promise<ServerAnswer> {
   // Errors are reported before the confirmation, not after it.
-  const { body } = await visit.ask<StateAnswer>("setDeviceStates", { body: { devices, dry_run: true } });
-  const leaving = body.devices.filter(({ previous_state }) => previous_state === "accepted").length;
+  const { body } = await visit.ask("setDeviceStates", { body: { devices, dry_run: true } });
+  const leaving = body.devices.filter(was("accepted")).length;
   const what = counted(devices.length, "device");
   const { verb, kind } = choices[state];
   const title = state === "pending" ? `Set ${what} back to pending?` : `${verb} ${what}?`;

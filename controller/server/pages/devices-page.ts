@@ -12,7 +12,7 @@ export async function devicesPage(visit: SignedIn): Promise<ServerAnswer> {
   const { q, size, cursor } = choice;
   const [tabs, { body, headers }] = await Promise.all([
     tabsOf(visit, choice),
-    visit.ask<{ devices: Record<string, Device> }>("listDevices", {
+    visit.ask("listDevices", {
       query: { state: choice.state, q, limit: String(size), sort: "name", cursor },
     }),
   ]);

@@ -1,13 +1,12 @@
-import type { z } from "zod";
 import type { ServerAnswer } from "../../../service/http/request.ts";
 import { expiryWarningMilliseconds, keyScopes, rightsOf, type Scope, usualScopes } from "../access.ts";
 import { Refused } from "../call.ts";
-import type { keySchema, newKeySchema } from "../keys/key-documents.ts";
+import type { AnswerOf } from "../contracts.ts";
 import { fieldOf, numberIn } from "./form.ts";
 import { may, page, redirectTo, type SignedIn } from "./visit.ts";
 import { momentOf } from "./words.ts";
 
-type Key = z.infer<typeof keySchema>;
+type Key = AnswerOf<"listApiKeys">["api_keys"][number];
 
 /** Descriptions of scopes for people. */
 const scopeTexts: Record<Scope, string> = {
@@ -24,7 +23,7 @@ const scopeTexts: Record<Scope, string> = {
 
 export async function keysPage(visit: SignedIn): Promise<ServerAnswer> {
   const { ask, me, controller, now } = visit;
-  const { body } = await ask<{ api_keys: Key[] }>("listApiKeys");
+  const { body } = await ask("listApiKeys");
   const keys = body.api_keys.map((key) => keyView(key, now));
   const rights = rightsOf(me.user);
   const { defaultDays: days, maxDays } = controller.settings.keyLife;
@@ -75,11 +74,11 @@ export async function makeKey(visit: SignedIn): Promise<ServerAnswer> {
     scopes: form.getAll("scope"),
     ...(days !== undefined && { expires_in_days: days }),
   };
-  const made = await ask<NewKey>("createApiKey", { body });
+  const made = await ask("createApiKey", { body });
   return newKeyPage(visit, "Your new API key", made.body, 201);
 }
 
-type NewKey = z.infer<typeof newKeySchema>;
+type NewKey = AnswerOf<"createApiKey">;
 
 function newKeyPage(visit: SignedIn, title: string, made: NewKey, status: number): ServerAnswer {
   const { id, key, name, scopes, expires_at, previous_until } = made;
@@ -98,7 +97,7 @@ function newKeyPage(visit: SignedIn, title: string, made: NewKey, status: number
 
 export async function keyPage(visit: SignedIn): Promise<ServerAnswer> {
   const { ask, me, params, now } = visit;
-  const { body } = await ask<{ api_keys: Key[] }>("listApiKeys");
+  const { body } = await ask("listApiKeys");
   const key = body.api_keys.find(({ id }) => id === params.id);
   if (!key) throw new Refused("not-found", "There is no such key.");
   const view = keyView(key, now);
@@ -120,6 +119,6 @@ export async function changeKey(visit: SignedIn): Promise<ServerAnswer> {
   if (what !== "rotate") throw new Refused("invalid", "The form contains no valid action.");
   const hours = numberIn(form, "hours");
   const body = hours === undefined ? {} : { overlap_hours: hours };
-  const { body: made } = await ask<NewKey>("rotateApiKey", { params, body });
+  const { body: made } = await ask("rotateApiKey", { params, body });
   return newKeyPage(visit, "The key's new secret", made, 200);
 }

@@ -1,17 +1,12 @@
-import type { z } from "zod";
 import type { ServerAnswer } from "../../../service/http/request.ts";
 import { Refused } from "../call.ts";
-import {
-  type decisionsAnswerSchema,
-  type decisionsSchema,
-  enforcedStates,
-} from "../devices/device-documents.ts";
+import type { AnswerOf } from "../contracts.ts";
+import { enforcedStates } from "../devices/device-documents.ts";
 import { fieldOf } from "./form.ts";
 import { may, page, redirectTo, type SignedIn } from "./visit.ts";
 import { counted, momentOf } from "./words.ts";
 
-type Decisions = z.infer<typeof decisionsSchema>;
-type Decision = Decisions["auth_decisions"][number];
+type Decision = AnswerOf<"listAuthDecisions">["auth_decisions"][number];
 
 const pageSize = 100;
 
@@ -32,7 +27,7 @@ const meanings: Record<Decision["enforce_state"], string> = {
 /** `GET /serials`: decisions for serial numbers at first contact. */
 export async function serialsPage(visit: SignedIn): Promise<ServerAnswer> {
   const { ask, me, url } = visit;
-  const { body } = await ask<Decisions>("listAuthDecisions");
+  const { body } = await ask("listAuthDecisions");
   const q = fieldOf(url.searchParams, "q") ?? "";
   const tab = tabs.find(({ key }) => key === url.searchParams.get("state")) ?? tabs[0];
   const found = body.auth_decisions
@@ -96,20 +91,18 @@ export async function decideSerials(visit: SignedIn): Promise<ServerAnswer> {
     );
   const enforce_state = isBack ? "none" : form.get("state");
   const include_rejected = form.get("include_rejected") === "yes";
-  const { body } = await ask<Decided>("setAuthDecisions", {
+  const { body } = await ask("setAuthDecisions", {
     body: { auth_decisions: serials.map((serial) => ({ serial, enforce_state })), include_rejected },
   });
   if (body.left_out) return leftOutPage(visit, serials.length, body.left_out);
   return redirectTo(visit, "/serials", { code: isBack ? "undecided" : "decided", count: serials.length });
 }
 
-type Decided = z.infer<typeof decisionsAnswerSchema>;
-
 /** Tells the visitor which serial numbers of a pasted list were left out. */
 function leftOutPage(
   visit: SignedIn,
   asked: number,
-  { rejected, serials }: NonNullable<Decided["left_out"]>,
+  { rejected, serials }: NonNullable<AnswerOf<"setAuthDecisions">["left_out"]>,
 ): ServerAnswer {
   const title = `${counted(rejected, "serial number")} stayed rejected`;
   const detail = `${counted(asked - rejected, "serial number")} decided. Rejected ones are skipped in a list, unless you tick the box for them.`;

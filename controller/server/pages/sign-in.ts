@@ -1,7 +1,7 @@
 import type { ServerAnswer } from "../../../service/http/request.ts";
 import { sessionCookie } from "../auth/credentials.ts";
 import { fieldOf } from "./form.ts";
-import { ApiError, firstPageOf, type Me, page, redirectTo, type SignedIn, type Visit } from "./visit.ts";
+import { ApiError, firstPageOf, page, redirectTo, type SignedIn, type Visit } from "./visit.ts";
 
 /** `GET /`: the sign-in form, or the first page that a signed-in user may open. */
 export async function home(visit: Visit): Promise<ServerAnswer> {
@@ -48,7 +48,7 @@ export async function signOut(visit: SignedIn): Promise<ServerAnswer> {
 
 /** @throws Failed with 401 if no one is signed in */
 export async function requireUser(visit: Visit): Promise<SignedIn> {
-  const { body: me } = await visit.ask<Me>("readMe");
+  const { body: me } = await visit.ask("readMe");
   return Object.assign(visit, { me });
 }
 

@@ -9,7 +9,7 @@ import { ApiError, may, page, redirectTo, type SignedIn } from "./visit.ts";
 /** @param refusal of the form, whose values are shown again */
 export async function usersPage(visit: SignedIn, refusal?: Refusal): Promise<ServerAnswer> {
   const { ask, me, form } = visit;
-  const { body } = await ask<Record<string, User>>("listUsers");
+  const { body } = await ask("listUsers");
   const canChange = may(me, "upsertUser");
   const { name, email, username } = namesIn(form);
   const model = {
@@ -61,7 +61,7 @@ export async function changeUsers(visit: SignedIn): Promise<ServerAnswer> {
 
 const addUser = (visit: SignedIn): Promise<ServerAnswer> =>
   savePassword(visit, { title: "The user was added", status: 201, code: "added" }, async (password) => {
-    const { body } = await visit.ask<User>("upsertUser", {
+    const { body } = await visit.ask("upsertUser", {
       body: { ...namesIn(visit.form), ...roleIn(visit.form), password },
     });
     return body;
@@ -107,7 +107,7 @@ export async function userPage(visit: SignedIn, refusal?: Refusal): Promise<Serv
 }
 
 async function readUser({ ask, params }: SignedIn): Promise<User> {
-  const { body } = await ask<User>("readUser", { params });
+  const { body } = await ask("readUser", { params });
   return body;
 }
 
@@ -149,7 +149,7 @@ const pathOf = ({ params }: SignedIn): string => `/users/${params.id}`;
 /** Refuses an unknown id, for which `user/upsert` would create a user. */
 async function upsert(visit: SignedIn, values: object): Promise<User> {
   const { id } = await readUser(visit);
-  const { body } = await visit.ask<User>("upsertUser", { body: { id, ...values } });
+  const { body } = await visit.ask("upsertUser", { body: { id, ...values } });
   return body;
 }
 

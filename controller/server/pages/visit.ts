@@ -6,11 +6,10 @@ import {
   type ServerRequest,
   wholeAnswer,
 } from "../../../service/http/request.ts";
-import { nameOfUser, type Principal, refusalOf, rightsOf, type User } from "../access.ts";
+import { nameOfUser, type Principal, refusalOf, rightsOf } from "../access.ts";
 import { type Caller, type ControllerApp, Refused } from "../call.ts";
-import { contracts } from "../contracts.ts";
+import { type AnswerOf, contracts } from "../contracts.ts";
 import type { Controller } from "../controller.ts";
-import type { Device } from "../devices/device-documents.ts";
 import { apiPath, type ControllerOperation, controllerRoutes } from "../routes.ts";
 import { digestOf, isSameDigest, type Pepper } from "../secrets.ts";
 import { assetPaths, pagePolicy, render } from "./templates.ts";
@@ -148,7 +147,10 @@ const macOf = (pepper: Pepper, code: string, count: string): string =>
  * the audit log are the same.
  * @throws Failed for every error response
  */
-type Ask = <Body = unknown>(operation: ControllerOperation, given?: Given) => Promise<Answered<Body>>;
+type Ask = <Operation extends ControllerOperation>(
+  operation: Operation,
+  given?: Given,
+) => Promise<Answered<AnswerOf<Operation>>>;
 
 interface Given {
   params?: Record<string, string>;
@@ -202,19 +204,14 @@ export function apiClient(
     const value = visit.header(name);
     if (value !== null) own[name] = value;
   }
-  return async <Body>(
-    operation: ControllerOperation,
-    { params = {}, query = {}, body }: Given = {},
-  ): Promise<Answered<Body>> => {
+  return async (operation, { params = {}, query = {}, body } = {}) => {
     const { method = "GET", path: place = "/" } = addresses.get(operation) ?? {};
     const address = apiPath + place.replace(/:(\w+)/g, (_, name) => encodeURIComponent(params[name] ?? ""));
     const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
     const target = `${address}?${new URLSearchParams(given)}`;
     const path = readPath(target, "");
     if (path === undefined || path === "bad") throw new Refused("bad-request", "The address cannot be read.");
-    return read<Body>(
-      await api({ method, target, path, origin: visit.origin, ...jsonBody(body, own) }, caller),
-    );
+    return read(await api({ method, target, path, origin: visit.origin, ...jsonBody(body, own) }, caller));
   };
 }
 
@@ -225,10 +222,7 @@ async function read<Body>({ status, headers, body: text }: ServerAnswer): Promis
 }
 
 /** The signed-in user, as far as pages need. */
-export interface Me {
-  user: User;
-  devices: Record<string, Device>;
-}
+export type Me = AnswerOf<"readMe">;
 
 /** Whether the user may do this; pages offer nothing else. */
 export function may({ user }: Me, operation: ControllerOperation): boolean {
