@@ -9,62 +9,35 @@ export function readRequest(incoming: IncomingMessage, host: string): ServerRequ
   const [target = ""] = (incoming.url ?? "").split("#", 1);
   const path = readPath(target, "");
   if (path === "bad" || path === undefined || hasSeveralHosts(incoming)) return undefined;
-  const asked = incoming.headers.host || host;
-  return isHost(asked) ? new NodeRequest(incoming, target, path, asked) : undefined;
+  const scheme = (incoming.socket as TLSSocket).encrypted === true ? "https" : "http";
+  const url = URL.parse(`${scheme}://${incoming.headers.host || host}`);
+  if (url === null || url.href !== `${url.origin}/`) return undefined;
+  const header = (name: string): string | null => {
+    const values = valuesOf(incoming, name);
+    return values.length === 0 ? null : values.join(name === "cookie" ? "; " : ", ");
+  };
+  return {
+    method: incoming.method ?? "",
+    target,
+    path,
+    origin: url.origin,
+    header,
+    read: async (limit) =>
+      Number(header("content-length")) > limit ? "too-large" : readUpTo(incoming, limit),
+  };
 }
 
 /** RFC 9112, 3.2: several Host headers are an error, because Node and a proxy could choose different ones. */
-export function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
-  let found = 0;
+export const hasSeveralHosts = (incoming: IncomingMessage): boolean => valuesOf(incoming, "host").length > 1;
+
+/** Uses the raw headers, because Node drops repeated ones, and two credentials must not pass as one. */
+function valuesOf({ rawHeaders }: IncomingMessage, name: string): string[] {
+  const values: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] ?? "";
-    if (name.length === 4 && name.toLowerCase() === "host") found++;
+    const each = rawHeaders[index] ?? "";
+    if (each.length === name.length && each.toLowerCase() === name) values.push(rawHeaders[index + 1] ?? "");
   }
-  return found > 1;
-}
-
-function isHost(host: string): boolean {
-  const url = URL.parse(`http://${host}`);
-  return url !== null && url.href === `http://${url.host}/`;
-}
-
-class NodeRequest implements ServerRequest {
-  readonly method: string;
-  readonly target: string;
-  readonly path: string;
-  readonly #incoming: IncomingMessage;
-  readonly #host: string;
-
-  constructor(incoming: IncomingMessage, target: string, path: string, host: string) {
-    this.method = incoming.method ?? "";
-    this.target = target;
-    this.path = path;
-    this.#incoming = incoming;
-    this.#host = host;
-  }
-
-  get origin(): string {
-    const isSecure = (this.#incoming.socket as TLSSocket).encrypted === true;
-    return new URL(`${isSecure ? "https" : "http"}://${this.#host}`).origin;
-  }
-
-  /** Uses the raw headers, because Node drops repeated ones, and two credentials must not pass as one. */
-  header(name: string): string | null {
-    const { rawHeaders } = this.#incoming;
-    let found: string | null = null;
-    for (let index = 0; index < rawHeaders.length; index += 2) {
-      const each = rawHeaders[index] ?? "";
-      if (each.length !== name.length || each.toLowerCase() !== name) continue;
-      const value = rawHeaders[index + 1] ?? "";
-      found = found === null ? value : `${found}${name === "cookie" ? "; " : ", "}${value}`;
-    }
-    return found;
-  }
-
-  async read(limit: number): Promise<Uint8Array | Unread> {
-    if (Number(this.header("content-length")) > limit) return "too-large";
-    return readUpTo(this.#incoming, limit);
-  }
+  return values;
 }
 
 /** Bytes beyond the limit are left for the code that sends the answer. */

@@ -1,7 +1,7 @@
 /** Reason why a body was not read. */
 export type Unread = "too-large" | "cut-off";
 
-/** A request, independent of the server. Everything is parsed lazily. */
+/** A request, independent of the server. */
 export interface ServerRequest {
   method: string;
   /** Raw path and query. */
