@@ -7,13 +7,8 @@ import { problemRows, renderProblems } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { amounts, count, listed } from "../terminal/words.ts";
 
-interface ImportOptions extends LedgerGuardOptions {
+interface ImportOptions extends LedgerGuardOptions, Omit<ImportRequest, "source" | "wire"> {
   wire?: string[];
-  downloadUrl?: string;
-  resolveDownloads?: true;
-  resolveBase?: string;
-  nextId?: number;
-  acceptViolations?: true;
   dryRun?: true;
   now?: string;
 }
@@ -54,14 +49,7 @@ export async function importRecords(source: string, options: ImportOptions, host
 }
 
 function requestOf(source: string, options: ImportOptions): ImportRequest {
-  const {
-    wire = [],
-    downloadUrl,
-    resolveDownloads = false,
-    resolveBase,
-    nextId,
-    acceptViolations = false,
-  } = options;
+  const { wire = [], downloadUrl, resolveDownloads, resolveBase } = options;
   if (downloadUrl !== undefined && resolveDownloads) {
     throw new UsageError(
       "--download-url and --resolve-downloads both say where the files are",
@@ -71,8 +59,7 @@ function requestOf(source: string, options: ImportOptions): ImportRequest {
   if (resolveBase !== undefined && !resolveDownloads) {
     throw new UsageError("--resolve-base needs --resolve-downloads", "Give both, or none.");
   }
-  const names = Object.fromEntries(wire.map(wireName));
-  return { source, wire: names, downloadUrl, resolveDownloads, resolveBase, nextId, acceptViolations };
+  return { ...options, source, wire: Object.fromEntries(wire.map(wireName)) };
 }
 
 function wireName(text: string): [key: string, name: string] {

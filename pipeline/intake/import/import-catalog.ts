@@ -22,11 +22,11 @@ export interface ImportRequest extends Pick<ImportOptions, "wire" | "acceptViola
   /** A file, "-" for standard input, or an http(s) address. */
   source: string;
   /** Download address with the placeholders of artifact_url. */
-  downloadUrl: string | undefined;
+  downloadUrl?: string | undefined;
   /** Query the live catalog for each file's address. */
-  resolveDownloads: boolean;
+  resolveDownloads?: boolean;
   /** Base address of its API, if the source does not imply it. */
-  resolveBase: string | undefined;
+  resolveBase?: string | undefined;
 }
 
 export interface Import {

@@ -30,8 +30,8 @@ import { type WireKey, wireNames } from "./wire-names.ts";
 export interface ImportOptions extends Downloads {
   /** Known key names inside `data`; the others are detected. */
   wire: Partial<Settings["wire"]>;
-  acceptViolations: boolean;
-  nextId: number | undefined;
+  acceptViolations?: boolean;
+  nextId?: number | undefined;
   /** Folder of the JSON Schemas, relative to the project. */
   schemas: string;
 }
@@ -78,7 +78,7 @@ export function decideImport(
   const releases = planReleases(records, match, { ...options, existing, config });
   const rebuilt = rebuildCatalog(releases, records, existing, config, configText !== existing.configText);
   throwErrors(rebuilt.problems);
-  const { exceptions, violations } = planExceptions(rebuilt, existing, options.acceptViolations);
+  const { exceptions, violations } = planExceptions(rebuilt, existing, options.acceptViolations === true);
   throwErrors(becomePrivate(match, rebuilt, existing));
   const ledger = planLedger(match, rebuilt, existing, options.nextId, at);
   prove(records, match, rebuilt, ledger);
