@@ -12,7 +12,6 @@ import {
   unprovedMetadata,
   unresolvedMergeProblems,
 } from "../../pipeline/index.ts";
-import { problemsAsGiven } from "../terminal/as-given.ts";
 import {
   annotate,
   annotations,
@@ -22,7 +21,7 @@ import {
 } from "../terminal/github.ts";
 import { documentText, type Host, print, printDocument, say, sayNext } from "../terminal/host.ts";
 import { showCountAtTerminal, showReading } from "../terminal/progress.ts";
-import { byPlace, countProblems, problemRows, renderProblems, tally } from "../terminal/render.ts";
+import { countProblems, problemRows, renderProblems, sortedAsGiven, tally } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count } from "../terminal/words.ts";
 import { type LedgerGuard, type LedgerGuardOptions, ledgerGuard } from "./ledger-guard.ts";
@@ -131,9 +130,7 @@ function sarif(
           },
         },
         columnKind: "utf16CodeUnits",
-        results: [...problemsAsGiven(problems, host.given)]
-          .sort(byPlace)
-          .map((problem) => result(problem, rules, path)),
+        results: sortedAsGiven(problems, host.given).map((problem) => result(problem, rules, path)),
       },
     ],
   };

@@ -1,11 +1,10 @@
 import { appendFileSync, existsSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import type { Problem } from "../../pipeline/index.ts";
-import { problemsAsGiven } from "./as-given.ts";
 import { harmless } from "./cells.ts";
 import { type Host, say } from "./host.ts";
 import { bytes, codeCell, fitSections, type Measure } from "./markdown.ts";
-import { byPlace, countProblems, tally } from "./render.ts";
+import { countProblems, sortedAsGiven, tally } from "./render.ts";
 
 /** GitHub shows this many errors and this many warnings per step. */
 const maxPerSeverity = 10;
@@ -19,7 +18,7 @@ export function annotations(
   host: Pick<Host, "environment" | "given" | "releases">,
 ): string {
   const path = repositoryPaths(host);
-  const sorted = [...problemsAsGiven(problems, host.given)].sort(byPlace);
+  const sorted = sortedAsGiven(problems, host.given);
   const of = (severity: Problem["severity"]) =>
     sorted.filter((problem) => problem.severity === severity).slice(0, maxPerSeverity);
   return [...of("error"), ...of("warning")].map((problem) => annotation(problem, path)).join("");
@@ -73,14 +72,12 @@ export function summarizeProblems(problems: readonly Problem[], checked: string,
     const found = `**${countProblems(tally(problems))}${checked}**`;
     const head = `## relcat\n\n${found}\n`;
     if (problems.length === 0) return head;
-    const rows = [...problemsAsGiven(problems, host.given)]
-      .sort(byPlace)
-      .map(({ at, severity, code, message, hint }) => [
-        at ? codeCell(`${path(at.file) ?? at.file}:${at.line}:${at.column}`) : "",
-        severity,
-        codeCell(code),
-        [message, ...(hint?.split("\n") ?? [])].map(codeCell).join("<br>"),
-      ]);
+    const rows = sortedAsGiven(problems, host.given).map(({ at, severity, code, message, hint }) => [
+      at ? codeCell(`${path(at.file) ?? at.file}:${at.line}:${at.column}`) : "",
+      severity,
+      codeCell(code),
+      [message, ...(hint?.split("\n") ?? [])].map(codeCell).join("<br>"),
+    ]);
     const section = { title: "Problems", head: ["where", "", "rule", "what"], rows };
     return `${head}\n${fitSections([section], limit - measure(head) - 2, measure)}`;
   });
@@ -98,22 +95,14 @@ export function repositoryPaths({
   releases,
 }: Pick<Host, "environment" | "releases">): RepositoryPath {
   const here = resolve(dirname(releases));
-  const workspace = environment.GITHUB_WORKSPACE;
-  const roots = [gitRoot(here), workspace ? resolve(workspace) : undefined].filter(
-    (root) => root !== undefined && isInside(root, here),
-  );
-  const root = roots.reduce((a, b) => ((a ?? "").length >= (b ?? "").length ? a : b), undefined) ?? here;
+  const root = rootAbove(here, environment.GITHUB_WORKSPACE) ?? here;
   return (file) => {
-    const path = resolve(file);
-    return isInside(root, path) ? relative(root, path).split(sep).join("/") : undefined;
+    const path = relative(root, resolve(file)).split(sep).join("/");
+    return /^\.\.(\/|$)/.test(path) ? undefined : path;
   };
 }
 
-function gitRoot(start: string): string | undefined {
-  for (let folder = start; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, ".git"))) return folder;
-    if (dirname(folder) === folder) return undefined;
-  }
+function rootAbove(folder: string, workspace: string | undefined): string | undefined {
+  if ((workspace && resolve(workspace) === folder) || existsSync(join(folder, ".git"))) return folder;
+  return dirname(folder) === folder ? undefined : rootAbove(dirname(folder), workspace);
 }
-
-const isInside = (root: string, path: string): boolean => path === root || path.startsWith(join(root, sep));

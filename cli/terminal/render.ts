@@ -1,5 +1,5 @@
 import type { Place, Problem } from "../../pipeline/index.ts";
-import { problemsAsGiven } from "./as-given.ts";
+import { type Given, problemsAsGiven } from "./as-given.ts";
 import { cells, cellsOf, characters, harmless } from "./cells.ts";
 import type { Host, Output } from "./host.ts";
 import { count } from "./words.ts";
@@ -17,7 +17,7 @@ export function renderProblems(
   { given, messages }: Pick<Host, "given" | "messages">,
   output = messages,
 ): string {
-  const sorted = [...problemsAsGiven(problems, given)].sort(byPlace);
+  const sorted = sortedAsGiven(problems, given);
   const equal = Map.groupBy(sorted, kindOf);
   return sorted
     .map((problem) => {
@@ -42,8 +42,11 @@ function renderMany(problems: readonly Problem[], output: Output): string {
   return `${[...shown.flat(), more, ...(first ? hintOf(first, output) : [])].join("\n")}\n`;
 }
 
-/** Sorted by file, line and column; problems without a location come first. */
-export function byPlace({ at: a }: Problem, { at: b }: Problem): number {
+/** Hints have the given options. Sorted by file, line and column; problems without a location come first. */
+export const sortedAsGiven = (problems: readonly Problem[], given: Given): Problem[] =>
+  problemsAsGiven(problems, given).toSorted(byPlace);
+
+function byPlace({ at: a }: Problem, { at: b }: Problem): number {
   if (!a || !b) return Number(a !== undefined) - Number(b !== undefined);
   if (a.file !== b.file) return a.file < b.file ? -1 : 1;
   return a.line - b.line || a.column - b.column;
@@ -146,7 +149,7 @@ export function countProblems({ errors, warnings }: Tally): string {
 
 /** Problems for JSON output, with every key present. */
 export const problemRows = (problems: readonly Problem[], { given }: Pick<Host, "given">) =>
-  [...problemsAsGiven(problems, given)].sort(byPlace).map(({ code, severity, message, hint, at }) => ({
+  sortedAsGiven(problems, given).map(({ code, severity, message, hint, at }) => ({
     code,
     severity,
     message,
