@@ -103,12 +103,15 @@ export function refusalOf(
   return isAllowed(access, principal) ? undefined : "forbidden";
 }
 
-function isAllowed(access: Exclude<Access, "anyone">, principal: Principal): boolean {
-  if (typeof access === "string") return kindsThat[access].includes(principal.kind);
-  return access.by?.includes(principal.kind) !== false && principal.scopes.has(access.scope);
-}
+const isAllowed = (access: Access, principal: Principal): boolean =>
+  kindsOf(access).includes(principal.kind) &&
+  (typeof access === "string" || principal.scopes.has(access.scope));
 
-const kindsThat: Record<"holder" | "user" | "person", readonly Principal["kind"][]> = {
+export const kindsOf = (access: Access): readonly Principal["kind"][] =>
+  typeof access === "string" ? kindsThat[access] : (access.by ?? ["key", "token", "session"]);
+
+const kindsThat: Record<Extract<Access, string>, readonly Principal["kind"][]> = {
+  anyone: [],
   holder: ["key", "token"],
   user: ["token", "session"],
   person: ["session"],
@@ -121,7 +124,7 @@ const wrongKind: Record<Principal["kind"], string> = {
 
 /** Explains `forbidden`. @returns undefined: the user's role does not allow it */
 export function lackOf(access: Exclude<Access, "anyone">, { kind }: Principal): string | undefined {
-  if (typeof access === "string" || access.by?.includes(kind) === false) return wrongKind[kind];
+  if (typeof access === "string" || !kindsOf(access).includes(kind)) return wrongKind[kind];
   return kind === "session" ? undefined : `The scope ${access.scope} is missing.`;
 }
 

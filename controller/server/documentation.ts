@@ -4,13 +4,13 @@ import { caching } from "../../service/http/answers.ts";
 import { type ApiDescription, openApiOf } from "../../service/http/openapi.ts";
 import { type ApiDocument, apiReference } from "../../shared/api-reference.ts";
 import { plainJson } from "../../shared/portable-patterns.ts";
-import type { Access } from "./access.ts";
+import { type Access, kindsOf } from "./access.ts";
 import { type Answer, type ProblemKind, statusOf } from "./call.ts";
 import type { Contract } from "./contract.ts";
 import { contracts } from "./contracts.ts";
 import { text } from "./fields.ts";
 import { assetPaths, pagePolicy, render } from "./pages/templates.ts";
-import { apiPath, type ControllerOperation, controllerRoutes } from "./routes.ts";
+import { addresses, apiPath, type ControllerOperation, controllerRoutes } from "./routes.ts";
 
 /** Cached, because they depend only on the program. */
 let description: string | undefined;
@@ -46,16 +46,10 @@ export function readDocs(): Answer {
 
 type Documented = ApiDescription<ControllerOperation>["operations"][ControllerOperation];
 
-const pathOf = new Map(
-  controllerRoutes.flatMap(({ path, operations }) =>
-    Object.values(operations).map((operation) => [operation, path] as const),
-  ),
-);
-
 function documented(operation: ControllerOperation, contract: Contract): Documented {
   const { summary, description = "", access, query, body, success, audit = [] } = contract;
   const recorded = audit.length > 0 ? `Recorded in the audit log as ${audit.join(", ")}.` : "";
-  const hasId = pathOf.get(operation)?.includes(":id") ?? false;
+  const hasId = addresses.get(operation)?.path.includes(":id") ?? false;
   const params = {
     ...(hasId && { path: z.object({ id: z.string().describe("Its id.") }) }),
     ...(query && { query }),
@@ -63,7 +57,7 @@ function documented(operation: ControllerOperation, contract: Contract): Documen
   return {
     summary,
     description: [description, whoMay(access), recorded].filter(Boolean).join(" "),
-    security: access === "anyone" ? [] : securityOf(contract),
+    security: securityOf(access),
     ...((hasId || query) && { requestParams: params }),
     ...(body && {
       requestBody: {
@@ -75,14 +69,10 @@ function documented(operation: ControllerOperation, contract: Contract): Documen
   };
 }
 
-function securityOf({ access }: Contract): Record<string, string[]>[] {
-  if (access === "person") return [{ session: [] }];
-  const by = typeof access === "object" ? access.by : undefined;
-  if (access === "holder") return [{ basic: [] }];
-  return by && !by.includes("key") && !by.includes("token")
-    ? [{ session: [] }]
-    : [{ basic: [] }, { session: [] }];
-}
+const schemes = { key: "basic", token: "basic", session: "session" } as const;
+
+const securityOf = (access: Access): Record<string, string[]>[] =>
+  [...new Set(kindsOf(access).map((kind) => schemes[kind]))].sort().map((scheme) => ({ [scheme]: [] }));
 
 function whoMay(access: Access): string {
   if (access === "anyone") return "Needs no credentials.";
@@ -90,7 +80,7 @@ function whoMay(access: Access): string {
   if (access === "user") return "For every user, signed in or with a token.";
   if (access === "person") return "For every user who is signed in.";
   const kinds = { key: "API keys", token: "users' tokens", session: "users who are signed in" };
-  const allowed = Object.entries(kinds).filter(([kind]) => access.by?.includes(kind as "key") ?? true);
+  const allowed = Object.entries(kinds).filter(([kind]) => kindsOf(access).includes(kind as "key"));
   const names = new Intl.ListFormat("en").format(allowed.map(([, name]) => name));
   return `For ${names}, with the scope ${access.scope}.`;
 }
@@ -102,10 +92,7 @@ function successesOf({
   schema,
   type = "application/json",
 }: Contract["success"]): ZodOpenApiResponsesObject {
-  const content =
-    schema || type !== "application/json"
-      ? { [type]: { schema: schema ?? z.string() } }
-      : { [type]: { schema: z.looseObject({}) } };
+  const content = { [type]: { schema: schema ?? z.string() } };
   const response: ZodOpenApiResponseObject = status === 204 ? { description } : { description, content };
   return { [status]: response, ...(also && { [also]: response }) };
 }

@@ -57,3 +57,9 @@ const routes = [
 
 export type ControllerOperation = NonNullable<(typeof routes)[number]["operations"][Method]>;
 export const controllerRoutes: readonly Route<ControllerOperation>[] = routes;
+
+export const addresses = new Map(
+  controllerRoutes.flatMap(({ path, operations }) =>
+    Object.entries(operations).map(([method, operation]) => [operation, { method, path }] as const),
+  ),
+);

@@ -10,7 +10,7 @@ import { nameOfUser, type Principal, refusalOf, rightsOf } from "../access.ts";
 import { type Caller, type ControllerApp, Refused } from "../call.ts";
 import { type AnswerOf, contracts } from "../contracts.ts";
 import type { Controller } from "../controller.ts";
-import { apiPath, type ControllerOperation, controllerRoutes } from "../routes.ts";
+import { addresses, apiPath, type ControllerOperation } from "../routes.ts";
 import { digestOf, isSameDigest, type Pepper } from "../secrets.ts";
 import { assetPaths, pagePolicy, render } from "./templates.ts";
 import { counted } from "./words.ts";
@@ -186,12 +186,6 @@ export class ApiError extends Error {
 type Problem = { status: number; title: string; detail: string } & Partial<
   Pick<ApiError, "errors" | "results">
 >;
-
-const addresses = new Map(
-  controllerRoutes.flatMap(({ path, operations }) =>
-    Object.entries(operations).map(([method, operation]) => [operation, { method, path }] as const),
-  ),
-);
 
 export function apiClient(
   api: ControllerApp,
