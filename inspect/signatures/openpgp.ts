@@ -6,24 +6,14 @@ import { Fault, unsupported } from "../verdict.ts";
 import { isRsaSigned } from "./digest.ts";
 import { type OpenPgpSignature, signatureTypes } from "./openpgp-signature.ts";
 
-interface Digest {
-  name: string;
-  /**
-   * Name in node:crypto, and the last arc of the object identifier 2.16.840.1.101.3.4.2.x, which RSA
-   * signatures contain.
-   */
-  node: string;
-  oid: number;
-}
-
-/** RFC 9580, section 9.5. */
-const digests = new Map<number, Digest>([
-  [8, { name: "SHA256", node: "sha256", oid: 1 }],
-  [9, { name: "SHA384", node: "sha384", oid: 2 }],
-  [10, { name: "SHA512", node: "sha512", oid: 3 }],
-  [11, { name: "SHA224", node: "sha224", oid: 4 }],
-  [12, { name: "SHA3-256", node: "sha3-256", oid: 8 }],
-  [14, { name: "SHA3-512", node: "sha3-512", oid: 10 }],
+/** RFC 9580, section 9.5. node:crypto has the same names in lower case. */
+const digests = new Map([
+  [8, "SHA256"],
+  [9, "SHA384"],
+  [10, "SHA512"],
+  [11, "SHA224"],
+  [12, "SHA3-256"],
+  [14, "SHA3-512"],
 ]);
 const weakDigests = new Map([
   [1, "MD5"],
@@ -66,7 +56,7 @@ export function verifierOf(
   if (signature.packet.signatureType !== signatureTypes[type])
     throw unsupported(`it has a signature that is not over ${type} data`);
   const signer = signerOf(signature, options);
-  const hash = createHash(digestOf(signature).node);
+  const hash = createHash(digestOf(signature));
   return { hash, conclude: () => conclude(signature, signer, hash) };
 }
 
@@ -111,18 +101,18 @@ function refuseUnknownCritical({ packet }: OpenPgpSignature): void {
 /** Spelled as rpm and gpg do. */
 export function digestNameOf({ packet }: OpenPgpSignature): string {
   const id = Number(packet.hashAlgorithm);
-  return digests.get(id)?.name ?? weakDigests.get(id) ?? String(id);
+  return digests.get(id) ?? weakDigests.get(id) ?? String(id);
 }
 
-const digestOf = ({ packet }: OpenPgpSignature): Digest => digestNumbered(Number(packet.hashAlgorithm));
+const digestOf = ({ packet }: OpenPgpSignature): string => digestNumbered(Number(packet.hashAlgorithm));
 
-/** @param id OpenPGP number, which rpm uses too @throws Fault weak-digest; unsupported-format */
-export function digestNumbered(id: number): Digest {
+/** Name in node:crypto. @param id OpenPGP number, which rpm uses too @throws Fault weak-digest; unsupported-format */
+export function digestNumbered(id: number): string {
   const weak = weakDigests.get(id);
   if (weak) throw new Fault("weak-digest", `it is signed over ${weak}, expected SHA256 or better`);
   const digest = digests.get(id);
   if (!digest) throw unsupported(`it is signed over digest ${id}, which is unknown`);
-  return digest;
+  return digest.toLowerCase();
 }
 
 async function conclude(signature: OpenPgpSignature, signer: SigningKey, hash: Hash): Promise<void> {
@@ -147,7 +137,7 @@ async function isSigned(signature: OpenPgpSignature, signer: SigningKey, digest:
   const key = signer.native;
   if (key?.asymmetricKeyType === "rsa" && s) {
     const size = Math.ceil((key.asymmetricKeyDetails?.modulusLength ?? 0) / 8);
-    return s.length <= size && isRsaSigned(key, padded(s, size), digest, digestOf(signature).oid);
+    return s.length <= size && isRsaSigned(key, padded(s, size), digest, digestOf(signature));
   }
   if (key?.asymmetricKeyType === "ed25519") {
     const raw =

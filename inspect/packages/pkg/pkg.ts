@@ -157,13 +157,6 @@ async function refuseOtherFiles({ files, heap }: Xar): Promise<void> {
   }
 }
 
-/** Keyed by the last arc of the object identifier; SHA-1 by its octets. */
-const digestOids = new Map<string, number | readonly number[]>([
-  ["sha1", [0x2b, 0x0e, 0x03, 0x02, 0x1a]],
-  ["sha256", 1],
-  ["sha512", 3],
-]);
-
 const what = "its installer signature";
 
 /** The signers that the table claims, not yet verified. @throws Fault unsigned, malformed */
@@ -205,7 +198,7 @@ function refuseOtherRsa(
   { heap, hash, digest }: Xar,
 ): void {
   const bytes = Buffer.from(heap.read(signature.offset, signature.size));
-  const isOver = isRsaSigned(publicKey, bytes, hash, digestOids.get(digest.name) ?? []);
+  const isOver = isRsaSigned(publicKey, bytes, hash, digest.name);
   if (publicKey.asymmetricKeyType !== "rsa" || !(isOver || verify("sha256", hash, publicKey, bytes)))
     throw new Fault(
       "bad-signature",

@@ -140,7 +140,7 @@ export function digestChecks({ signatures, main, size }: RpmLayout): RpmCheck[] 
       const expected = textOf(main, packed);
       if (expected === undefined) return [];
       const [number] = packed === 5092 ? integersOf(main, payloadAlgorithm) : [];
-      const algorithm = number === undefined ? digest : digestNumbered(number).node;
+      const algorithm = number === undefined ? digest : digestNumbered(number);
       return [digestCheck({ from: main.to, to: size }, algorithm, expected, textOf(main, unpacked))];
     }),
     ...(md5 === undefined ? [] : [digestCheck({ from: main.from, to: size }, "md5", md5)]),

@@ -12,6 +12,7 @@ import {
 import type { X509Key } from "../../keys.ts";
 import { type SelfCheckFinder, selfCheckFinder, withSelfCheck } from "../../self-check.ts";
 import { isRsaSigned } from "../../signatures/digest.ts";
+import { digestNumbered } from "../../signatures/openpgp.ts";
 import type { Found } from "../../signatures/openpgp-cleartext.ts";
 import type { Certificate } from "../../signatures/x509.ts";
 import { certificateOf } from "../../signatures/x509-chain.ts";
@@ -166,12 +167,8 @@ function cpioEntries(main: RpmHeader): CpioEntry[] {
   });
 }
 
-/** Digests that IMA signatures may use: number in IMA, number in OpenPGP, last arc of the object identifier. */
-const algorithms = [
-  { ima: 4, openpgp: 8, oid: 1 },
-  { ima: 5, openpgp: 9, oid: 2 },
-  { ima: 6, openpgp: 10, oid: 3 },
-];
+/** Digests that IMA signatures may use: number in IMA, number in OpenPGP. */
+const algorithms: Readonly<Record<number, number>> = { 4: 8, 5: 9, 6: 10 };
 
 /**
  * Checks the IMA signature of each file against the digest in the header. Nothing signs the header part that
@@ -231,8 +228,8 @@ function verdictOf(
   signers: readonly { key: X509Key; certificate: Certificate }[],
   now: number,
 ): Verdict {
-  const algorithm = algorithms.find((known) => known.ima === ima);
-  if (!algorithm) return "weak-digest";
+  const algorithm = algorithms[ima];
+  if (algorithm === undefined) return "weak-digest";
   const known = signers.filter(({ certificate }) => certificate.maySign && keyIdOf(certificate) === keyId);
   const signer = known.find(({ key }) => now >= (key.notBefore ?? now) && now <= (key.notAfter ?? now));
   if (!signer) return "untrusted-key";
@@ -240,8 +237,9 @@ function verdictOf(
   if (publicKey.asymmetricKeyType !== "rsa") return "unsupported-format";
   if (now < x509.validFromDate.getTime() || now > x509.validToDate.getTime()) return "expired-certificate";
   // The header has no digest that this signature is over, and the file itself is not hashed.
-  if (file.algorithm !== algorithm.openpgp) return "unsupported-format";
-  const isSigned = isRsaSigned(publicKey, bytes, Buffer.from(file.digest, "hex"), algorithm.oid);
+  if (file.algorithm !== algorithm) return "unsupported-format";
+  const digest = Buffer.from(file.digest, "hex");
+  const isSigned = isRsaSigned(publicKey, bytes, digest, digestNumbered(algorithm));
   return isSigned ? "ok" : "bad-signature";
 }
 
