@@ -2,35 +2,16 @@ import { crc32 } from "node:zlib";
 import { badDigest } from "../verdict.ts";
 import type { ByteSource } from "./byte-source.ts";
 
-/**
- * Reads the framing of compressed data sequentially. Any unexpected byte is bad-digest, because damage cannot
- * be distinguished from other errors.
- */
-export interface FramingCursor {
-  readonly name: string;
-  readonly at: number;
-  /** The next byte, without consuming it; undefined at the end. */
-  peek(): number | undefined;
-  byte(): number;
-  /** The result is valid until the next call. */
-  take(length: number): Buffer;
-  skip(length: number): void;
-  /**
-   * Variable-length integer of up to 63 bits, 7 per byte. Values above 2^53 are rejected like any invalid
-   * value.
-   */
-  vli(): number;
-  zeros(count: number): void;
-  /** Starts a CRC-32 over everything that is taken from here on. */
-  beginSum(): void;
-  sum(): number;
-  expect(isSo: boolean, otherwise: string): void;
-}
+export type FramingCursor = ReturnType<typeof framingCursor>;
 
 /** Bytes read at a time: chunks are up to 64 KiB apart, but a file may contain only tiny ones. */
 const windowSize = 4096;
 
-export function framingCursor(source: Pick<ByteSource, "name" | "size" | "read">): FramingCursor {
+/**
+ * Reads the framing of compressed data sequentially. Any unexpected byte is bad-digest, because damage cannot
+ * be distinguished from other errors.
+ */
+export function framingCursor(source: Pick<ByteSource, "name" | "size" | "read">) {
   let window = Buffer.alloc(0);
   let start = 0;
   let at = 0;
@@ -49,6 +30,7 @@ export function framingCursor(source: Pick<ByteSource, "name" | "size" | "read">
     return window.subarray(at - start, at - start + length);
   }
 
+  /** The result is valid until the next call. */
   function take(length: number): Buffer {
     const bytes = bytesAhead(length);
     sum = crc32(bytes, sum);
@@ -63,13 +45,18 @@ export function framingCursor(source: Pick<ByteSource, "name" | "size" | "read">
     get at() {
       return at;
     },
+    /** The next byte, without consuming it; undefined at the end. */
     peek: () => (at < source.size ? bytesAhead(1)[0] : undefined),
     byte,
     take,
-    skip(length) {
+    skip(length: number) {
       if (at + length > source.size) throw damaged("it ends too early");
       at += length;
     },
+    /**
+     * Variable-length integer of up to 63 bits, 7 per byte. Values above 2^53 are rejected like any invalid
+     * value.
+     */
     vli() {
       let value = 0;
       for (let factor = 1; ; factor *= 128) {
@@ -79,14 +66,15 @@ export function framingCursor(source: Pick<ByteSource, "name" | "size" | "read">
         if (next < 0x80 || factor > 2 ** 49) throw damaged("a number is too long");
       }
     },
-    zeros(count) {
+    zeros(count: number) {
       for (const padding of take(count)) if (padding !== 0) throw damaged("padding is not zero");
     },
+    /** Starts a CRC-32 over everything that is taken from here on. */
     beginSum() {
       sum = 0;
     },
     sum: () => sum,
-    expect(isSo, otherwise) {
+    expect(isSo: boolean, otherwise: string) {
       if (!isSo) throw damaged(otherwise);
     },
   };
