@@ -1,4 +1,4 @@
-import { type PushReader, pushReader, type Steps, skip, type Wanted } from "../bytes/push.ts";
+import { pass, pushReader, type Steps, type TakePiece, type Wanted } from "../bytes/push.ts";
 import { malformed } from "../verdict.ts";
 
 export interface CpioEntry {
@@ -15,6 +15,7 @@ interface Header extends CpioEntry {
 const end = "TRAILER!!!";
 const maxNameBytes = 4096;
 
+type OnEntry = (entry: CpioEntry) => TakePiece | undefined;
 type Listed = (index: number) => CpioEntry | undefined;
 
 /**
@@ -23,25 +24,16 @@ type Listed = (index: number) => CpioEntry | undefined;
  * @param listed the files of a package that may have the format `07070X`, whose entries are only their numbers
  * @throws Fault malformed, for a bad header, a path that leaves the archive, or a missing or invalid trailer
  */
-export const cpioReader = (
-  entry: (entry: CpioEntry) => ((chunk: Uint8Array) => void) | undefined,
-  listed?: Listed,
-): PushReader => pushReader(entries(entry, listed), "cpio archive");
+export const cpioReader = (entry: OnEntry, listed?: Listed) =>
+  pushReader(entries(entry, listed), "cpio archive");
 
-function* entries(
-  entry: (entry: CpioEntry) => ((chunk: Uint8Array) => void) | undefined,
-  listed: Listed | undefined,
-): Steps {
+function* entries(entry: OnEntry, listed: Listed | undefined): Steps {
   for (;;) {
     const header = yield* readHeader(listed);
     if (header.path === end) return;
-    const take = entry({ path: plain(header.path), size: header.size, type: header.type }) ?? (() => {});
-    for (let left = header.size; left > 0; ) {
-      const piece = yield { most: left };
-      take(piece);
-      left -= piece.length;
-    }
-    yield* skip(header.fill(header.size));
+    const take = entry({ path: plain(header.path), size: header.size, type: header.type });
+    yield* pass(header.size, take);
+    yield* pass(header.fill(header.size));
   }
 }
 
@@ -64,7 +56,7 @@ function* readHeader(listed: Listed | undefined): Generator<Wanted, Header, Uint
   const name = Buffer.from(yield { exactly: nameSize });
   if (name.indexOf(0) !== nameSize - 1)
     throw malformed("a name in the cpio archive does not end where it should");
-  yield* skip(fill(6 + rest.length + nameSize));
+  yield* pass(fill(6 + rest.length + nameSize));
   return { path: name.toString("utf8", 0, nameSize - 1), size, type: typeOf(mode), fill };
 }
 
@@ -72,7 +64,7 @@ function* readNumber(listed: Listed): Generator<Wanted, Header, Uint8Array> {
   const index = number(text(yield { exactly: 8 }), 16);
   const entry = listed(index);
   if (!entry) throw malformed(`the cpio archive has file ${index}, which the package header does not list`);
-  yield* skip(2);
+  yield* pass(2);
   return { ...entry, fill: (length) => -length & 3 };
 }
 

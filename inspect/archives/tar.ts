@@ -1,5 +1,5 @@
 import { areZeros } from "../bytes/byte-source.ts";
-import { pushReader, type Steps, skip, type Wanted } from "../bytes/push.ts";
+import { pass, pushReader, type Steps, type TakePiece, type Wanted } from "../bytes/push.ts";
 import { malformed, refused, unsupported } from "../verdict.ts";
 
 export const blockSize = 512;
@@ -277,7 +277,7 @@ function namesOf(records: ReadonlyMap<string, string>): Names {
   };
 }
 
-export type OnEntry = (entry: TarEntry) => ((chunk: Uint8Array) => void) | undefined;
+export type OnEntry = (entry: TarEntry) => TakePiece | undefined;
 
 const maxEntries = 1 << 20;
 /** Longer than any path or attribute in a preceding header. */
@@ -292,7 +292,7 @@ const zeros = new Uint8Array(1 << 16);
  * archive or passes through a link, a missing end, or bytes after the end. Absolute symbolic links are left
  * to the caller, who knows the target folder
  */
-export function tarReader(entry: OnEntry, holes = 0): { write(chunk: Uint8Array): void; end(): void } {
+export function tarReader(entry: OnEntry, holes = 0) {
   return pushReader(entries(entry, { holes }), "tar archive");
 }
 
@@ -309,7 +309,7 @@ function* entries(entry: OnEntry, room: { holes: number }): Steps {
         named.kind === "S" ? yield* readParts(named, room) : [{ size: named.size, isHole: false }];
       const known = guard({ ...named, size: sum(parts) });
       yield* content(parts, entry(known));
-      yield* skip(fill(named.size));
+      yield* pass(fill(named.size));
       names = {};
     }
     header = readHeader(yield { exactly: blockSize });
@@ -329,13 +329,9 @@ function* attributes({ size }: Header): Generator<Wanted, Uint8Array, Uint8Array
   return (yield { exactly: size + fill(size) }).subarray(0, size);
 }
 
-function* content(parts: readonly Part[], take: ((chunk: Uint8Array) => void) | undefined): Steps {
+function* content(parts: readonly Part[], take: TakePiece | undefined): Steps {
   for (const { size, isHole } of parts) {
-    if (isHole && !take) continue;
-    for (let left = size; left > 0; ) {
-      const piece = isHole ? zeros.subarray(0, left) : yield { most: left };
-      take?.(piece);
-      left -= piece.length;
-    }
+    if (!isHole) yield* pass(size, take);
+    else if (take) for (let left = size; left > 0; left -= zeros.length) take(zeros.subarray(0, left));
   }
 }

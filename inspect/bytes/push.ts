@@ -7,18 +7,11 @@ export type Wanted = { exactly: number; orEnd?: boolean } | { most: number };
 /** A parser for chunked input, written as if it could ask for the bytes it needs. */
 export type Steps = Generator<Wanted, void, Uint8Array>;
 
-export interface PushReader {
-  /** @throws Fault whatever the steps throw; malformed, if non-zero bytes follow the end */
-  write(chunk: Uint8Array): void;
-  /** @throws Fault malformed, if the input ends too early */
-  end(): void;
-}
-
 /**
  * Feeds a parser the bytes it wants from chunks of any size.
  * @param what name of the format, for messages
  */
-export function pushReader(steps: Steps, what: string): PushReader {
+export function pushReader(steps: Steps, what: string) {
   let step = steps.next();
   let held = Buffer.alloc(0);
 
@@ -39,11 +32,13 @@ export function pushReader(steps: Steps, what: string): PushReader {
   }
 
   return {
-    write(chunk) {
+    /** @throws Fault whatever the steps throw; malformed, if non-zero bytes follow the end */
+    write(chunk: Uint8Array) {
       let rest = chunk;
       while (rest.length > 0 && !step.done) rest = rest.subarray(give(step.value, rest));
       if (!areZeros(rest)) throw malformed(`bytes follow the end of the ${what}`);
     },
+    /** @throws Fault malformed, if the input ends too early */
     end() {
       const mayEnd = step.done || ("orEnd" in step.value && step.value.orEnd && held.length === 0);
       if (!mayEnd) throw malformed(`the ${what} ends too early`);
@@ -51,6 +46,14 @@ export function pushReader(steps: Steps, what: string): PushReader {
   };
 }
 
-export function* skip(length: number): Steps {
-  for (let left = length; left > 0; ) left -= (yield { most: left }).length;
+/** Receives content in pieces, each valid only during the call. */
+export type TakePiece = (piece: Uint8Array) => void;
+
+/** Passes over content of this length. */
+export function* pass(length: number, take: TakePiece = () => {}): Steps {
+  for (let left = length; left > 0; ) {
+    const piece = yield { most: left };
+    take(piece);
+    left -= piece.length;
+  }
 }
