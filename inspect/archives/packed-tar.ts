@@ -65,21 +65,20 @@ export async function textsInTar<Name extends string>(
   return texts;
 }
 
-/** A short text file inside an archive, kept in memory. */
-export interface SmallText {
-  take(chunk: Uint8Array): void;
-  bytes(): Buffer;
-  text(): string;
-}
+export type SmallText = ReturnType<typeof smallText>;
 
-/** @param what name for messages @throws Fault malformed, if it is not a short regular file */
-export function smallText({ path, type, size }: TarEntry, what = path): SmallText {
+/**
+ * A short text file inside an archive, kept in memory.
+ * @param what name for messages
+ * @throws Fault malformed, if it is not a short regular file
+ */
+export function smallText({ path, type, size }: TarEntry, what = path) {
   if (type !== "file" || size > maxSmallFileBytes)
     throw malformed(`${path} has ${size} bytes, expected a file of ${maxSmallFileBytes} at most`);
   const chunks: Buffer[] = [];
   const bytes = () => Buffer.concat(chunks);
   return {
-    take: (chunk) => void chunks.push(Buffer.from(chunk)),
+    take: (chunk: Uint8Array) => void chunks.push(Buffer.from(chunk)),
     bytes,
     text: () => utf8(bytes(), what),
   };

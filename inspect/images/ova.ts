@@ -126,17 +126,10 @@ function certificatesIn(text: string) {
   return [...armored].map(([, base64 = ""]) => readCertificate(Buffer.from(base64, "base64")));
 }
 
-/** The fields of an OVF that concern files. */
-interface Envelope {
-  /** In the order that the archive must have. */
-  files: readonly { path: string; size: number | undefined }[];
-  /** Declared capacity in bytes. */
-  disks: readonly { file: string | undefined; capacity: number | undefined }[];
-  name: string | null;
-}
+type Envelope = Awaited<ReturnType<typeof readEnvelope>>;
 
-/** @throws Fault malformed */
-async function readEnvelope(text: string): Promise<Envelope> {
+/** The fields of an OVF that concern files, which are in the order that the archive must have. @throws Fault malformed */
+async function readEnvelope(text: string) {
   const envelope = await readXml(text, ["Envelope", "ovf:Envelope"], "the OVA's description");
   const files = within(envelope, "References", "File").map((file) => ({
     id: attributeOf(file, "id"),
@@ -224,12 +217,7 @@ interface ListedDigest {
   hex: string;
 }
 
-interface Manifest {
-  path: string;
-  bytes: Buffer;
-  /** Keyed by file name. */
-  digests: ReadonlyMap<string, ListedDigest>;
-}
+type Manifest = ReturnType<typeof readManifest>;
 
 const line = /^(SHA1|SHA256|SHA512)\s?\(([^()]+)\)\s?=\s?([0-9a-fA-F]+)$/;
 
@@ -244,8 +232,8 @@ function readDigestLine(text: string, what: string): ListedDigest & { file: stri
   return { name: digest, file, hex: hex.toLowerCase() };
 }
 
-/** @throws Fault malformed */
-function readManifest(path: string, text: SmallText): Manifest {
+/** Digests by the name of their file. @throws Fault malformed */
+function readManifest(path: string, text: SmallText) {
   const digests = new Map<string, ListedDigest>();
   for (const row of text.text().split(/\r?\n/)) {
     if (row === "") continue;

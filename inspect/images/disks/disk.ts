@@ -46,27 +46,21 @@ export function blockReader(
   };
 }
 
-/** Tracks used ranges of a file, so that no two parts of an image overlap or lie outside it. */
-export interface AllocatedRanges {
-  add(from: number, length: number, what: string): void;
-}
+export type AllocatedRanges = ReturnType<typeof allocatedRanges>;
 
 /** A larger map would need too much memory; then only the bounds are checked. */
 const maxUnits = 2 ** 28;
 
 /**
+ * Tracks used ranges of a file, so that no two parts of an image overlap or lie outside it.
  * @param unit alignment in bytes
  * @param slack bytes by which the last range may exceed the end
  */
-export function allocatedRanges(
-  { name, size }: { name: string; size: number },
-  unit: number,
-  slack = 0,
-): AllocatedRanges {
+export function allocatedRanges({ name, size }: { name: string; size: number }, unit: number, slack = 0) {
   const units = Math.ceil(size / unit);
   const used = units <= maxUnits ? new Uint8Array(Math.ceil(units / 8)) : undefined;
   return {
-    add(from, length, what) {
+    add(from: number, length: number, what: string) {
       if (from % unit !== 0)
         throw malformed(`${name} has ${what} at byte ${from}, expected a multiple of ${unit}`);
       if (from + length > size + slack)

@@ -4,37 +4,27 @@ import { malformed } from "../../verdict.ts";
 /** Random access to bytes. For streamed content, only its beginning and end are available. */
 export type Bytes = Pick<ByteSource, "name" | "size" | "read">;
 
-export interface Fields {
-  bytes: Buffer;
-  u8(at: number): number;
-  u16(at: number): number;
-  u32(at: number): number;
-  /** @throws Fault malformed above 2^53, which no offset in a file reaches */
-  u64(at: number): number;
-  text(at: number, length: number): string;
-  /** Microsoft's form: the first three groups are little-endian; upper case. */
-  guid(at: number): string;
-  isZero(from: number, to: number): boolean;
-}
+export type Fields = ReturnType<typeof fieldsOf>;
 
 /** @param what name of the header, for messages */
-export function fieldsOf(raw: Uint8Array, order: "big" | "little", what: string): Fields {
+export function fieldsOf(raw: Uint8Array, order: "big" | "little", what: string) {
   const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.length);
   const isBig = order === "big";
   const u32 = (at: number) => (isBig ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at));
   return {
     bytes,
-    u8: (at) => bytes.readUInt8(at),
-    u16: (at) => (isBig ? bytes.readUInt16BE(at) : bytes.readUInt16LE(at)),
+    u8: (at: number) => bytes.readUInt8(at),
+    u16: (at: number) => (isBig ? bytes.readUInt16BE(at) : bytes.readUInt16LE(at)),
     u32,
-    u64(at) {
+    /** @throws Fault malformed above 2^53, which no offset in a file reaches */
+    u64(at: number) {
       const value = isBig ? u32(at) * 2 ** 32 + u32(at + 4) : u32(at + 4) * 2 ** 32 + u32(at);
       if (Number.isSafeInteger(value)) return value;
       throw malformed(`${what} has a number at byte ${at} that is larger than any file`);
     },
-    text: (at, length) => bytes.toString("latin1", at, at + length),
-    guid: (at) => guidAt(bytes, at),
-    isZero: (from, to) => areZeros(bytes.subarray(from, to)),
+    text: (at: number, length: number) => bytes.toString("latin1", at, at + length),
+    guid: (at: number) => guidAt(bytes, at),
+    isZero: (from: number, to: number) => areZeros(bytes.subarray(from, to)),
   };
 }
 
@@ -42,6 +32,7 @@ export function fieldsOf(raw: Uint8Array, order: "big" | "little", what: string)
 export const readFields = (source: Bytes, from: number, length: number, order: "big" | "little"): Fields =>
   fieldsOf(Uint8Array.from(source.read(from, length)), order, source.name);
 
+/** Microsoft's form: the first three groups are little-endian; upper case. */
 function guidAt(bytes: Buffer, at: number): string {
   const hex = (value: number, digits: number) => value.toString(16).padStart(digits, "0");
   const groups = [

@@ -23,7 +23,7 @@ export function readQcow2(source: Bytes): Disk {
   if (header.u32(60) > 0)
     notes.push(`it holds ${header.u32(60)} snapshots, with the contents of the disk at that time`);
   return {
-    variant: `version ${version}, ${layout.compression}`,
+    variant: `version ${version}, ${layout.isZstd ? "zstd" : "zlib"}`,
     virtualSize: layout.virtualSize,
     read: guestReader(source, layout),
     notes,
@@ -60,7 +60,10 @@ function refuseForeign(source: Bytes, header: Fields, features: number): void {
   if (features & dirty) throw refuse("was not closed: qemu-img check -r all repairs it");
 }
 
-function layoutOf(source: Bytes, header: Fields, version: number, features: number): Layout {
+type Layout = ReturnType<typeof layoutOf>;
+
+/** Offsets and sizes in a qcow2 image. */
+function layoutOf(source: Bytes, header: Fields, version: number, features: number) {
   const clusterBits = header.u32(20);
   if (clusterBits < 9 || clusterBits > 21)
     throw malformed(`${source.name} has clusters of 2^${clusterBits} bytes, expected 2^9 to 2^21`);
@@ -70,13 +73,13 @@ function layoutOf(source: Bytes, header: Fields, version: number, features: numb
   if (features & otherCompression && !isZstd)
     throw unsupported(`${source.name} is compressed in a way that is not supported`);
   return {
-    version,
     clusterBits,
     clusterSize: 2 ** clusterBits,
     virtualSize: header.u64(24),
-    compression: isZstd ? "zstd" : "zlib",
+    isZstd,
     l1: { from: header.u64(40), count: header.u32(36) },
     refcounts: { from: header.u64(48), clusters: header.u32(56) },
+    /** Size of a second-level entry in bytes: 16 with subclusters. */
     entrySize: features & extendedL2 ? 16 : 8,
   };
 }
@@ -95,19 +98,6 @@ function readExtensions(source: Bytes, from: number, clusterSize: number): void 
       throw refused(`${source.name} names a file with its data, expected one file`);
     at += 8 + length + (-length & 7);
   }
-}
-
-/** Offsets and sizes in a qcow2 image. */
-interface Layout {
-  version: number;
-  clusterBits: number;
-  clusterSize: number;
-  virtualSize: number;
-  compression: "zlib" | "zstd";
-  l1: { from: number; count: number };
-  refcounts: { from: number; clusters: number };
-  /** Size of a second-level entry in bytes: 16 with subclusters. */
-  entrySize: 8 | 16;
 }
 
 const maxL1Entries = 2 ** 22;
@@ -202,7 +192,7 @@ function unpacked(source: Bytes, layout: Layout, entry: Fields): Uint8Array {
   const bytes = Buffer.from(source.read(from, Math.min(length, source.size - from)));
   const maxOutputLength = layout.clusterSize;
   try {
-    if (layout.compression === "zstd")
+    if (layout.isZstd)
       return zstdDecompressSync(bytes.subarray(0, frameEnds(bytesSource(bytes), 1)[0]), { maxOutputLength });
     return inflateRawSync(bytes, { maxOutputLength });
   } catch {

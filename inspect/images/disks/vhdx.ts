@@ -2,12 +2,6 @@ import { malformed, refused, unsupported } from "../../verdict.ts";
 import { allocatedRanges, blockReader, type Disk, refuseSize } from "./disk.ts";
 import { type Bytes, type Fields, fieldsOf, insideWindow, readFields, tableEntries } from "./fields.ts";
 
-interface VhdxLayout extends VhdxMetadata {
-  table: Region;
-  /** Regions that hold anything but blocks. */
-  usedRegions: readonly Region[];
-}
-
 const kibibyte = 1024;
 /** VHDX keeps two copies of each header, so that one is always intact. */
 const headers = [64 * kibibyte, 128 * kibibyte];
@@ -16,8 +10,10 @@ const regionTables = [192 * kibibyte, 256 * kibibyte];
 const tableId = "2DC27766-F623-4200-9D64-115E9BFD4A08";
 const metadataId = "8B7CA206-4790-4B9A-B8FE-575F050F886E";
 
+type VhdxLayout = ReturnType<typeof readLayout>["layout"];
+
 /** @throws Fault malformed, refuse, unsupported-format */
-function readLayout(source: Bytes): { layout: VhdxLayout; notes: string[] } {
+function readLayout(source: Bytes) {
   const found = headers.flatMap((at) => checkedAt(source, at, 4 * kibibyte, "head") ?? []);
   const header = found.toSorted((a, b) => b.u64(8) - a.u64(8))[0];
   if (!header) throw malformed(`${source.name} has no header with a correct checksum`);
@@ -28,6 +24,7 @@ function readLayout(source: Bytes): { layout: VhdxLayout; notes: string[] } {
   const regions = regionsOf(source);
   const [table, metadata] = [regions.get(tableId), regions.get(metadataId)];
   if (!table || !metadata) throw malformed(`${source.name} has no region of blocks, or none of metadata`);
+  // Regions that hold anything but blocks.
   const usedRegions = [{ from: 0, length: 1024 * kibibyte }, log, table, metadata].filter(
     ({ length }) => length > 0,
   );
@@ -119,13 +116,6 @@ interface Region {
   length: number;
 }
 
-interface VhdxMetadata {
-  virtualSize: number;
-  blockSize: number;
-  sectorSize: number;
-  isFixed: boolean;
-}
-
 const fileParameters = "CAA16737-FA36-4D43-B3B6-33F0AA44E76B";
 const diskSize = "2FA54224-CD1B-4876-B211-5DBED83BF4B8";
 const diskId = "BECA12AB-B2E6-4523-93EF-C309E000C746";
@@ -137,7 +127,7 @@ const known = [fileParameters, diskSize, diskId, logicalSector, physicalSector, 
 const maxItems = 1023;
 
 /** @throws Fault malformed; refuse, for a parent; unsupported-format, for an unknown required item */
-function readMetadata(source: Bytes, region: Region): VhdxMetadata {
+function readMetadata(source: Bytes, region: Region) {
   const items = itemsOf(source, region);
   const item = (id: string, length: number): Fields => {
     const found = items.get(id);

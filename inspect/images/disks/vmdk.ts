@@ -67,7 +67,9 @@ function lastHeader(source: Bytes, first: Fields): Fields {
 
 const deflated = 1;
 
-function grainsOf(source: Bytes, header: Fields): Grains {
+type Grains = ReturnType<typeof grainsOf>;
+
+function grainsOf(source: Bytes, header: Fields) {
   const [capacity, grainSectors] = [header.u64(12), header.u64(20)];
   const perTable = header.u32(44);
   const isPower = grainSectors >= 1 && grainSectors <= 2 ** 16 && Number.isInteger(Math.log2(grainSectors));
@@ -79,7 +81,9 @@ function grainsOf(source: Bytes, header: Fields): Grains {
   return {
     virtualSize: capacity * sector,
     grainSize: grainSectors * sector,
+    /** Entries in each grain table. */
     perTable,
+    /** Offset of the list of grain tables. */
     directory: header.u64(56) * sector,
     isCompressed,
   };
@@ -136,16 +140,6 @@ function refuseExtents(text: string, name: string): string {
 }
 
 const sector = 512;
-
-interface Grains {
-  virtualSize: number;
-  grainSize: number;
-  /** Entries in each grain table. */
-  perTable: number;
-  /** Offset of the list of grain tables. */
-  directory: number;
-  isCompressed: boolean;
-}
 
 function grainReader(source: Bytes, grains: Grains): (from: number, length: number) => Uint8Array {
   const { grainSize, perTable, directory } = grains;
