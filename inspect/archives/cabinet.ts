@@ -2,13 +2,6 @@ import { inflateRawSync } from "node:zlib";
 import type { ByteSource } from "../bytes/byte-source.ts";
 import { badDigest, malformed, refused, unsupported } from "../verdict.ts";
 
-/** A cabinet (MS-CAB): folders of concatenated files, compressed in blocks. */
-interface Cabinet {
-  files: readonly CabinetFile[];
-  /** Streams the content of each file in order. @returns unpacked size of all folders in bytes. @throws Fault */
-  extract(limit: number, take: (file: CabinetFile) => FileSink): Promise<number>;
-}
-
 export interface FileSink {
   write(chunk: Uint8Array): void;
   end(): Promise<void>;
@@ -22,11 +15,7 @@ export interface CabinetFile {
   from: number;
 }
 
-interface Folder {
-  first: number;
-  blocks: number;
-  compression: number;
-}
+type Folder = ReturnType<typeof foldersIn>[number];
 
 export const cabinetMagic = Buffer.from("MSCF");
 
@@ -34,8 +23,11 @@ const maxBlockBytes = 1 << 15;
 const headerFlags = { isContinued: 1, continues: 2, hasReserve: 4 };
 const compressions = ["none", "MSZIP", "Quantum", "LZX"];
 
-/** @throws Fault malformed; unsupported-format, for a set of several cabinets */
-export function openCabinet(source: ByteSource): Cabinet {
+/**
+ * Opens a cabinet (MS-CAB): folders of concatenated files, compressed in blocks.
+ * @throws Fault malformed; unsupported-format, for a set of several cabinets
+ */
+export function openCabinet(source: ByteSource) {
   const header = Buffer.from(source.read(0, 36));
   const [size, filesAt, flags] = [header.readUInt32LE(8), header.readUInt32LE(16), header.readUInt16LE(30)];
   if (!header.subarray(0, 4).equals(cabinetMagic) || header[25] !== 1 || size !== source.size)
@@ -50,7 +42,8 @@ export function openCabinet(source: ByteSource): Cabinet {
   const files = filesIn(source, filesAt, header.readUInt16LE(28), folders.length);
   return {
     files,
-    extract: async (limit, take) => {
+    /** Streams the content of each file in order. @returns unpacked size of all folders in bytes. @throws Fault */
+    async extract(limit: number, take: (file: CabinetFile) => FileSink) {
       let total = 0;
       const byFolder = Map.groupBy(files, (file) => file.folder);
       for (const [index, folder] of folders.entries()) {
@@ -62,7 +55,7 @@ export function openCabinet(source: ByteSource): Cabinet {
   };
 }
 
-function foldersIn(source: ByteSource, at: number, count: number, size: number): Folder[] {
+function foldersIn(source: ByteSource, at: number, count: number, size: number) {
   return Array.from({ length: count }, (_, index) => {
     const entry = Buffer.from(source.read(at + index * size, 8));
     return {

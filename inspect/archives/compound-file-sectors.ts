@@ -2,13 +2,7 @@ import { extend, openRuns, placesOf, type Run, runsSource } from "../bytes/byte-
 import type { ByteSource, Uncovered } from "../bytes/byte-source.ts";
 import { malformed, unsupported } from "../verdict.ts";
 
-/** Sectors of one size in linked chains; each belongs to at most one chain. */
-export interface Sectors {
-  /** Follows a chain. @throws Fault malformed */
-  chain(first: number, what: string): { runs: Run[]; count: number };
-  /** Unused sectors and table entries. @throws Fault malformed, for a used sector that is in no chain */
-  free(): Uncovered[];
-}
+export type Sectors = ReturnType<typeof sectors>;
 
 interface Table {
   name: string;
@@ -24,10 +18,11 @@ interface Table {
 const maxStreamBytes = 1 << 25;
 
 /**
+ * Sectors of one size in linked chains; each belongs to at most one chain.
  * @param usedSectors sectors in use outside any chain: those of the tables
  * @throws Fault malformed
  */
-export function sectors(source: ByteSource, table: Table, usedSectors: readonly number[] = []): Sectors {
+export function sectors(source: ByteSource, table: Table, usedSectors: readonly number[] = []) {
   const { name, count, size, place } = table;
   const next = numbersIn(wholeOf(source, table.runs, `the table of ${name}s`));
   const isUsed = new Uint8Array(count);
@@ -39,7 +34,8 @@ export function sectors(source: ByteSource, table: Table, usedSectors: readonly 
     );
 
   return {
-    chain(first, what) {
+    /** Follows a chain. @throws Fault malformed */
+    chain(first: number, what: string) {
       const runs: Run[] = [];
       let length = 0;
       for (let at = first; at !== marks.end; at = next[at] ?? marks.free) {
@@ -51,7 +47,8 @@ export function sectors(source: ByteSource, table: Table, usedSectors: readonly 
       }
       return { runs, count: length };
     },
-    free() {
+    /** Unused sectors and table entries. @throws Fault malformed, for a used sector that is in no chain */
+    free(): Uncovered[] {
       const runs: Run[] = [];
       for (let sector = 0; sector < count; sector++) {
         if (isUsed[sector]) continue;
@@ -130,17 +127,7 @@ function tableSectors(
   return { fat: used, difat: chain };
 }
 
-/** The header of a compound file (MS-CFB, 2.2). Counts are in sectors. */
-export interface CompoundHeader {
-  sectorSize: number;
-  isLong: boolean;
-  sectors: number;
-  directory: { first: number; count: number };
-  fat: { inHeader: readonly number[]; count: number };
-  miniFat: { first: number; count: number };
-  difat: { first: number; count: number };
-  uncovered: readonly Uncovered[];
-}
+export type CompoundHeader = ReturnType<typeof compoundHeader>;
 
 const compoundMagic = Buffer.from("d0cf11e0a1b11ae1", "hex");
 /** Special values of the sector table. */
@@ -148,8 +135,8 @@ const marks = { difat: 0xfffffffc, fat: 0xfffffffd, end: 0xfffffffe, free: 0xfff
 
 const size = 512;
 
-/** @throws Fault malformed; unsupported-format */
-export function compoundHeader(source: ByteSource): CompoundHeader {
+/** The header of a compound file (MS-CFB, 2.2). Counts are in sectors. @throws Fault malformed; unsupported-format */
+export function compoundHeader(source: ByteSource) {
   const bytes = Buffer.from(source.read(0, size));
   if (!bytes.subarray(0, 8).equals(compoundMagic)) throw unsupported(`${source.name} is not a compound file`);
   const word = (at: number) => bytes.readUInt16LE(at);

@@ -10,26 +10,11 @@ import {
   wholeOf,
 } from "./compound-file-sectors.ts";
 
-/** A directory entry of a compound file (MS-CFB, 2.6.1). */
-export interface DirectoryEntry {
-  /** Offset in the directory stream. */
-  at: number;
-  kind: "storage" | "stream" | "root";
-  /** Encoded, without the terminating zero. */
-  rawName: Buffer;
-  name: string;
-  child: number;
-  classId: Buffer;
-  /** State bits, creation time and modification time. */
-  state: Buffer;
-  times: Buffer;
-  first: number;
-  size: number;
-}
+export type DirectoryEntry = NonNullable<ReturnType<typeof entryAt>>;
 
 const entrySize = 128;
 const none = 0xffffffff;
-const kinds = new Map<number, DirectoryEntry["kind"]>([
+const kinds = new Map<number, "storage" | "stream" | "root">([
   [1, "storage"],
   [2, "stream"],
   [5, "root"],
@@ -91,7 +76,8 @@ function directoryTree(bytes: Buffer, isLong: boolean): { root: Folder; unused: 
   return { root, unused };
 }
 
-function entryAt(bytes: Buffer, at: number, isLong: boolean): DirectoryEntry | undefined {
+/** A directory entry of a compound file (MS-CFB, 2.6.1); undefined if it is not in use. @param at in the directory stream */
+function entryAt(bytes: Buffer, at: number, isLong: boolean) {
   const type = bytes[at + 66] ?? 0;
   if (type === 0) return undefined;
   const kind = kinds.get(type);
@@ -115,10 +101,12 @@ function entryAt(bytes: Buffer, at: number, isLong: boolean): DirectoryEntry | u
   return {
     at,
     kind,
+    /** Encoded, without the terminating zero. */
     rawName,
     name,
     child,
     classId: bytes.subarray(at + 80, at + 96),
+    /** State bits, creation time and modification time. */
     state: bytes.subarray(at + 96, at + 100),
     times: bytes.subarray(at + 100, at + 116),
     first: bytes.readUInt32LE(at + 116),
@@ -141,13 +129,6 @@ function isBefore(one: string, other: string): boolean {
 const upper = (name: string): string =>
   name.replace(/[^\0-`{-\x7f]/g, (unit) => (unit.toUpperCase().length === 1 ? unit.toUpperCase() : unit));
 
-/** A compound file (MS-CFB), read strictly: every sector has one owner or is free. */
-export interface CompoundFile {
-  root: Storage;
-  /** Bytes that are neither stream content nor a checked field. */
-  uncovered: readonly Uncovered[];
-}
-
 export interface Storage {
   entry: DirectoryEntry;
   /** Offset of the entry in the file. */
@@ -168,8 +149,12 @@ const miniSize = 64;
 /** Streams below this size are stored in the mini stream. */
 const miniLimit = 4096;
 
-/** @throws Fault malformed; unsupported-format */
-export function openCompoundFile(source: ByteSource): CompoundFile {
+/**
+ * Opens a compound file (MS-CFB), read strictly: every sector has one owner or is free.
+ * @returns `uncovered`: bytes that are neither stream content nor a checked field
+ * @throws Fault malformed; unsupported-format
+ */
+export function openCompoundFile(source: ByteSource) {
   const header = compoundHeader(source);
   const whole = fileSectors(source, header);
   const uncovered: Uncovered[] = [...header.uncovered];

@@ -1,20 +1,11 @@
 import type { Architecture, MsiMetadata } from "../../../shared/package-metadata.ts";
 import { architectureNamed } from "../../architecture.ts";
-import { type CompoundFile, openCompoundFile, type Storage } from "../../archives/compound-file.ts";
+import { openCompoundFile, type Storage } from "../../archives/compound-file.ts";
 import type { ByteSource } from "../../bytes/byte-source.ts";
 import { malformed, unsupported } from "../../verdict.ts";
 
-/** Tables of an installer database: column-oriented streams whose texts are indexes into one string pool. */
-export interface MsiTables {
-  /** Text columns of a table, row by row; empty if the table or column is missing. @throws Fault malformed */
-  rows(table: string, columns: readonly string[]): Generator<readonly string[]>;
-}
-
-interface Pool {
-  text(number: number): string;
-  /** Size of a string index, in bytes. */
-  width: 2 | 3;
-}
+export type MsiTables = ReturnType<typeof msiTables>;
+type Pool = ReturnType<typeof poolOf>;
 
 interface Column {
   name: string;
@@ -25,15 +16,19 @@ interface Column {
 /** More than the tables of the largest installers. */
 const maxTableBytes = 1 << 26;
 
-/** @throws Fault malformed */
-export function msiTables(root: Storage): MsiTables {
+/**
+ * Reads the tables of an installer database: column-oriented streams whose texts are indexes into one string pool.
+ * @throws Fault malformed
+ */
+export function msiTables(root: Storage) {
   const streams = new Map(root.streams.map(({ entry, content }) => [streamName(entry.name), content]));
   const bytesOf = (name: string) => bytesIn(streams.get(`!${name}`), name);
   const pool = poolOf(bytesOf("_StringPool"), bytesOf("_StringData"));
   const columns = columnsOf(bytesOf("_Columns"), pool);
 
   return {
-    *rows(table, names) {
+    /** Text columns of a table, row by row; empty if the table or column is missing. @throws Fault malformed */
+    *rows(table: string, names: readonly string[]) {
       const all = columns.get(table) ?? [];
       const wanted = names.map((name) => placeOf(all, name));
       if (wanted.includes(undefined)) return;
@@ -65,7 +60,7 @@ function wholeRows(bytes: Buffer, rowSize: number, table: string): number {
 /** Each row of `_Columns` has the table, the column number from 1, the name and the type. */
 function columnsOf(bytes: Buffer, { text, width }: Pool): Map<string, Column[]> {
   const count = wholeRows(bytes, 2 * width + 4, "_Columns");
-  const numbers = (before: number, size: 2 | 3) =>
+  const numbers = (before: number, size: number) =>
     Array.from({ length: count }, (_, row) => bytes.readUIntLE(before * count + row * size, size));
   const names = numbers(width + 2, width);
   const types = numbers(2 * width + 2, 2).map((type) => type ^ 0x8000);
@@ -84,8 +79,11 @@ function columnsOf(bytes: Buffer, { text, width }: Pool): Map<string, Column[]> 
   return columns;
 }
 
-/** All texts are concatenated in one stream; the other has the length and reference count of each. */
-function poolOf(pool: Buffer, data: Buffer): Pool {
+/**
+ * All texts are concatenated in one stream; the other has the length and reference count of each.
+ * @returns `width`: size of a string index, in bytes
+ */
+function poolOf(pool: Buffer, data: Buffer) {
   if (pool.length % 4 !== 0) throw malformed(`the pool of texts has ${pool.length} bytes, expected pairs`);
   const [codePage, flags] = pool.length === 0 ? [0, 0] : [pool.readUInt16LE(0), pool.readUInt16LE(2)];
   const decoder = decoderOf(codePage);
@@ -142,7 +140,7 @@ export const streamName = (name: string): string =>
 const installerClass = "84100c0000000000c000000000000046";
 
 /** @throws Fault malformed; unsupported-format, if it is another compound file */
-export function openInstaller(source: ByteSource): CompoundFile {
+export function openInstaller(source: ByteSource) {
   const file = openCompoundFile(source);
   if (file.root.entry.classId.toString("hex") !== installerClass)
     throw unsupported(`${source.name} is a compound file, but not an installer package`);
@@ -151,14 +149,7 @@ export function openInstaller(source: ByteSource): CompoundFile {
 
 export const summaryName = "\u0005SummaryInformation";
 
-/** Properties of the summary (https://learn.microsoft.com/windows/win32/msi/summary-information-stream-property-set). */
-interface InstallerSummary {
-  /** Platform and languages, such as `x64;1033`. */
-  template: string;
-  /** Bits that describe the source files. */
-  wordCount: number;
-}
-
+/** Properties (https://learn.microsoft.com/windows/win32/msi/summary-information-stream-property-set). */
 const ids = { template: 7, wordCount: 15 };
 const types = { integer: 3, text: 30 };
 /** Larger than any summary; the texts are short. */
@@ -166,7 +157,7 @@ const maxTextBytes = 1 << 16;
 const sectionAt = 44;
 
 /** Reads the first property set (MS-OLEPS 2.21). @throws Fault malformed */
-function installerSummary({ streams }: Storage): InstallerSummary {
+function installerSummary({ streams }: Storage) {
   const content = streams.find(({ entry }) => entry.name === summaryName)?.content;
   if (!content || content.size > maxTextBytes) throw malformed("it has no summary information, or too much");
   const bytes = Buffer.from(content.read(0, content.size));
@@ -186,7 +177,9 @@ function installerSummary({ streams }: Storage): InstallerSummary {
   };
   const [text, words] = [valueAt(ids.template, types.text), valueAt(ids.wordCount, types.integer)];
   return {
+    /** Platform and languages, such as `x64;1033`. */
     template: text === 0 ? "" : latin1(bytes.subarray(text + 4, text + 4 + number(text))),
+    /** Bits that describe the source files. */
     wordCount: words === 0 ? 0 : number(words),
   };
 }
@@ -234,7 +227,7 @@ const unprivileged = 8;
 /** https://learn.microsoft.com/windows/win32/msi/allusers: 2 means machine, unless the user decides otherwise. */
 function scopeOf(
   properties: ReadonlyMap<string, string>,
-  { wordCount }: InstallerSummary,
+  { wordCount }: ReturnType<typeof installerSummary>,
 ): MsiMetadata["scope"] {
   const allUsers = properties.get("ALLUSERS");
   if (allUsers === "1") return "machine";
