@@ -1,14 +1,7 @@
 import type { ByteSource } from "../../bytes/byte-source.ts";
 import { malformed, refused, unsupported } from "../../verdict.ts";
 
-/** Member of an ar archive, restricted as in deb(5). */
-export interface Member {
-  name: string;
-  /** Offsets of header and content, and size of the content. */
-  headerAt: number;
-  at: number;
-  size: number;
-}
+export type Member = ReturnType<typeof memberAt>;
 
 const magic = "!<arch>\n";
 const headerSize = 60;
@@ -40,7 +33,8 @@ export function readArchive(source: ByteSource): Member[] {
   return members;
 }
 
-function memberAt(source: ByteSource, headerAt: number): Member {
+/** A member of an ar archive, restricted as in deb(5): the offsets of its header and content, and the content's size. */
+function memberAt(source: ByteSource, headerAt: number) {
   const header = latin1(source.read(headerAt, headerSize));
   // dpkg skips a member whose name begins with "_", whatever follows.
   const name = header

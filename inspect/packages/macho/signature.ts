@@ -4,26 +4,21 @@ import type { InspectOptions, Signature } from "../../inspection.ts";
 import { octetsOf, sequenceOf } from "../../signatures/asn1.ts";
 import { contentTypes, readSignedData, type SignedData } from "../../signatures/cms.ts";
 import { signatureOf, verifyTrusted } from "../../signatures/cms-trust.ts";
-import { type Digest, digests, refuseWeak } from "../../signatures/digest.ts";
+import { digests, refuseWeak } from "../../signatures/digest.ts";
 import { commonNameOf } from "../../signatures/x509.ts";
 import { usages } from "../../signatures/x509-chain.ts";
 import { badDigest, Fault, malformed, unsupported, type Verdict } from "../../verdict.ts";
 import type { Slice } from "./macho.ts";
 
-/** One blob of Apple's code signature (osfmk/kern/cs_blobs.h). */
-interface Blob {
-  slot: number;
-  from: number;
-  /** Includes the header: magic and length. */
-  bytes: Buffer;
-}
+type Blob = ReturnType<typeof blobsOf>[number];
 
 export const slots = { codeDirectory: 0, alternates: 0x1000, lastAlternate: 0x1005, cms: 0x10000 } as const;
 
 const magics = { superBlob: 0xfade0cc0, codeDirectory: 0xfade0c02, wrapper: 0xfade0b01 };
 const maxBlobs = 32;
 
-export function blobsOf(signature: Buffer, name: string): Blob[] {
+/** The blobs of Apple's code signature (osfmk/kern/cs_blobs.h), each with its header: magic and length. */
+export function blobsOf(signature: Buffer, name: string) {
   const [magic, length, count] =
     signature.length < 12 ? [] : [0, 4, 8].map((at) => signature.readUInt32BE(at));
   if (magic !== magics.superBlob || length === undefined || count === undefined || length > signature.length)
@@ -213,21 +208,7 @@ function refuseUnbound({ signer }: SignedData, first: CodeDirectory, best: CodeD
     );
 }
 
-/** Hashes of a program's pages and of the data signed with it (osfmk/kern/cs_blobs.h). */
-interface CodeDirectory {
-  slot: number;
-  bytes: Buffer;
-  digest: Digest;
-  hashSize: number;
-  /** macOS uses the CodeDirectory with the highest rank. */
-  rank: number;
-  identifier: string;
-  team: string | undefined;
-  isAdhoc: boolean;
-  codeLimit: number;
-  pageSize: number;
-  hashes: { at: number; pages: number; special: number };
-}
+type CodeDirectory = ReturnType<typeof codeDirectoryOf>;
 
 /** In macOS's order of preference; the third is SHA-256 truncated to 20 bytes. */
 const hashTypes = new Map([
@@ -242,8 +223,11 @@ const fingerprintSize = 20;
 /** Slots of files outside the program: Info.plist, CodeResources, and the disk image slot. */
 const outside = [1, 3, 6];
 
-/** @throws Fault malformed; unsupported-format */
-function codeDirectoryOf({ slot, bytes }: Blob, name: string): CodeDirectory {
+/**
+ * Reads hashes of a program's pages and of the data signed with it (osfmk/kern/cs_blobs.h).
+ * @throws Fault malformed; unsupported-format
+ */
+function codeDirectoryOf({ slot, bytes }: Blob, name: string) {
   const number = (at: number) => (at + 4 <= bytes.length ? bytes.readUInt32BE(at) : 0);
   const version = number(8);
   const type = hashTypes.get(bytes[37] ?? 0);
@@ -268,6 +252,7 @@ function codeDirectoryOf({ slot, bytes }: Blob, name: string): CodeDirectory {
     bytes,
     digest: type.digest,
     hashSize: type.size,
+    /** macOS uses the CodeDirectory with the highest rank. */
     rank: type.rank,
     identifier: textAt(bytes, number(20), name),
     team: team === 0 ? undefined : textAt(bytes, team, name),

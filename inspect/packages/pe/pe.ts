@@ -142,19 +142,7 @@ function* entriesOf(
   }
 }
 
-/** Offsets in a Windows executable (PE Format, Microsoft), from the beginning of the file. */
-interface PeLayout {
-  machine: string;
-  /** Two fields that the signature cannot cover: the checksum and the location of the certificate table. */
-  checksumAt: number;
-  certificatesAt: number;
-  /** At the end of the file; size 0: unsigned. */
-  certificates: { from: number; size: number };
-  headerSize: number;
-  pageSize: number;
-  /** The ranges that Windows loads into memory. */
-  sections: readonly { from: number; size: number }[];
-}
+type PeLayout = ReturnType<typeof peLayout>;
 
 const machines = new Map([
   [0x14c, "x86"],
@@ -166,8 +154,11 @@ const directoryOfCertificates = 4;
 
 export const isPe = (head: Uint8Array): boolean => head[0] === 0x4d && head[1] === 0x5a;
 
-/** @throws Fault malformed; unsupported-format, for programs of DOS and 16-bit Windows */
-function peLayout(source: ByteSource): PeLayout {
+/**
+ * Offsets in a Windows executable (PE Format, Microsoft), from the beginning of the file.
+ * @throws Fault malformed; unsupported-format, for programs of DOS and 16-bit Windows
+ */
+function peLayout(source: ByteSource) {
   const start = view(source, 0, 64).getUint32(60, true);
   if (start + 24 > source.size)
     throw unsupported(`${source.name} is not a PE file, although it begins with MZ`);
@@ -189,11 +180,14 @@ function peLayout(source: ByteSource): PeLayout {
   const certificates = { from: optional.getUint32(entry, true), size: optional.getUint32(entry + 4, true) };
   return {
     machine: machines.get(machine) ?? `0x${machine.toString(16)}`,
+    // Two fields that the signature cannot cover: the checksum and the location of the certificate table.
     checksumAt: at + 64,
     certificatesAt: at + entry,
+    /** At the end of the file; size 0: unsigned. */
     certificates: refuseElsewhere(certificates, at + optionalSize, source),
     headerSize,
     pageSize,
+    /** The ranges that Windows loads into memory. */
     sections: sectionsOf(view(source, at + optionalSize, 40 * sections)),
   };
 }
@@ -202,7 +196,7 @@ function peLayout(source: ByteSource): PeLayout {
  * The signature covers nothing after its table, and Windows programs can find data there, so nothing may
  * follow.
  */
-function refuseElsewhere(table: PeLayout["certificates"], headerEnd: number, source: ByteSource) {
+function refuseElsewhere(table: { from: number; size: number }, headerEnd: number, source: ByteSource) {
   const { from, size } = table;
   if (from === 0 && size === 0) return { from: source.size, size: 0 };
   if (from < headerEnd || from % 8 !== 0 || from + size !== source.size)
@@ -212,7 +206,7 @@ function refuseElsewhere(table: PeLayout["certificates"], headerEnd: number, sou
   return table;
 }
 
-const sectionsOf = (table: DataView): PeLayout["sections"] =>
+const sectionsOf = (table: DataView) =>
   Array.from({ length: table.byteLength / 40 }, (_, index) => {
     return { from: table.getUint32(40 * index + 20, true), size: table.getUint32(40 * index + 16, true) };
   });

@@ -78,17 +78,11 @@ export async function signatureChecks(
   return checks;
 }
 
-interface OpenPgpText {
-  text: string;
-  /** Offset in the file. */
-  base: number;
-  what: string;
-}
-
 /** More than any package has. */
 const maxSignatures = 64;
 
-function openPgpTexts(signatures: RpmHeader): OpenPgpText[] {
+/** @returns `base`: offset of each text in the file */
+function openPgpTexts(signatures: RpmHeader) {
   const value = signatures.tags.get(signatureTags.openpgp);
   if (value && value.count > maxSignatures)
     throw refused(`it has ${value.count} signatures, expected ${maxSignatures} at most`);

@@ -9,16 +9,7 @@ import {
   tagNumberAt,
 } from "./header.ts";
 
-/** Parts of a package (https://rpm-software-management.github.io/rpm/manual/format_v4.html). */
-export interface RpmLayout {
-  signatures: RpmHeader;
-  main: RpmHeader;
-  /** Size of the file; the payload ends there. */
-  size: number;
-  uncovered: readonly Uncovered[];
-  /** Notes on values of the signature header that rpm ignores, one sentence each. */
-  notes: readonly string[];
-}
+export type RpmLayout = ReturnType<typeof readRpmLayout>;
 
 /** Signature header tags that are read, by rpm's names (include/rpm/rpmtag.h), with their types. */
 export const signatureTags = {
@@ -74,8 +65,12 @@ const lead = { size: 96, magic: "edabeedb", signatureType: 5 };
 const firstMainTag = 1000;
 const translations = 100;
 
-/** @throws Fault malformed; refuse */
-export function readRpmLayout(source: ByteSource): RpmLayout {
+/**
+ * Reads the parts of a package (https://rpm-software-management.github.io/rpm/manual/format_v4.html).
+ * @returns `size`: of the file, where the payload ends; `notes`: on values that rpm ignores, one sentence each
+ * @throws Fault malformed; refuse
+ */
+export function readRpmLayout(source: ByteSource) {
   refuseOtherLead(Buffer.from(source.read(0, lead.size)));
   const read = readRpmHeader(source, lead.size, { name: "signature header", region: 62, isBare: true });
   const { tags, notes } = checkedTags(read);

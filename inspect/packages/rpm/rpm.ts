@@ -205,15 +205,11 @@ function namesOf(main: RpmHeader): string[] {
   });
 }
 
-interface ImaSignature {
-  algorithm: number;
-  /** The last four bytes of the key id, in hexadecimal. */
-  keyId: string;
-  bytes: Buffer;
-}
-
-/** security.ima, version 2 (struct signature_v2_hdr of Linux, security/integrity/integrity.h). */
-function imaSignature(hex: string, name: string): ImaSignature {
+/**
+ * security.ima, version 2 (struct signature_v2_hdr of Linux, security/integrity/integrity.h).
+ * @returns `keyId`: its last four bytes, in hexadecimal
+ */
+function imaSignature(hex: string, name: string) {
   const bytes = Buffer.from(hex, "hex");
   const isWhole =
     bytes.toString("hex") === hex && bytes.length > 9 && bytes.readUInt16BE(7) === bytes.length - 9;
@@ -223,7 +219,7 @@ function imaSignature(hex: string, name: string): ImaSignature {
 }
 
 function verdictOf(
-  { algorithm: ima, keyId, bytes }: ImaSignature,
+  { algorithm: ima, keyId, bytes }: ReturnType<typeof imaSignature>,
   file: { digest: string; algorithm: number | undefined },
   signers: readonly { key: X509Key; certificate: Certificate }[],
   now: number,
