@@ -1,6 +1,6 @@
 import type { InspectOptions } from "../inspection.ts";
 import { badDigest, malformed } from "../verdict.ts";
-import { type Asn1, octetsOf, oidOf, readAsn1, sequenceOf } from "./asn1.ts";
+import { octetsOf, oidOf, readAsn1, sequenceOf } from "./asn1.ts";
 import type { SignedData } from "./cms.ts";
 import { type Trusted, verifyTrusted } from "./cms-trust.ts";
 import { type Digest, digestOf, refuseWeak } from "./digest.ts";
@@ -12,19 +12,13 @@ const indirectData = "1.3.6.1.4.1.311.2.1.4";
 /** Object identifiers for kinds of files. */
 export const subjects = { pe: "1.3.6.1.4.1.311.2.1.15", msi: "1.3.6.1.4.1.311.2.1.30" } as const;
 
-/** SpcIndirectDataContent, the content that an Authenticode signature covers. */
-interface IndirectData {
-  /** Algorithm and value of the file's hash. */
-  digest: Digest;
-  expected: Uint8Array;
-  /** Data specific to the kind of file. */
-  value: Asn1 | undefined;
-  /** The encoded content, as it is signed. */
-  content: Uint8Array;
-}
+type IndirectData = ReturnType<typeof indirectDataOf>;
 
-/** @throws Fault malformed, also if it signs another kind of file */
-export function indirectDataOf(signed: SignedData, subject: string, what: string): IndirectData {
+/**
+ * SpcIndirectDataContent, the content that an Authenticode signature covers.
+ * @throws Fault malformed, also if it signs another kind of file
+ */
+export function indirectDataOf(signed: SignedData, subject: string, what: string) {
   if (signed.contentType !== indirectData || !signed.content)
     throw malformed(`${what} is not an Authenticode signature`);
   const [data, digestInfo, ...more] = sequenceOf(signed.content, what);
@@ -33,9 +27,12 @@ export function indirectDataOf(signed: SignedData, subject: string, what: string
   if (more.length > 0) throw malformed(`${what} is over more than one digest`);
   if (oidOf(type, what) !== subject) throw malformed(`${what} is for another kind of file`);
   return {
+    // Algorithm and value of the file's hash.
     digest: digestOf(algorithm, what),
     expected: octetsOf(hash, what),
+    /** Data specific to the kind of file. */
     value,
+    /** The encoded content, as it is signed. */
     content: signed.content.content,
   };
 }
@@ -77,10 +74,7 @@ const pageHashes = new Map([
   ["1.3.6.1.4.1.311.2.3.2", "sha256"],
 ] as const);
 
-export function pageHashesOf(
-  { value }: IndirectData,
-  what: string,
-): { digest: string; table: Uint8Array } | undefined {
+export function pageHashesOf({ value }: IndirectData, what: string) {
   const object = value?.inside.at(-1)?.inside[0];
   if (object?.tag !== 0xa1) return undefined;
   const [id, data] = object.inside;

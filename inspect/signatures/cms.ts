@@ -13,31 +13,8 @@ import {
 import { algorithmOf, type Digest, digestOf } from "./digest.ts";
 import { type Certificate, certificateIn } from "./x509.ts";
 
-/** CMS SignedData with one signer (RFC 5652), or PKCS #7 as Windows writes it (RFC 2315). */
-export interface SignedData {
-  contentType: string;
-  /** Signed content, if it is embedded. */
-  content: Asn1 | undefined;
-  certificates: readonly Certificate[];
-  signer: Signer;
-  /** Elements that no signature covers. */
-  lists: { certificates: readonly Asn1[]; revocations: Asn1 | undefined };
-}
-
-export interface Signer {
-  version: number;
-  certificate: Certificate;
-  digest: Digest;
-  /**
-   * Values of the signed attributes by object identifier, and the encoded attributes, which are the signed
-   * bytes.
-   */
-  attributes: ReadonlyMap<string, readonly Asn1[]>;
-  signedBytes: Uint8Array;
-  algorithm: string;
-  signature: Uint8Array;
-  unsigned: Asn1 | undefined;
-}
+export type SignedData = ReturnType<typeof signedDataOf>;
+export type Signer = ReturnType<typeof signerOf>;
 
 export const contentTypes = {
   data: "1.2.840.113549.1.7.1",
@@ -47,13 +24,14 @@ export const contentTypes = {
 
 const maxCertificates = 32;
 
-/** @throws Fault malformed; unsupported-format, for valid features that this reader does not support */
-export function readSignedData(bytes: Uint8Array, what: string): SignedData {
-  return signedDataOf(readAsn1(bytes, what), what);
-}
+/** As signedDataOf, for bytes. @throws Fault */
+export const readSignedData = (bytes: Uint8Array, what: string) => signedDataOf(readAsn1(bytes, what), what);
 
-/** Like `readSignedData`, for an element that is already parsed. */
-export function signedDataOf(found: Asn1, what: string): SignedData {
+/**
+ * Reads CMS SignedData with one signer (RFC 5652), or PKCS #7 as Windows writes it (RFC 2315).
+ * @throws Fault malformed; unsupported-format, for valid features that this reader does not support
+ */
+export function signedDataOf(found: Asn1, what: string) {
   const [type, wrapped, ...extra] = sequenceOf(found, what);
   if (oidOf(type, what) !== contentTypes.signedData || extra.length > 0)
     throw malformed(`${what} is not SignedData`);
@@ -66,6 +44,7 @@ export function signedDataOf(found: Asn1, what: string): SignedData {
   if (rest.length > 0) throw malformed(`${what} has elements after its signers`);
   const [info, ...others] = signers;
   if (!info || others.length > 0) throw unsupported(`${what} has ${signers.length} signers, expected one`);
+  // Elements that no signature covers.
   const lists = { certificates: certificateSet?.inside ?? [], revocations };
   if (lists.certificates.length > maxCertificates)
     throw unsupported(`${what} holds ${lists.certificates.length} certificates, expected a few`);
@@ -77,6 +56,7 @@ export function signedDataOf(found: Asn1, what: string): SignedData {
   return { contentType, content, certificates, signer, lists };
 }
 
+/** Type of the signed content, and the content if it is embedded. */
 function encapsulatedOf(encapsulated: Asn1 | undefined, what: string) {
   const [type, wrapped, ...more] = sequenceOf(encapsulated, what);
   const [content, ...others] = wrapped ? expectTag(wrapped, context(0), what).inside : [];
@@ -96,7 +76,7 @@ function refuseOtherDigests(found: readonly Asn1[], digest: Digest, what: string
     throw malformed(`${what} announces the digests ${names.join(", ")}, and its signer uses ${digest.name}`);
 }
 
-function signerOf(info: Asn1, certificates: readonly Certificate[], what: string): Signer {
+function signerOf(info: Asn1, certificates: readonly Certificate[], what: string) {
   const [versionAt, identifier, digest, ...rest] = sequenceOf(info, what);
   const attributeSet = rest[0]?.tag === context(0) ? rest.shift() : undefined;
   const [algorithm, signature, unsigned, ...more] = rest;
@@ -111,6 +91,7 @@ function signerOf(info: Asn1, certificates: readonly Certificate[], what: string
     certificate: certificateOf(identifier, certificates, what),
     digest: digestOf(digest, what),
     attributes: attributesOf(attributeSet.inside, what),
+    /** The encoded attributes. */
     signedBytes,
     algorithm: algorithmOf(algorithm, what),
     signature: octetsOf(signature, what),
@@ -147,7 +128,8 @@ function namedBy(identifier: Asn1 | undefined, what: string): (certificate: Cert
   return (certificate) => same(certificate.issuer, issuer.raw) && same(certificate.serial, number);
 }
 
-function attributesOf(found: readonly Asn1[], what: string): Signer["attributes"] {
+/** Values of the signed attributes by object identifier. */
+function attributesOf(found: readonly Asn1[], what: string): ReadonlyMap<string, readonly Asn1[]> {
   const attributes = new Map<string, readonly Asn1[]>();
   for (const attribute of found) {
     const [name, set] = sequenceOf(attribute, what);

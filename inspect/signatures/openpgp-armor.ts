@@ -1,31 +1,22 @@
 import { crc24 } from "../../shared/openpgp-armor.ts";
-import type { Uncovered } from "../bytes/byte-source.ts";
 import { malformed } from "../verdict.ts";
 
-/** Decoded ASCII armor (RFC 9580, section 6.2), with the mapping from bytes to offsets in the text. */
-export interface Armor {
-  bytes: Uint8Array;
-  /** Header lines such as `Comment:`, which no signature covers. */
-  headers: readonly Uncovered[];
-  /** Maps a range of bytes to a range of the text; the armor begins at `base`. */
-  place(from: number, to: number): { from: number; to: number };
-  /** True if other text follows the armor. */
-  isFollowed: boolean;
-}
+/** Maps a range of decoded bytes to a range of the text. */
+export type Place = (from: number, to: number) => { from: number; to: number };
 
 /** Characters that rpm skips in base64. */
 export const blanks = /[\0- ]+/g;
 
-/** As Armor.place, for base64 with blanks that begins at `base`. Millions of runs are found only if they hold a signature. */
+/** For base64 with blanks that begins at `base`. Millions of runs are found only if they hold a signature. */
 export const base64Place =
-  (base: number, text: string): Armor["place"] =>
+  (base: number, text: string): Place =>
   (from, to) => {
     const runs = text.matchAll(/[^\0- ]+/g).map(({ 0: run, index }) => ({ text: run, from: base + index }));
     return placeIn([...runs])(from, to);
   };
 
 const placeIn =
-  (lines: readonly Line[]): Armor["place"] =>
+  (lines: readonly Line[]): Place =>
   (from, to) => ({
     from: at(lines, Math.floor((from * 4) / 3)),
     to: at(lines, Math.ceil((to * 4) / 3) - 1) + 1,
@@ -37,11 +28,11 @@ export const isArmored = (bytes: Uint8Array): boolean =>
   Buffer.from(bytes.subarray(0, 11)).toString("latin1") === "-----BEGIN ";
 
 /**
- * Reads the armored signature at the beginning of a text.
+ * Decodes the armored signature (RFC 9580, section 6.2) at the beginning of a text.
  * @param base its offset in the file
  * @throws Fault malformed
  */
-export function readArmor(text: Uint8Array, base: number, what: string): Armor {
+export function readArmor(text: Uint8Array, base: number, what: string) {
   const lines = linesOf(Buffer.from(text).toString("latin1"), base);
   if (lines.shift()?.text !== `-----BEGIN ${title}-----`)
     throw malformed(`${what} does not begin with BEGIN ${title}`);
@@ -58,12 +49,14 @@ export function readArmor(text: Uint8Array, base: number, what: string): Armor {
   if (sum && sum !== crc24(bytes)) throw malformed(`${what} does not have the checksum that it ends with`);
   return {
     bytes,
+    /** Header lines such as `Comment:`, which no signature covers. */
     headers: headers.map(({ from, text: { length } }) => ({
       from,
       to: from + length,
       why: "header of the armor",
     })),
     place: placeIn(body),
+    /** True if other text follows the armor. */
     isFollowed: lines.slice(end + 1).some((line) => line.text !== ""),
   };
 }

@@ -1,22 +1,9 @@
-import { type Uncovered, utf8 } from "../bytes/byte-source.ts";
+import { utf8 } from "../bytes/byte-source.ts";
 import type { InspectOptions, Signature, settled } from "../inspection.ts";
 import { malformed } from "../verdict.ts";
 import { digestNameOf, keysOf, verifierOf } from "./openpgp.ts";
-import { type Armor, isArmored, linesOf, readArmor } from "./openpgp-armor.ts";
+import { isArmored, linesOf, type Place, readArmor } from "./openpgp-armor.ts";
 import { type OpenPgpSignature, readOpenPgpSignature } from "./openpgp-signature.ts";
-
-/** A clear-signed text (RFC 9580, section 7), parsed but not verified. */
-interface Cleartext {
-  /** The signed form: CRLF line ends, no trailing white space, no line end after the last line. */
-  canonical: Uint8Array;
-  /** Hash algorithm according to the header. */
-  hash: string;
-  /** From BEGIN PGP SIGNATURE to the end, and its offset. */
-  signature: Uint8Array;
-  signatureAt: number;
-  /** Trailing white space of lines. */
-  uncovered: readonly Uncovered[];
-}
 
 const begin = "-----BEGIN PGP SIGNED MESSAGE-----";
 const signatureBegin = "-----BEGIN PGP SIGNATURE-----";
@@ -51,7 +38,8 @@ export async function verifiedText(
   return utf8(canonical, what).replaceAll("\r\n", "\n");
 }
 
-function readCleartext(bytes: Uint8Array, what: string): Cleartext {
+/** Parses a clear-signed text (RFC 9580, section 7), and does not verify it. */
+function readCleartext(bytes: Uint8Array, what: string) {
   const file = Buffer.from(bytes).toString("latin1");
   const lines = linesOf(file, 0);
   const [first, header, blank] = lines;
@@ -66,10 +54,14 @@ function readCleartext(bytes: Uint8Array, what: string): Cleartext {
     throw malformed(`${what} has a line that begins with "-", expected "- " before it`);
   const signed = text.map((line) => line.text.replace(/^- /, "").replace(/(?<![ \t\r])[ \t\r]+$/, ""));
   return {
+    /** The signed form: CRLF line ends, no trailing white space, no line end after the last line. */
     canonical: Buffer.from(signed.join("\r\n"), "latin1"),
+    /** Hash algorithm according to the header. */
     hash,
+    /** From BEGIN PGP SIGNATURE to the end, and its offset. */
     signature: bytes.subarray(signatureAt),
     signatureAt,
+    /** Trailing white space of lines. */
     uncovered: text.flatMap(({ text: { length }, from }, index) => {
       const to = file.indexOf("\n", from);
       const prefix = file.startsWith("- ", from) ? 2 : 0;
@@ -106,7 +98,7 @@ export async function claimedSignature(
     style: Style;
     options: InspectOptions;
     found: Found;
-    place?: Armor["place"];
+    place?: Place;
   },
 ): Promise<OpenPgpSignature> {
   const armor = isArmored(bytes) ? readArmor(bytes, base, what) : undefined;

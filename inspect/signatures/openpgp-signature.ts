@@ -1,17 +1,7 @@
 import type { SignaturePacket } from "openpgp";
 import { Fault, malformed, unsupported } from "../verdict.ts";
 
-/** A parsed signature, not verified. */
-export interface OpenPgpSignature {
-  packet: SignaturePacket;
-  /** Issuer key id in lower-case hexadecimal, or its fingerprint if the signature contains it. */
-  keyId: string;
-  fingerprint: string | undefined;
-  /** Milliseconds since 1970. */
-  created: number;
-  /** Range of the unhashed subpackets, which the signature does not cover. */
-  unhashed: { from: number; to: number };
-}
+export type OpenPgpSignature = Awaited<ReturnType<typeof readOpenPgpSignature>>;
 
 /** Signature types of RFC 9580, section 5.2.1. */
 export const signatureTypes = { binary: 0, text: 1 } as const;
@@ -19,10 +9,10 @@ export const signatureTypes = { binary: 0, text: 1 } as const;
 const signatureTag = 2;
 
 /**
- * Reads exactly one binary signature packet (RFC 9580, section 5.2).
+ * Parses exactly one binary signature packet (RFC 9580, section 5.2), and does not verify it.
  * @throws Fault malformed; unsupported-format
  */
-export async function readOpenPgpSignature(bytes: Uint8Array, what: string): Promise<OpenPgpSignature> {
+export async function readOpenPgpSignature(bytes: Uint8Array, what: string) {
   const { SignaturePacket } = await import("openpgp");
   const { tag, start } = packetFrame(bytes, what);
   const version = bytes[start];
@@ -48,6 +38,7 @@ export async function readOpenPgpSignature(bytes: Uint8Array, what: string): Pro
   return {
     packet,
     ...issuerOf(packet, what),
+    /** Milliseconds since 1970. */
     created: Number(packet.created),
     unhashed: unhashedArea(packet, start),
   };
@@ -78,6 +69,7 @@ function newLength(first: number): { octets: number; skip: number } {
   return first === 255 ? { octets: 4, skip: 1 } : { octets: 0, skip: 0 };
 }
 
+/** Issuer key id in lower-case hexadecimal, and its fingerprint if the signature contains it. */
 function issuerOf(packet: SignaturePacket, what: string): { keyId: string; fingerprint: string | undefined } {
   const keyId = packet.issuerKeyID.toHex();
   if (keyId === "") throw malformed(`${what} does not name its key`);
@@ -88,6 +80,7 @@ function issuerOf(packet: SignaturePacket, what: string): { keyId: string; finge
   return { keyId, fingerprint };
 }
 
+/** Range of the unhashed subpackets, which the signature does not cover. */
 function unhashedArea(packet: SignaturePacket, start: number): { from: number; to: number } {
   const from = start + (packet.signatureData?.length ?? 0) + 2;
   const sizes = packet.unhashedSubpackets

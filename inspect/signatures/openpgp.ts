@@ -36,28 +36,22 @@ export function keysOf(
   );
 }
 
-/** Hashes the content that a signature should cover, then verifies the signature. */
-interface Verifier {
-  hash: Hash;
-  /** Called once, after the hash has received everything. @throws Fault bad-signature */
-  conclude(): Promise<void>;
-}
-
 /**
+ * Hashes the content that a signature should cover, then verifies the signature.
  * @param type accepted signature type: binary, or text in canonical form
  * @throws Fault untrusted-key, revoked-key, weak-digest, expired-certificate, bad-signature,
  * unsupported-format
  */
-export function verifierOf(
-  signature: OpenPgpSignature,
-  type: "binary" | "text",
-  options: InspectOptions,
-): Verifier {
+export function verifierOf(signature: OpenPgpSignature, type: "binary" | "text", options: InspectOptions) {
   if (signature.packet.signatureType !== signatureTypes[type])
     throw unsupported(`it has a signature that is not over ${type} data`);
   const signer = signerOf(signature, options);
   const hash = createHash(digestOf(signature));
-  return { hash, conclude: () => conclude(signature, signer, hash) };
+  return {
+    hash,
+    /** Called once, after the hash has received everything. @throws Fault bad-signature */
+    conclude: () => conclude(signature, signer, hash),
+  };
 }
 
 /** The key must have been allowed at the signature's time, and be allowed now. */

@@ -2,27 +2,7 @@ import { type KeyObject, X509Certificate } from "node:crypto";
 import { malformed } from "../verdict.ts";
 import { type Asn1, context, expectTag, integerOf, oidOf, readAsn1, sequenceOf, tags } from "./asn1.ts";
 
-/** A certificate, with the fields that decide whether it may sign (RFC 5280). */
-export interface Certificate {
-  der: Uint8Array;
-  /** Created lazily: most certificates in a signature are never used. @throws Fault malformed */
-  readonly x509: X509Certificate;
-  readonly publicKey: KeyObject;
-  /** Encoded, because signatures identify a certificate by issuer and serial number. */
-  issuer: Uint8Array;
-  subject: Uint8Array;
-  serial: Uint8Array;
-  /** Extended key usages as object identifiers; undefined: unrestricted. */
-  usages: readonly string[] | undefined;
-  maySign: boolean;
-  mayIssue: boolean;
-  /** Number of CAs allowed between this certificate and a leaf. */
-  pathLength: number;
-  subjectKeyId: Uint8Array | undefined;
-  signatureAlgorithm: string;
-  /** Critical extensions that are not understood here, so their restrictions are unknown. */
-  unknown: readonly string[];
-}
+export type Certificate = ReturnType<typeof certificateIn>;
 
 const what = "a certificate";
 
@@ -36,11 +16,11 @@ const extensionIds = {
 /** Apple's extensions that name the programme a certificate belongs to: `1.2.840.113635.100.6`. */
 const appleMarker = "1.2.840.113635.100.6.";
 
-/** @throws Fault malformed */
-export const readCertificate = (der: Uint8Array): Certificate => certificateIn(readAsn1(der, what));
+/** As certificateIn, for bytes. @throws Fault malformed */
+export const readCertificate = (der: Uint8Array) => certificateIn(readAsn1(der, what));
 
-/** Like `readCertificate`, for an element that is already parsed. */
-export function certificateIn(found: Asn1): Certificate {
+/** A certificate, with the fields that decide whether it may sign (RFC 5280). @throws Fault malformed */
+export function certificateIn(found: Asn1) {
   const [body, algorithm] = sequenceOf(found, what);
   const der = found.raw;
   const fields = [...sequenceOf(body, what)];
@@ -54,6 +34,7 @@ export function certificateIn(found: Asn1): Certificate {
   let made: Parsed | undefined;
   return {
     der,
+    /** Created lazily: most certificates in a signature are never used. @throws Fault malformed */
     get x509() {
       made ??= parsed(der);
       return made.x509;
@@ -62,12 +43,15 @@ export function certificateIn(found: Asn1): Certificate {
       made ??= parsed(der);
       return made.publicKey;
     },
+    // Encoded, because signatures identify a certificate by issuer and serial number.
     issuer: expectTag(issuer, tags.sequence, what).raw,
     subject: expectTag(subject, tags.sequence, what).raw,
     serial: expectTag(serial, tags.integer, what).content,
+    /** Extended key usages as object identifiers; undefined: unrestricted. */
     usages: usages && sequenceOf(usages, what).map((oid) => oidOf(oid, what)),
     maySign: isAllowed(0),
     mayIssue: isCa?.tag === tags.boolean && isCa.content[0] === 0xff && isAllowed(5),
+    /** Number of CAs allowed between this certificate and a leaf. */
     pathLength: maxPathLength ? integerOf(maxPathLength, what) : Number.POSITIVE_INFINITY,
     subjectKeyId: extensions.get(extensionIds.subjectKeyId)?.content,
     signatureAlgorithm: oidOf(sequenceOf(algorithm, what)[0], what),
@@ -109,6 +93,7 @@ function parse(der: Uint8Array): Parsed {
 
 /** Known extensions, each with its parsed ASN.1 content. */
 class Extensions extends Map<string, Asn1> {
+  /** Critical extensions that are not understood here, so their restrictions are unknown. */
   unknown: string[] = [];
 }
 

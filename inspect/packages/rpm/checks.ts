@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { HashedRange, Uncovered } from "../../bytes/byte-source.ts";
 import type { InspectOptions } from "../../inspection.ts";
 import { digestNumbered, verifierOf } from "../../signatures/openpgp.ts";
-import { type Armor, base64Place, blanks } from "../../signatures/openpgp-armor.ts";
+import { base64Place, blanks, type Place } from "../../signatures/openpgp-armor.ts";
 import { claimedSignature, type Found } from "../../signatures/openpgp-cleartext.ts";
 import { badDigest, Fault, malformed, refused } from "../../verdict.ts";
 import { integersOf, longOf, type RpmHeader, textOf, textsOf } from "./header.ts";
@@ -40,7 +40,7 @@ export async function signatureChecks(
   const add = async (
     bytes: Uint8Array,
     to: number,
-    where: { base: number; what: string; place?: Armor["place"]; found: Found },
+    where: { base: number; what: string; place?: Place; found: Found },
   ) => {
     const signature = await claimedSignature(bytes, { ...where, style: "rpm", options });
     checks.push({ from: main.from, to, ...verifierOf(signature, "binary", options) });
