@@ -1,38 +1,12 @@
 import { createHash } from "node:crypto";
 import { inflateSync } from "node:zlib";
-import {
-  type ByteSource,
-  gaps,
-  overlap,
-  partOf,
-  shifted,
-  type Uncovered,
-  utf8,
-} from "../bytes/byte-source.ts";
+import { type ByteSource, gaps, overlap, partOf, shifted, utf8 } from "../bytes/byte-source.ts";
 import { readXml, type XmlElement } from "../bytes/xml.ts";
 import { type Digest, digests } from "../signatures/digest.ts";
 import { badDigest, malformed } from "../verdict.ts";
 
-/** A xar archive: a table of contents in XML, and the heap that it describes (xar(1)). */
-export interface Xar {
-  /** Hash of the compressed table: the signed value. */
-  digest: Digest;
-  hash: Buffer;
-  /** The stored hash, which must be equal. */
-  stored: Buffer;
-  signatures: readonly XarSignature[];
-  files: readonly XarFile[];
-  heap: ByteSource;
-  /** Offset of the heap in the file. */
-  heapAt: number;
-  uncovered: readonly Uncovered[];
-}
-
-export interface XarSignature extends Part {
-  style: string;
-  /** In DER, the signer's first. */
-  certificates: readonly Buffer[];
-}
+export type Xar = Awaited<ReturnType<typeof openXar>>;
+export type XarSignature = ReturnType<typeof signatureOf>;
 
 export interface XarFile {
   path: string;
@@ -40,14 +14,7 @@ export interface XarFile {
   parts: readonly XarContent[];
 }
 
-interface XarContent extends Part {
-  /** `application/octet-stream` means uncompressed. */
-  encoding: string;
-  unpackedSize: number;
-  /** Hash of the stored bytes, in hexadecimal. */
-  digest: Digest;
-  hash: string;
-}
+type XarContent = ReturnType<typeof contentOf>;
 
 /** A range of the heap. */
 interface Part {
@@ -68,8 +35,12 @@ const maxTableBytes = 1 << 22;
 
 const what = "the table of contents";
 
-/** @throws Fault malformed, bad-digest */
-export async function openXar(source: ByteSource): Promise<Xar> {
+/**
+ * Opens a xar archive: a table of contents in XML, and the heap that it describes (xar(1)).
+ * @returns `hash`: of the compressed table, which is signed; `stored`: must be equal; `heapAt`: offset of the heap
+ * @throws Fault malformed, bad-digest
+ */
+export async function openXar(source: ByteSource) {
   const header = Buffer.from(source.read(0, headerSize));
   const digest = algorithms.get(header.readUInt32BE(24));
   if (
@@ -148,7 +119,8 @@ const partOfHeap = (parent: XmlElement | undefined, size: "size" | "length"): Pa
   size: numberIn(parent, size),
 });
 
-function signatureOf(found: XmlElement): XarSignature {
+/** Its certificates are in DER, the signer's first. */
+function signatureOf(found: XmlElement) {
   const listed = found.first("KeyInfo")?.first("X509Data")?.all("X509Certificate") ?? [];
   const certificates = listed.map(({ text }) => Buffer.from(text, "base64"));
   return { ...partOfHeap(found, "size"), style: found.attributes.style ?? "", certificates };
@@ -172,7 +144,7 @@ function filesIn(parent: XmlElement, folder: string): XarFile[] {
   });
 }
 
-function contentOf(data: XmlElement): XarContent {
+function contentOf(data: XmlElement) {
   const checksum = sole(data, "archived-checksum");
   const style = checksum?.attributes.style?.toLowerCase() ?? "";
   const digest = Object.values(digests).find(({ name }) => name === style);
@@ -181,9 +153,11 @@ function contentOf(data: XmlElement): XarContent {
   const encoding = sole(data, "encoding")?.attributes.style ?? "application/octet-stream";
   return {
     ...partOfHeap(data, "length"),
+    /** `application/octet-stream` means uncompressed. */
     encoding,
     unpackedSize: numberIn(data, "size"),
     digest,
+    /** Of the stored bytes, in hexadecimal. */
     hash: checksum.text,
   };
 }

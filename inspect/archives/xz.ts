@@ -146,23 +146,16 @@ async function drain(output: Output, source: ByteSource, take: Take): Promise<nu
   }
 }
 
-interface BlockHeader {
-  /** Size of the header in bytes. */
-  size: number;
-  /** Optional size fields. */
-  compressed: number | undefined;
-  uncompressed: number | undefined;
-}
-
 const lzma2 = 0x21;
 /** Filters that may precede LZMA2: delta, and BCJ for x86, PowerPC, IA-64, ARM, Thumb, SPARC, ARM64 and RISC-V. */
 const isKnownBefore = (filter: number) => filter >= 0x03 && filter <= 0x0b;
 
 /**
+ * @returns size of the header in bytes, and its optional size fields
  * @throws Fault bad-digest; refuse, for a dictionary over 64 MiB; unsupported-format, for a filter in no
  * common use
  */
-function readBlockHeader(cursor: FramingCursor): BlockHeader {
+function readBlockHeader(cursor: FramingCursor) {
   const size = ((cursor.peek() ?? 0) + 1) * 4;
   const header = Buffer.from(cursor.take(size));
   const body = header.subarray(0, size - 4);

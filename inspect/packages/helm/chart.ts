@@ -70,23 +70,15 @@ function asFlag(value: unknown, what: string): boolean {
   throw malformed(`Chart.yaml has ${JSON.stringify(value)} for ${what}, expected true or false`);
 }
 
-export interface Chart {
-  name: string;
-  version: string;
-}
-
-export interface Provenance extends Chart {
-  /** Name of the signed file; its SHA-256 is in the same entry. */
-  file: string;
-  sha256: string;
-}
+export type Provenance = Awaited<ReturnType<typeof readProvenance>>;
 
 /**
  * Format: Chart.yaml, a line `...`, then `files:` with one entry (https://helm.sh/docs/topics/provenance/).
  * @param text already verified
+ * @returns name and version of the chart, and name and SHA-256 of the signed file
  * @throws Fault malformed
  */
-export async function readProvenance(text: string, what: string): Promise<Provenance> {
+export async function readProvenance(text: string, what: string) {
   const [description, files, ...more] = text.split("\n...\n");
   if (description === undefined || files === undefined || more.length > 0)
     throw malformed(`${what} is not Chart.yaml, a line of three dots, and the files`);
@@ -100,7 +92,7 @@ export async function readProvenance(text: string, what: string): Promise<Proven
   return { ...(await readChartFile(description, what)), file: entry[0], sha256 };
 }
 
-export async function readChartFile(text: string, what: string): Promise<Chart> {
+export async function readChartFile(text: string, what: string) {
   const { name, version } = await readMapping(text, what);
   if (typeof name !== "string" || typeof version !== "string" || name === "" || version === "")
     throw malformed(`${what} does not say name and version of the chart`);

@@ -3,7 +3,7 @@ import { type ByteSource, hashWhole, readSmall } from "../../bytes/byte-source.t
 import { type InspectOptions, isBroken, type Reader, refuseWorst, settled } from "../../inspection.ts";
 import { type Found, verifiedText } from "../../signatures/openpgp-cleartext.ts";
 import { badDigest, Fault, malformed, refused } from "../../verdict.ts";
-import { type Chart, chartTexts, type Provenance, readChartFile, readProvenance } from "./chart.ts";
+import { chartTexts, type Provenance, readChartFile, readProvenance } from "./chart.ts";
 
 /** Inspects a provenance file together with the chart that it signs. */
 export const inspectProvenance: Reader = (source, options) => {
@@ -66,5 +66,5 @@ async function provenChart(chart: ByteSource, signed: Provenance, options: Inspe
   return { name, version };
 }
 
-const chartInside = async (source: ByteSource, { limit }: InspectOptions): Promise<Chart> =>
+const chartInside = async (source: ByteSource, { limit }: InspectOptions) =>
   readChartFile((await chartTexts(source, limit)).chart, "Chart.yaml");

@@ -1,15 +1,7 @@
 import { type ByteSource, overlap, partOf } from "../../bytes/byte-source.ts";
 import { malformed, unsupported } from "../../verdict.ts";
 
-/** One architecture of a Mach-O file (mach-o/loader.h, mach-o/fat.h). */
-export interface Slice {
-  arch: string;
-  /** Offset in the file. */
-  from: number;
-  content: ByteSource;
-  /** Range inside the slice; undefined: no code signature. */
-  signature: { from: number; size: number } | undefined;
-}
+export type Slice = ReturnType<typeof thinSlice>;
 
 const magics = {
   fat: 0xcafebabe,
@@ -88,7 +80,8 @@ function refuseOverlap(slices: readonly Slice[], start: number, { name, size }: 
     throw malformed(`${name} has an architecture twice`);
 }
 
-function thinSlice(content: ByteSource, from: number, { name }: ByteSource): Slice {
+/** One architecture of a Mach-O file (mach-o/loader.h, mach-o/fat.h). @param from its offset in the file */
+function thinSlice(content: ByteSource, from: number, { name }: ByteSource) {
   const head = Buffer.from(content.read(0, 28));
   const magic = head.readUInt32BE(0);
   if (magic === magics.bigEndian || magic === magics.bigEndian64)
@@ -107,8 +100,9 @@ function archOf(type: number, subtype: number): string {
   return archs.get(`${key}.${subtype}`) ?? archs.get(key) ?? `0x${key}`;
 }
 
-function signatureIn(commands: Buffer, count: number, name: string): Slice["signature"] {
-  let found: Slice["signature"];
+/** Range inside the slice; undefined: no code signature. */
+function signatureIn(commands: Buffer, count: number, name: string) {
+  let found: { from: number; size: number } | undefined;
   let at = 0;
   for (let index = 0; index < count; index++) {
     const size = at + 8 <= commands.length ? commands.readUInt32LE(at + 4) : 0;

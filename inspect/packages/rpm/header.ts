@@ -81,14 +81,9 @@ export function readRpmHeader(source: ByteSource, from: number, kind: RpmHeaderK
   return { from, to: at + size, tags: new Map(entries.map((entry) => [entry.tag, entry])), entries };
 }
 
-interface Entry {
-  tag: number;
-  type: number;
-  offset: number;
-  count: number;
-}
+type Entry = ReturnType<typeof entryAt>;
 
-const entryAt = (bytes: Buffer, at: number): Entry => ({
+const entryAt = (bytes: Buffer, at: number) => ({
   tag: bytes.readInt32BE(at),
   type: bytes.readInt32BE(at + 4),
   offset: bytes.readInt32BE(at + 8),
