@@ -1,5 +1,6 @@
-import { RelcatError, requireFolder } from "../../pipeline/index.ts";
+import { requireFolder } from "../../pipeline/index.ts";
 import { type Origin, type OriginOptions, startOrigin, untilStopped } from "../../service/catalog/node.ts";
+import { failure } from "../../shared/errors.ts";
 import { ledgerGuard } from "../catalog/ledger-guard.ts";
 import { commandContext, type Host, lineText, print, say } from "../terminal/host.ts";
 import { explainListening, logEntry, refuseUnreadable } from "../terminal/servers.ts";
@@ -99,37 +100,29 @@ async function start(
   host: Host,
   addManifest: OriginOptions["addManifest"],
 ): Promise<Origin> {
-  const { dir = host.dist, host: address, port, trustedProxies = [], reusePort = false } = options;
+  const { dir = host.dist } = options;
   try {
     return await startOrigin({
+      ...options,
       folder: dir,
-      host: address,
-      port,
-      trustedProxies,
-      reusePort,
       addManifest,
       clock: () => performance.now(),
       log: (entry) => logEntry(entry, host),
     });
   } catch (error) {
-    throw explain(error as NodeJS.ErrnoException, dir, `${address}:${port}`);
+    throw explain(error as NodeJS.ErrnoException, dir, `${options.host}:${options.port}`);
   }
 }
 
 function explain(error: NodeJS.ErrnoException, folder: string, address: string): unknown {
   const name = folderName(folder);
-  const refuse = (code: "folder-missing" | "build-unreadable", message: string, hint: string) =>
-    new RelcatError([{ code, severity: "error", message, hint }], { cause: error });
-  if (error.code === "ENOENT")
-    return refuse("folder-missing", `${name} does not contain a built site`, "Build one first: relcat build");
-  const problem = explainListening(error, address);
-  if (problem) return new RelcatError([problem], { cause: error });
-  if (error instanceof SyntaxError || error.name === "SiteUnfinished") {
-    return refuse(
-      "build-unreadable",
-      `${name} does not contain a complete site: ${error.message}`,
-      "Build it again: relcat build",
-    );
+  if (error.code === "ENOENT") {
+    const message = `${name} does not contain a built site`;
+    return failure("folder-missing", message, "Build one first: relcat build", undefined, error);
   }
-  return error;
+  if (error instanceof SyntaxError || error.name === "SiteUnfinished") {
+    const message = `${name} does not contain a complete site: ${error.message}`;
+    return failure("build-unreadable", message, "Build it again: relcat build", undefined, error);
+  }
+  return explainListening(error, address) ?? error;
 }

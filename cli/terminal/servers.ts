@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import type { Problem } from "../../shared/errors.ts";
+import { failure, type RelcatError } from "../../shared/errors.ts";
 import type { OutputLine } from "../output/outputs.ts";
 import { harmless } from "./cells.ts";
 import { type Host, lineText } from "./host.ts";
@@ -45,13 +45,9 @@ export function refuseUnreadable(proxy: string): void {
 }
 
 /** Explains why a server cannot listen; undefined for other errors. */
-export function explainListening(error: NodeJS.ErrnoException, address: string): Problem | undefined {
-  const refused = (message: string, hint: string): Problem => ({
-    code: "address-taken",
-    severity: "error",
-    message,
-    hint,
-  });
+export function explainListening(error: NodeJS.ErrnoException, address: string): RelcatError | undefined {
+  const refused = (message: string, hint: string) =>
+    failure("address-taken", message, hint, undefined, error);
   if (error.code === "EADDRINUSE")
     return refused(
       `another program is listening on ${address}`,

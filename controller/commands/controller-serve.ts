@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { type Host, lineText, print, say, sayNext } from "../../cli/terminal/host.ts";
 import { type Entry, explainListening, logEntry, refuseUnreadable } from "../../cli/terminal/servers.ts";
 import { UsageError } from "../../cli/terminal/usage.ts";
-import { RelcatError } from "../../shared/errors.ts";
 import { type ControllerServer, serveController, settings } from "../server/node.ts";
 import { untilStopped } from "../server/node-host.ts";
 import { open, refusal, shownDatabase } from "./controller-open.ts";
@@ -118,7 +117,6 @@ async function start(
         error,
       );
     }
-    const problem = explainListening(error as NodeJS.ErrnoException, `${host}:${port}`);
-    throw problem ? new RelcatError([problem], { cause: error }) : error;
+    throw explainListening(error as NodeJS.ErrnoException, `${host}:${port}`) ?? error;
   }
 }
