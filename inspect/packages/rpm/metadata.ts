@@ -155,41 +155,28 @@ function changelogsOf(main: RpmHeader): RpmChange[] {
 /** Tags of a list of dependencies: names, flags, versions. */
 type Tags = readonly [names: number, flags: number, versions: number];
 
-const requires: Tags = [1049, 1048, 1050];
-const provides: Tags = [1047, 1112, 1113];
-const others = {
-  conflicts: [1054, 1053, 1055],
-  obsoletes: [1090, 1114, 1115],
-  recommends: [5046, 5048, 5047],
-  suggests: [5049, 5051, 5050],
-  supplements: [5052, 5054, 5053],
-  enhances: [5055, 5057, 5056],
-} as const satisfies Readonly<Record<string, Tags>>;
-
-type RpmDependencies = Record<"provides" | "requires" | keyof typeof others, RpmEntry[]>;
-
 /**
  * Reads the dependencies as createrepo_c writes them to `primary.xml`.
  * @param files paths of the package's files that `primary.xml` lists
  * @throws Fault malformed
  */
-function rpmDependencies(main: RpmHeader, files: ReadonlySet<string>): RpmDependencies {
-  const entries = (tags: Tags) => [...readEntries(main, tags)].map(({ entry }) => entry);
-  const provided = entries(provides);
+function rpmDependencies(main: RpmHeader, files: ReadonlySet<string>) {
+  const entries = (...tags: Tags) => [...readEntries(main, tags)].map(({ entry }) => entry);
+  const provided = entries(1047, 1112, 1113);
   const own = new Set(provided.map(keyOf));
-  const required = [...readEntries(main, requires)]
+  const required = [...readEntries(main, [1049, 1048, 1050])]
     .filter(({ entry }) => !entry.name.startsWith("rpmlib(") && !own.has(keyOf(entry)))
     .filter(({ entry }) => !files.has(entry.name))
     .map(({ entry, isPre }) => ({ ...entry, ...(isPre && { pre: true }) }));
   return {
     provides: provided,
     requires: highestLibcOnly(required.filter(differsFromLast())),
-    conflicts: entries(others.conflicts),
-    obsoletes: entries(others.obsoletes),
-    recommends: entries(others.recommends),
-    suggests: entries(others.suggests),
-    supplements: entries(others.supplements),
-    enhances: entries(others.enhances),
+    conflicts: entries(1054, 1053, 1055),
+    obsoletes: entries(1090, 1114, 1115),
+    recommends: entries(5046, 5048, 5047),
+    suggests: entries(5049, 5051, 5050),
+    supplements: entries(5052, 5054, 5053),
+    enhances: entries(5055, 5057, 5056),
   };
 }
 
