@@ -83,16 +83,16 @@ function inOrder({ entry, streams, storages }: Storage): readonly (Storage | Str
   );
 }
 
-/** Byte ranges of the fields of a directory entry (MS-CFB, 2.6.1). */
+/** Byte ranges of the fields of a directory entry (MS-CFB, 2.6.1), and their names in reasons. */
 const fields = {
-  name: [0, 64],
-  color: [67, 68],
-  classId: [80, 96],
-  state: [96, 100],
-  times: [100, 116],
-  first: [116, 120],
-  size: [120, 124],
-  upperSize: [124, 128],
+  name: [0, 64, "a name"],
+  color: [67, 68, "a colour of the tree"],
+  classId: [80, 96, "the class of a stream"],
+  state: [96, 100, "state bits"],
+  times: [100, 116, "times"],
+  first: [116, 120, "the first sector of nothing"],
+  size: [120, 124, "the size of a storage"],
+  upperSize: [124, 128, "the unused half of a size"],
 } as const;
 type Field = keyof typeof fields;
 
@@ -121,28 +121,17 @@ function uncoveredEntries(root: Storage, isExtended: boolean): Uncovered[] {
 
 /** @param names additional fields, besides those that are never covered */
 function entryRanges({ place, entry: { rawName } }: Stream | Storage, names: readonly Field[]): Uncovered[] {
-  const open = ([...names, "color", "upperSize"] as const).map((name) => range(fields[name], name));
+  const open = ([...names, "color", "upperSize"] as const).map((name) => range(fields[name]));
   // Bytes after a name's terminating zero are not covered, even if the name is.
-  if (!names.includes("name")) open.push(range([rawName.length + 2, fields.name[1]], "name"));
+  if (!names.includes("name")) open.push(range([rawName.length + 2, fields.name[1], fields.name[2]]));
   return open.filter(({ from, to }) => from < to).map(shifted(place));
 }
 
-const range = ([from, to]: readonly [number, number], field: Field): Uncovered => ({
+const range = ([from, to, field]: readonly [number, number, string]): Uncovered => ({
   from,
   to,
-  why: `${reasons[field]} in the compound file's directory`,
+  why: `${field} in the compound file's directory`,
 });
-
-const reasons: Record<Field, string> = {
-  name: "a name",
-  color: "a colour of the tree",
-  classId: "the class of a stream",
-  state: "state bits",
-  times: "times",
-  first: "the first sector of nothing",
-  size: "the size of a storage",
-  upperSize: "the unused half of a size",
-};
 
 const what = "its signature";
 
