@@ -157,7 +157,7 @@ function contentOf(data: XmlElement) {
     encoding,
     unpackedSize: numberIn(data, "size"),
     digest,
-    /** Of the stored bytes, in hexadecimal. */
+    /** The hash of the stored bytes, in hexadecimal. */
     hash: checksum.text,
   };
 }
