@@ -3,6 +3,7 @@ import { table } from "../../cli/terminal/cells.ts";
 import { answer, type Host, say, sayNext } from "../../cli/terminal/host.ts";
 import { UsageError } from "../../cli/terminal/usage.ts";
 import { count } from "../../cli/terminal/words.ts";
+import { failure } from "../../shared/errors.ts";
 import { changesOf, type Entry, eventOf } from "../server/audit/describe.ts";
 import { type ControllerPlace, withApi } from "./api.ts";
 
@@ -20,12 +21,12 @@ export async function verifyAuditLog(
       "the option --database <place> is missing",
       "The log is verified on the controller's machine, because that needs the pepper.",
     );
-  const { refusal, shownDatabase, withController } = await import("./controller-open.ts");
+  const { shownDatabase, withController } = await import("./controller-open.ts");
   const { verifyAudit } = await import("../server/node-host.ts");
   const known = head === undefined ? undefined : readHead(head);
   const verdict = await withController(database, host, (controller) => verifyAudit(controller, known));
   if (verdict.verdict === "broken") {
-    throw refusal(
+    throw failure(
       "audit-broken",
       `${shownDatabase(database)} was changed outside the controller: ${verdict.why}`,
       "Keep this database for the investigation, and restore a backup under another name.",

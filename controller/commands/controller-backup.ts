@@ -1,6 +1,7 @@
 import { answer, type Host, say, sayNext } from "../../cli/terminal/host.ts";
 import { UsageError } from "../../cli/terminal/usage.ts";
 import { listed, shellWord } from "../../cli/terminal/words.ts";
+import { failure } from "../../shared/errors.ts";
 import { isPostgres, pepperFile, settings } from "../server/node.ts";
 import {
   BackupBroken,
@@ -10,7 +11,7 @@ import {
   pepperBeside,
   restore,
 } from "../server/node-backup.ts";
-import { explainDatabase, open, refusal, shownDatabase } from "./controller-open.ts";
+import { explainDatabase, open, shownDatabase } from "./controller-open.ts";
 
 /** `relcat controller backup`: a consistent copy, even while the server runs. */
 export async function backUpController(
@@ -49,7 +50,7 @@ export async function restoreController(
   refusePostgres(database, `pg_restore --dbname=${shellWord(shownDatabase(database))} ${shellWord(file)}`);
   const pepper = host.environment.RELCAT_PEPPER || pepperBeside(file) || pepperBeside(database);
   if (!pepper)
-    throw refusal(
+    throw failure(
       "controller-database",
       `the pepper of ${file} is missing`,
       `Put it into ${pepperFile(file)}, or set RELCAT_PEPPER.`,
@@ -87,17 +88,19 @@ async function translateErrors<T>(database: string, work: () => T | Promise<T>):
     return await work();
   } catch (error) {
     if (error instanceof FileExists)
-      throw refusal(
+      throw failure(
         "file-exists",
         `${error.message}; nothing was written`,
         "Give another name, or move it away.",
+        undefined,
         error,
       );
     if (error instanceof BackupBroken)
-      throw refusal(
+      throw failure(
         "audit-broken",
         `${database} was changed outside the controller: ${error.message}`,
         "Restore another backup; nothing was written.",
+        undefined,
         error,
       );
     throw explainDatabase(error, database);

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { answer, type Host, say, sayNext } from "../../cli/terminal/host.ts";
 import { UsageError } from "../../cli/terminal/usage.ts";
 import { shellWord } from "../../cli/terminal/words.ts";
-import { type Code, RelcatError } from "../../shared/errors.ts";
+import { failure, RelcatError } from "../../shared/errors.ts";
 import { sqliteReason } from "../../shared/sqlite-reasons.ts";
 import type { OpenOptions } from "../server/node.ts";
 import { isPostgres, NotReady, openController, pepperFile, settings as usual } from "../server/node.ts";
@@ -61,7 +61,7 @@ export function explainDatabase(error: unknown, database: string): unknown {
     ? "The database must exist, and its role needs the right to create tables. PGPASSWORD can contain the password."
     : "--database takes the file that relcat controller init created, or postgres://…";
   const unusable = (reason: string, hint = "") =>
-    refusal("controller-database", reason, hint ? sentenceOf(hint) : usualHint, error);
+    failure("controller-database", reason, hint ? sentenceOf(hint) : usualHint, undefined, error);
   if (error instanceof NotReady || error.name === "MigrationFailed") {
     const [message = "", ...hints] = text
       .replaceAll(`--database ${database}`, `--database ${shellWord(shown)}`)
@@ -80,7 +80,7 @@ export function explainDatabase(error: unknown, database: string): unknown {
   // PostgreSQL's own codes have digits.
   if (!isLost && !/^E[A-Z]+$/.test(code)) return unusable(`${shown} cannot be used: ${text}`, hint);
   const reason = isLost ? `the connection to ${shown} was lost` : `cannot reach ${shown} (${code})`;
-  return refusal("network", reason, "Is the database server running?", error);
+  return failure("network", reason, "Is the database server running?", undefined, error);
 }
 
 /** Keeps upper-case names of variables. */
@@ -89,9 +89,6 @@ const sentenceOf = (hint: string) =>
   hint.startsWith("relcat ")
     ? `Run ${hint}`
     : hint.replace(/^(?!export )[a-z]/, (first) => first.toUpperCase());
-
-export const refusal = (code: Code, message: string, hint: string, cause?: unknown): RelcatError =>
-  new RelcatError([{ code, severity: "error", message, hint }], { cause });
 
 /** `relcat controller init`: creates a database, its pepper and the first Owner. */
 export async function initController(
@@ -113,7 +110,7 @@ export async function initController(
   );
   const shown = shownDatabase(database);
   if (!isNew) {
-    throw refusal(
+    throw failure(
       "controller-exists",
       `${shown} already has its first Owner; nothing was changed`,
       `relcat controller users add --database ${shellWord(shown)} adds more users.`,

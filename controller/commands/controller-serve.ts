@@ -2,9 +2,10 @@ import { readFileSync } from "node:fs";
 import { type Host, lineText, print, say, sayNext } from "../../cli/terminal/host.ts";
 import { type Entry, explainListening, logEntry, refuseUnreadable } from "../../cli/terminal/servers.ts";
 import { UsageError } from "../../cli/terminal/usage.ts";
+import { failure } from "../../shared/errors.ts";
 import { type ControllerServer, serveController, settings } from "../server/node.ts";
 import { untilStopped } from "../server/node-host.ts";
-import { open, refusal, shownDatabase } from "./controller-open.ts";
+import { open, shownDatabase } from "./controller-open.ts";
 
 interface ControllerServeOptions {
   database: string;
@@ -110,10 +111,11 @@ async function start(
     const { code = "", message } = error as NodeJS.ErrnoException;
     if (/^ERR_(OSSL|SSL|TLS)/.test(code)) {
       const what = `${tlsCert} and ${tlsKey} are not a certificate and its key: ${message}`;
-      throw refusal(
+      throw failure(
         "file-access",
         what,
         "Both must be PEM files, with the server's certificate first in its chain.",
+        undefined,
         error,
       );
     }
