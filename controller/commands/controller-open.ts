@@ -74,7 +74,8 @@ export function explainDatabase(error: unknown, database: string): unknown {
   if (!isPostgres(database) || path !== undefined || (code === "" && error.constructor !== Error))
     return error;
   const isLost =
-    /^(ECONNRESET|EPIPE)$/.test(code) || /^(Connection terminated|Query read timeout|timeout e)/.test(text);
+    /^(ECONNRESET|EPIPE)$/.test(code) ||
+    /^(Connection terminated|Query read timeout|timeout ex(?:pired|ceeded))/.test(text);
   // Read-only, out of resources, or stopped: nothing is wrong with the address or the role.
   const hint = /^(25|5[357])/.test(code) ? "PostgreSQL's log has the details." : "";
   // PostgreSQL's own codes have digits.
