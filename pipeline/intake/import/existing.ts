@@ -1,7 +1,7 @@
 import { type Problem, throwErrors } from "../../../shared/errors.ts";
 import { configSchema, type Settings, type WrittenConfig } from "../../documents/config.ts";
 import type { Exception } from "../../documents/exceptions.ts";
-import { type Manifest, manifestSchema, type WrittenArtifact } from "../../documents/manifest.ts";
+import { manifestSchema, type WrittenArtifact } from "../../documents/manifest.ts";
 import { releaseSchema } from "../../documents/release.ts";
 import { assignIds, type Package } from "../../ledger/assign-ids.ts";
 import { type Finding, readExceptions } from "../../ledger/exceptions.ts";
@@ -10,8 +10,7 @@ import { loadLedger } from "../../ledger/ledger-file.ts";
 import { identity } from "../../ledger/ledger-records.ts";
 import { useConfig } from "../../project/config.ts";
 import { type Discovered, discover } from "../../project/discover.ts";
-import type { Located } from "../../project/document.ts";
-import { type ParsedRelease, parseRelease, readBytes, readDocuments } from "../../project/parse.ts";
+import { type ParsedRelease, parseRelease, readBytes } from "../../project/parse.ts";
 import { normalizeRelease, type Release } from "../../records/normalize.ts";
 import { checkRelease } from "../../records/read-release.ts";
 import { readIfPresent } from "../../system/files.ts";
@@ -27,7 +26,7 @@ export interface Existing {
   ledger: Ledger;
   exceptionsText: string | undefined;
   exceptions: Exception[];
-  releases: Map<string, ExistingRelease>;
+  releases: Map<string, ParsedRelease>;
   rebuilt: Map<string, Rebuilt>;
   /** Packages with a ledger line, by id. */
   packages: Map<number, Package>;
@@ -63,7 +62,14 @@ export async function readExisting(folder: string): Promise<Existing> {
     packages: new Map(
       identified.releases.flatMap(({ packages }) => packages.map((entry) => [entry.id, entry])),
     ),
-    entries: importedEntries(releases),
+    entries: new Map(
+      [...releases].flatMap(([version, release]) =>
+        importedArtifacts(release).map((artifact) => [
+          identity(version, artifact.file ?? artifact.name),
+          artifact,
+        ]),
+      ),
+    ),
   };
 }
 
@@ -91,36 +97,21 @@ export function settingsOf(file: string, bytes: Uint8Array | undefined) {
   };
 }
 
-async function readReleases(found: Discovered): Promise<Map<string, ExistingRelease>> {
-  const releases = new Map<string, ExistingRelease>();
+/** Manifests written by import come last. @throws RelcatError with the problems of these */
+async function readReleases(found: Discovered): Promise<Existing["releases"]> {
+  const releases: Existing["releases"] = new Map();
   for (const files of found.releases) {
-    const { true: ours = [], false: theirs = [] } = Object.groupBy(
-      files.manifests,
-      (path) => `${isImported(path)}`,
-    );
-    const parsed = await parseRelease(found.folder, { ...files, manifests: theirs });
-    const reads = await readDocuments(found.folder, ours, manifestSchema);
-    throwErrors(reads.flatMap(({ problems }) => problems));
-    releases.set(files.version, { parsed, imported: reads.flatMap(({ document }) => document ?? []) });
+    const manifests = files.manifests.toSorted((a, b) => Number(isImported(a)) - Number(isImported(b)));
+    const parsed = await parseRelease(found.folder, { ...files, manifests });
+    throwErrors(parsed.problems.filter(({ at }) => isImported(at?.file ?? "")));
+    releases.set(files.version, parsed);
   }
   return releases;
 }
 
-function importedEntries(releases: ReadonlyMap<string, ExistingRelease>): Map<string, WrittenArtifact> {
-  const entries = new Map<string, WrittenArtifact>();
-  for (const [version, { imported }] of releases) {
-    for (const artifact of imported.flatMap(({ value }) => value.artifacts)) {
-      entries.set(identity(version, artifact.file ?? artifact.name), artifact);
-    }
-  }
-  return entries;
-}
-
-export interface ExistingRelease {
-  /** Without manifests written by import. */
-  parsed: ParsedRelease;
-  imported: Located<Manifest>[];
-}
+/** The artifacts of a release in manifests that import wrote. */
+export const importedArtifacts = ({ manifests }: ParsedRelease): WrittenArtifact[] =>
+  manifests.filter(({ file }) => isImported(file)).flatMap(({ value }) => value.artifacts);
 
 /** A release in the form that a build reads. */
 export interface Rebuilt {
@@ -131,42 +122,39 @@ export interface Rebuilt {
   findings: Finding[];
 }
 
-export function rebuild({ parsed, imported }: ExistingRelease, config: Settings): Rebuilt {
-  const whole: ParsedRelease = { ...parsed, manifests: [...parsed.manifests, ...imported] };
-  const { release, problems } = normalizeRelease(whole, config);
-  const findings = checkRelease(whole, config).map((problem) => ({ version: parsed.version, problem }));
-  return { release, problems: [...whole.problems, ...problems], findings };
+export function rebuild(parsed: ParsedRelease, config: Settings): Rebuilt {
+  const { release, problems } = normalizeRelease(parsed, config);
+  const findings = checkRelease(parsed, config).map((problem) => ({ version: parsed.version, problem }));
+  return { release, problems: [...parsed.problems, ...problems], findings };
 }
 
 const encoder = new TextEncoder();
 
 /** Parses planned files as a build parses files on disk. */
-export function asExisting(
-  { version, releaseYaml, manifests }: ReleasePlan,
-  existing: ExistingRelease | undefined,
+export function withPlanned(
+  { version, releaseYaml, manifests: planned }: ReleasePlan,
+  existing: ParsedRelease | undefined,
   root: string,
-): ExistingRelease {
+): ParsedRelease {
   const folder = `${root}/${version}`;
-  const reads = manifests.map(({ name, text }) =>
+  const blank = { version, folder, release: undefined, notes: [], manifests: [], problems: [] };
+  const { release: present, manifests, problems, ...parsed } = existing ?? blank;
+  const reads = planned.map(({ name, text }) =>
     readBytes(`${folder}/manifests/${name}`, encoder.encode(text), manifestSchema),
   );
-  const problems = reads.flatMap((read) => read.problems);
-  const imported = reads.flatMap(({ document }) => document ?? []);
-  const parsed = existing?.parsed ?? {
-    version,
-    folder,
-    release: undefined,
-    notes: [],
-    manifests: [],
-    problems: [],
-  };
-  if (releaseYaml === undefined)
-    return { parsed: { ...parsed, problems: [...parsed.problems, ...problems] }, imported };
-  const read = readBytes(`${folder}/release.yaml`, encoder.encode(releaseYaml), releaseSchema);
-  // The planned release.yaml solves this problem.
-  const others = parsed.problems.filter(({ code }) => code !== "release-missing");
+  const release =
+    releaseYaml === undefined
+      ? { document: present, problems: [] }
+      : readBytes(`${folder}/release.yaml`, encoder.encode(releaseYaml), releaseSchema);
+  // A planned release.yaml solves this problem.
+  const open = problems.filter(({ code }) => releaseYaml === undefined || code !== "release-missing");
   return {
-    parsed: { ...parsed, release: read.document, problems: [...others, ...read.problems, ...problems] },
-    imported,
+    ...parsed,
+    release: release.document,
+    manifests: [
+      ...manifests.filter(({ file }) => !isImported(file)),
+      ...reads.flatMap(({ document }) => document ?? []),
+    ],
+    problems: [...open, ...release.problems, ...reads.flatMap((read) => read.problems)],
   };
 }

@@ -12,10 +12,8 @@ export interface ManifestText {
   /** File name inside `manifests`. */
   name: string;
   text: string;
-  /** Record id by line, starting at line 1. */
-  ids: readonly (number | undefined)[];
-  /** Record id by file name. */
-  files: ReadonlyMap<string, number>;
+  /** Record ids, in the order of its artifacts. */
+  ids: readonly number[];
 }
 
 /** A release whose files change. */
@@ -34,7 +32,6 @@ const maxManifestBytes = 3 * 1024 * 1024;
 
 /**
  * Manifests of a release with one artifact per line, so that a changed line is a changed record.
- * @param entries in writing order
  * @param atLeast number of manifests to return; superfluous ones are empty, to replace existing files
  */
 export function importedManifests(
@@ -52,7 +49,7 @@ export function importedManifests(
       parts.push([]);
       bytes = 0;
     }
-    parts.at(-1)?.push({ id, file: artifact.file ?? artifact.name, line });
+    parts.at(-1)?.push({ id, line });
     bytes += size + 8;
   }
   while (parts.length < atLeast) parts.push([]);
@@ -61,7 +58,6 @@ export function importedManifests(
 
 interface Line {
   id: number;
-  file: string;
   line: string;
 }
 
@@ -71,16 +67,12 @@ function manifest(release: string, lines: readonly Line[], index: number): Manif
   return {
     name: index === 0 ? "imported.json" : `imported-${index + 1}.json`,
     text: `${[...head, ...rows, "  ]", "}"].join("\n")}\n`,
-    ids: [...head.map(() => undefined), ...lines.map(({ id }) => id)],
-    files: new Map(lines.map(({ file, id }) => [file, id])),
+    ids: lines.map(({ id }) => id),
   };
 }
 
 function tooLarge(id: number, name: string, size: number) {
   const message = `record ${id} (${display(name)}) has ${size} bytes, expected at most ${maxManifestBytes}`;
-  return failure(
-    "import-record",
-    message,
-    "It can never be imported: correct it in the live catalog, or take it out of the list.",
-  );
+  const hint = "It can never be imported: correct it in the live catalog, or take it out of the list.";
+  return failure("import-record", message, hint);
 }

@@ -3,14 +3,16 @@ import type { Settings } from "../../documents/config.ts";
 import { isObject } from "../../documents/is-object.ts";
 import type { WrittenArtifact } from "../../documents/manifest.ts";
 import { packageRecordSchema } from "../../documents/package-record.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
 import { identity } from "../../ledger/ledger-records.ts";
 import { artifactUrl } from "../../ledger/publish-records.ts";
+import type { ParsedRelease } from "../../project/parse.ts";
 import { neutralData, recordShape } from "../../records/verbatim.ts";
 import { typeKey } from "./catalog-rows.ts";
 import { releaseDate, verbatimDates } from "./dates.ts";
-import type { Existing, ExistingRelease } from "./existing.ts";
+import { type Existing, importedArtifacts } from "./existing.ts";
 import { type Addresses, fileNames } from "./file-names.ts";
-import { type Entry, importedManifests, type ReleasePlan } from "./manifests.ts";
+import { type Entry, importedManifests, isImported, type ReleasePlan } from "./manifests.ts";
 import type { Match } from "./match-records.ts";
 import type { LiveRecord } from "./read-records.ts";
 
@@ -43,29 +45,29 @@ export function planReleases(
   for (const version of new Set([...groups.keys(), ...existing.releases.keys()])) {
     const group = groups.get(version) ?? [];
     const present = existing.releases.get(version);
-    if (!group.some(({ id }) => renewed.has(id)) && leftovers(version, existing).length === 0) continue;
-    const entries = releaseEntries(version, group, renewed, planning);
+    const written = present ? writtenEntries(present, existing.ledger) : [];
+    if (!group.some(({ id }) => renewed.has(id)) && written.every(({ id }) => id !== undefined)) continue;
+    // An unreadable release.yaml counts as present, because import never replaces an existing one.
+    const hasFile = present && !present.problems.some(({ code }) => code === "release-missing");
+    const entries = releaseEntries(version, group, written, renewed, planning);
+    const imported = present?.manifests.filter(({ file }) => isImported(file)) ?? [];
     plans.push({
       version,
-      releaseYaml: hasReleaseFile(present)
-        ? undefined
-        : releaseYaml(version, releaseDate(version, group), schemas),
-      manifests: importedManifests(version, entries, present?.imported.length ?? 0),
+      releaseYaml: hasFile ? undefined : releaseYaml(version, releaseDate(version, group), schemas),
+      manifests: importedManifests(version, entries, imported.length),
     });
   }
   return plans.sort((a, b) => (a.version < b.version ? -1 : 1));
 }
 
-/** Entries without a ledger line are from an interrupted import and are overwritten. */
-function leftovers(version: string, { releases, ledger }: Existing): string[] {
-  const artifacts = releases.get(version)?.imported.flatMap(({ value }) => value.artifacts) ?? [];
-  const files = artifacts.map(({ file, name }) => file ?? name);
-  return files.filter((file) => !ledger.byIdentity.has(identity(version, file)));
-}
+type WrittenEntry = Pick<Entry, "artifact"> & { id: number | undefined };
 
-/** An unreadable release.yaml counts as present, because import never replaces an existing one. */
-const hasReleaseFile = (present: ExistingRelease | undefined) =>
-  present !== undefined && !present.parsed.problems.some(({ code }) => code === "release-missing");
+/** Entries that import wrote. One without an id is from an interrupted import, and is overwritten. */
+const writtenEntries = (release: ParsedRelease, { byIdentity }: Ledger): WrittenEntry[] =>
+  importedArtifacts(release).map((artifact) => ({
+    id: byIdentity.get(identity(release.version, artifact.file ?? artifact.name))?.add.id,
+    artifact,
+  }));
 
 const releaseYaml = (version: string, date: string, schemas: string) =>
   `# yaml-language-server: $schema=../../${schemas}/release.schema.json\nversion: ${version}\ndate: ${date}\n`;
@@ -78,39 +80,28 @@ function isReaddressed(record: LiveRecord, planning: Planning): boolean {
   return entry !== undefined && newEntry(record, file, planning).url !== entry.url;
 }
 
-/** Entries written by import, by id: unchanged ones and new ones. */
+/** The entries of a release, unchanged ones and new ones, ascending by id. */
 function releaseEntries(
   version: string,
   group: readonly LiveRecord[],
+  written: readonly WrittenEntry[],
   renewed: ReadonlySet<number>,
   planning: Planning,
 ): Entry[] {
   const { existing, addresses } = planning;
-  const { ledger } = existing;
+  const { ledger, releases } = existing;
+  const cut = ledger.ofVersion(version).map(({ add }) => add.file);
+  const others = releases.get(version)?.manifests.filter(({ file }) => !isImported(file)) ?? [];
+  const taken = others.flatMap(({ value }) => value.artifacts.map(({ file, name }) => file ?? name));
   const fresh = group.filter(({ id }) => !ledger.byId.has(id));
-  const files = fileNames(fresh, group, takenFiles(version, existing), addresses);
-  const entries = new Map(keptEntries(version, existing).map((entry) => [entry.id, entry]));
+  const files = fileNames(fresh, group, [...cut, ...taken], addresses);
+  const entries = new Map(written.flatMap(({ id, artifact }) => (id === undefined ? [] : [[id, artifact]])));
   for (const record of group) {
     if (!renewed.has(record.id)) continue;
     const file = ledger.byId.get(record.id)?.add.file ?? files.get(record.id) ?? `id-${record.id}`;
-    entries.set(record.id, { id: record.id, artifact: newEntry(record, file, planning) });
+    entries.set(record.id, newEntry(record, file, planning));
   }
-  return [...entries.values()].sort((a, b) => a.id - b.id);
-}
-
-/** Files of the release, except those of an interrupted import. */
-function takenFiles(version: string, { ledger, releases }: Existing): string[] {
-  const cut = ledger.ofVersion(version).map(({ add }) => add.file);
-  const others = releases.get(version)?.parsed.manifests.flatMap(({ value }) => value.artifacts) ?? [];
-  return [...cut, ...others.map(({ file, name }) => file ?? name)];
-}
-
-function keptEntries(version: string, { releases, ledger }: Existing): Entry[] {
-  const artifacts = releases.get(version)?.imported.flatMap(({ value }) => value.artifacts) ?? [];
-  return artifacts.flatMap((artifact) => {
-    const known = ledger.byIdentity.get(identity(version, artifact.file ?? artifact.name));
-    return known ? [{ id: known.add.id, artifact }] : [];
-  });
+  return [...entries].map(([id, artifact]) => ({ id, artifact })).sort((a, b) => a.id - b.id);
 }
 
 function newEntry(record: LiveRecord, file: string, planning: Planning): WrittenArtifact {
@@ -140,90 +131,64 @@ interface FileFacts {
 
 /**
  * Creates the manifest entry that normalizes to exactly this record; fields that an entry cannot express go
- * into `verbatim`.
+ * into `verbatim` or `absent`.
  */
 function artifactEntry(
   record: LiveRecord,
   { file, url, size }: FileFacts,
-  config: Settings,
+  { packageTypes, wire }: Settings,
 ): WrittenArtifact {
-  const { name, package_type, checksum, version: _, id, ...rest } = record;
-  const type = config.packageTypes.get(typeKey(package_type));
-  const kept = keptFields(record);
-  const entryName = namePattern.safeParse(name).success ? name : kept.instead("name", writableName(name, id));
-  const entry: WrittenArtifact = {
-    name: entryName,
-    ...(file !== entryName && { file }),
-    package_type:
-      typeKey(package_type) === package_type
-        ? package_type
-        : kept.instead("package_type", typeKey(package_type)),
-    ...kept.unless("description", type?.description),
-    sha256: sha256.safeParse(checksum).success
-      ? checksum
-      : kept.instead("checksum", readableChecksum(record)),
+  const { id, data } = record;
+  const isHere = (field: string) => Object.hasOwn(record, field);
+  const type = packageTypes.get(typeKey(record.package_type));
+  const name = namePattern.safeParse(record.name).success ? record.name : writableName(record.name, id);
+  const package_type = typeKey(record.package_type);
+  const checksum = readableChecksum(record);
+  const usual = { description: type?.description, ...usualValues };
+  const { shape } = packageRecordSchema;
+  const stated = (Object.keys(usual) as (keyof typeof usual)[]).filter(
+    (field) => record[field] !== usual[field] && shape[field].safeParse(record[field]).success,
+  );
+  const plain = Object.fromEntries(stated.map((field) => [field, record[field]])) as Partial<WrittenArtifact>;
+  const { description, ...others } = plain;
+  const { operating_system, platform } = type ?? {};
+  const given: Record<string, unknown> = {
+    ...{ name, package_type, description: usual.description, checksum },
+    ...{ ...usualValues, ...plain, operating_system, platform },
+  };
+  const isNeutral = isObject(data) && recordShape(wire).safeParse({ data }).success;
+  const kept = [
+    ...Object.keys(given).filter((field) => !isHere(field) || record[field] !== given[field]),
+    ...verbatimDates(record),
+    ...Object.keys(record).filter((field) => !Object.hasOwn(shape, field)),
+    ...(isNeutral ? [] : ["data"]),
+  ];
+  const verbatim = Object.fromEntries(kept.filter(isHere).map((field) => [field, record[field]]));
+  const absent = kept.filter((field) => !isHere(field)) as NonNullable<WrittenArtifact["absent"]>;
+  return {
+    name,
+    ...(file !== name && { file }),
+    package_type,
+    ...(description !== undefined && { description }),
+    sha256: checksum,
     ...(size !== undefined && { size }),
     ...(url !== undefined && { url }),
-    ...kept.unless("min_os_version", null),
-    ...kept.unless("max_os_version", null),
-    ...kept.unless("gui_only", false),
-    ...kept.unless("headless", false),
-    ...kept.unless("exclude_from_api", false),
-    ...kept.unless("only_for_account", null),
-  };
-  kept.unlessEqual("operating_system", type?.operating_system);
-  kept.unlessEqual("platform", type?.platform);
-  for (const field of verbatimDates(record)) kept.asItIs(field);
-  for (const field of Object.keys(rest))
-    if (!Object.hasOwn(packageRecordSchema.shape, field)) kept.asItIs(field);
-  const { wire } = config;
-  const { data } = record;
-  const isNeutral = recordShape(wire).safeParse({ data }).success && isObject(data);
-  if (!isNeutral) kept.asItIs("data");
-  return { ...entry, ...(isNeutral && neutralData(data, wire)), ...kept.parts() };
-}
-
-type Simple =
-  | "description"
-  | "min_os_version"
-  | "max_os_version"
-  | "gui_only"
-  | "headless"
-  | "exclude_from_api"
-  | "only_for_account";
-
-/** Collects `verbatim` and `absent`. */
-function keptFields(record: LiveRecord) {
-  const verbatim = new Map<string, unknown>();
-  const absent: string[] = [];
-  const asItIs = (field: string): void => {
-    if (Object.hasOwn(record, field)) verbatim.set(field, record[field]);
-    else absent.push(field);
-  };
-  return {
-    asItIs,
-    /** Keeps the original value, and returns its replacement for the entry. */
-    instead(field: string, value: string): string {
-      asItIs(field);
-      return value;
-    },
-    unlessEqual(field: string, value: unknown): void {
-      if (record[field] !== value) asItIs(field);
-    },
-    /** Omits fields with their default value. */
-    unless(field: Simple, standard: unknown): Partial<WrittenArtifact> {
-      const value = record[field];
-      if (value === standard && value !== undefined) return {};
-      if (packageRecordSchema.shape[field].safeParse(value).success) return { [field]: value };
-      asItIs(field);
-      return {};
-    },
-    parts: (): Partial<WrittenArtifact> => ({
-      ...(verbatim.size > 0 && { verbatim: Object.fromEntries(verbatim) }),
-      ...(absent.length > 0 && { absent: absent as NonNullable<WrittenArtifact["absent"]> }),
-    }),
+    ...others,
+    ...(isNeutral && neutralData(data, wire)),
+    ...(Object.keys(verbatim).length > 0 && { verbatim }),
+    ...(absent.length > 0 && { absent }),
   };
 }
+
+/** Values that an entry has if it does not state others. */
+const usualValues = {
+  min_os_version: null,
+  max_os_version: null,
+  gui_only: false,
+  headless: false,
+  exclude_from_api: false,
+  only_for_account: null,
+};
 
 /** Replaces a name that a ledger line cannot contain. */
 function writableName(name: string, id: number): string {
@@ -233,10 +198,10 @@ function writableName(name: string, id: number): string {
   return namePattern.safeParse(writable).success ? writable : `id-${id}`;
 }
 
-/** SHA-256 in an unusual notation, if it can be recognized. */
+/** The SHA-256, also in an unusual notation. */
 function readableChecksum({ checksum, data }: LiveRecord): string {
   const attestation = isObject(data) && isObject(data.attestation) ? data.attestation : {};
-  const candidates = [checksum.toLowerCase(), attestation.sha256];
+  const candidates = [checksum, checksum.toLowerCase(), attestation.sha256];
   return (
     candidates.map((text) => sha256.safeParse(text).data).find((text) => text !== undefined) ?? "unknown"
   );

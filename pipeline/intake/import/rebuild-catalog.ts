@@ -2,11 +2,10 @@ import type { Problem } from "../../../shared/errors.ts";
 import type { Settings } from "../../documents/config.ts";
 import { exceptableRules } from "../../documents/exceptions.ts";
 import type { Finding } from "../../ledger/exceptions.ts";
-import type { Ledger } from "../../ledger/ledger.ts";
 import { identity } from "../../ledger/ledger-records.ts";
 import { display } from "../../project/display.ts";
 import type { Artifact, Release } from "../../records/normalize.ts";
-import { asExisting, type Existing, type Rebuilt, rebuild } from "./existing.ts";
+import { type Existing, type Rebuilt, rebuild, withPlanned } from "./existing.ts";
 import { isImported, type ReleasePlan } from "./manifests.ts";
 import type { LiveRecord } from "./read-records.ts";
 import type { RecordFinding } from "./violations.ts";
@@ -37,11 +36,11 @@ export function rebuildCatalog(
   const live = new Map(records.map((record) => [record.id, record]));
   for (const version of [...new Set([...existing.releases.keys(), ...planned.keys()])].sort()) {
     const [plan, present] = [planned.get(version), existing.releases.get(version)];
-    const changed = plan ? asExisting(plan, present, existing.folder) : configChanges && present;
+    const changed = plan ? withPlanned(plan, present, existing.folder) : configChanges && present;
     const rebuilt = changed ? rebuild(changed, config) : existing.rebuilt.get(version);
     if (!rebuilt) continue;
     catalog.releases.push(rebuilt.release);
-    if (plan) addPlanned(catalog, plan, rebuilt, live, existing.ledger);
+    if (plan) addPlanned(catalog, plan, rebuilt, live, existing);
     // Errors in unchanged releases are not the import's concern.
     else catalog.before.push(...rebuilt.findings.filter(isRecordError));
   }
@@ -56,9 +55,12 @@ function addPlanned(
   plan: ReleasePlan,
   { release, problems, findings }: Rebuilt,
   live: ReadonlyMap<number, LiveRecord>,
-  ledger: Ledger,
+  { folder, ledger }: Existing,
 ): void {
-  const recordOf = recordAt(plan, live);
+  const ids = new Map(
+    plan.manifests.map(({ name, ids }) => [`${folder}/${plan.version}/manifests/${name}`, ids]),
+  );
+  const recordOf = ({ at }: Problem) => live.get(ids.get(at?.file ?? "")?.[Number(at?.path?.[1])] ?? 0);
   catalog.problems.push(...problems.map((problem) => named(problem, recordOf(problem))));
   for (const finding of findings.filter(isRecordError)) {
     const record = recordOf(finding.problem);
@@ -66,25 +68,15 @@ function addPlanned(
     else if (record) catalog.found.push({ ...finding, record });
     else catalog.before.push(finding);
   }
-  const ids = new Map(plan.manifests.flatMap(({ files }) => [...files]));
   for (const artifact of release.artifacts) {
+    const { manifest, index } = artifact.origin;
     const known = ledger.byIdentity.get(identity(plan.version, artifact.file));
-    const id = ids.get(artifact.file) ?? known?.add.id;
+    const id = ids.get(manifest)?.[index] ?? known?.add.id;
     if (id !== undefined) catalog.byId.set(id, artifact);
   }
 }
 
 const isExceptable = ({ code }: Problem) => (exceptableRules as readonly string[]).includes(code);
-
-/** Finds the record for a problem in a planned manifest, which has one record per line. */
-function recordAt({ version, manifests }: ReleasePlan, live: ReadonlyMap<number, LiveRecord>) {
-  const idsByPath = new Map(manifests.map(({ name, ids }) => [`${version}/manifests/${name}`, ids]));
-  return ({ at }: Problem): LiveRecord | undefined => {
-    const [, path = ""] = /([^/]+\/manifests\/[^/]+)$/.exec(at?.file ?? "") ?? [];
-    const id = idsByPath.get(path)?.[(at?.line ?? 0) - 1];
-    return id === undefined ? undefined : live.get(id);
-  };
-}
 
 /** Names the record instead of a location, because the planned file does not exist yet. */
 function named(problem: Problem, record: LiveRecord | undefined): Problem {
