@@ -247,7 +247,7 @@ function readBuild(bytes: Uint8Array): BuildDocument | undefined {
 
 /** Key names inside `data` of a live catalog; ours if it has none or they cannot be determined. */
 function liveWire(records: readonly LiveRecord[], ours: Config["wire"]): Config["wire"] {
-  const { names, problems } = wireNames(records, { given: {}, kept: {} });
+  const { names, problems } = wireNames(records, {}, {});
   if (problems.length > 0) return ours;
   const found = (key: keyof Config["wire"]) => (names[key].from === "found" ? names[key].name : ours[key]);
   return { vendor: found("vendor"), cryptolib_post: found("cryptolib_post") };

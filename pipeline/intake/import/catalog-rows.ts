@@ -1,5 +1,5 @@
 import { freeText, line, packageType } from "../../../shared/fields.ts";
-import { defaultPackageTypes, type Kind } from "../../../shared/package-types.ts";
+import { defaultPackageTypes, type Kind, type PackageType } from "../../../shared/package-types.ts";
 import type { Settings, WrittenConfig } from "../../documents/config.ts";
 import { isObject } from "../../documents/is-object.ts";
 import type { LiveRecord } from "./read-records.ts";
@@ -43,7 +43,7 @@ export function catalogRows(records: readonly LiveRecord[], fixed: FixedRows): C
   for (const [type, group] of Map.groupBy(records, (record) => typeKey(record.package_type))) {
     if (fixed.types.has(type)) continue;
     const row = Object.hasOwn(defaultPackageTypes, type)
-      ? changedRow(type, group)
+      ? changedRow(defaultPackageTypes[type], group)
       : newRow(type, group, spare, fixed.vendor);
     if (Object.keys(row).length > 0) rows.package_types[type] = row;
   }
@@ -66,17 +66,14 @@ const isPlatform = (value: unknown): value is number =>
   Number.isInteger(value) && Number(value) > 0 && Number(value) < 1e9;
 const isSystem = (value: unknown): value is string => line.safeParse(value).success;
 
-function changedRow(type: string, records: readonly LiveRecord[]): TypeRow {
-  const row = defaultPackageTypes[type];
+function changedRow(row: PackageType | undefined, records: readonly LiveRecord[]): TypeRow {
+  if (!row) return {};
   const systems = records.map((record) => record.operating_system).filter(isSystem);
   const platforms = records.map((record) => record.platform).filter(isPlatform);
+  const isOther = <T>(value: T, found: readonly T[]) => found.length > 0 && !found.includes(value);
   return {
-    ...(row &&
-      !systems.includes(row.operating_system) &&
-      systems.length > 0 && { operating_system: commonest(systems) }),
-    ...(row &&
-      !platforms.includes(row.platform) &&
-      platforms.length > 0 && { platform: commonest(platforms) }),
+    ...(isOther(row.operating_system, systems) && { operating_system: commonest(systems) }),
+    ...(isOther(row.platform, platforms) && { platform: commonest(platforms) }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { date, timestamp } from "../../../shared/fields.ts";
 import { firstDayOf } from "../../../shared/version.ts";
-import type { LedgerEvent, ReserveEvent } from "../../documents/ledger.ts";
+import type { LedgerEvent } from "../../documents/ledger.ts";
 import { additionOf, changeOf, dated, type PendingEvent } from "../../ledger/assign-ids.ts";
 import type { Entry } from "../../ledger/ledger-records.ts";
 import type { Artifact } from "../../records/normalize.ts";
@@ -65,8 +65,3 @@ export function linesOf(record: LiveRecord, artifact: Artifact, known: Entry | u
 }
 
 const imported = (event: PendingEvent, at: string) => dated({ ...event, imported: true }, at);
-
-/** Reserves ids below `nextId` that the list does not show, unless they are already used. */
-export function reservation(nextId: number | undefined, next: number, at: string): ReserveEvent[] {
-  return nextId === undefined || nextId <= next ? [] : [{ event: "reserve", next_id: nextId, at }];
-}

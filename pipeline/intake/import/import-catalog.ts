@@ -16,7 +16,7 @@ import { schemasSeenFrom } from "../authoring/new-files.ts";
 import { type Existing, readExisting } from "./existing.ts";
 import type { Address, Addresses } from "./file-names.ts";
 import { decideImport, type ImportOptions, type ImportPlan, importWarnings } from "./import.ts";
-import { type LiveRecord, readRecords } from "./read-records.ts";
+import { type LiveRecord, readRecords, recordName } from "./read-records.ts";
 
 export interface ImportRequest extends Pick<ImportOptions, "wire" | "acceptViolations" | "nextId"> {
   /** A file, "-" for standard input, or an http(s) address. */
@@ -117,22 +117,14 @@ export function downloadBase(source: string, given: string | undefined): string 
   const address = given ?? source;
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
-    const hint = "Give the API's address: --resolve-base https://HOST/api/v1";
-    throw failure(
-      "usage",
-      `downloads are looked up at an http or https address, not ${display(address)}`,
-      hint,
-    );
+    const message = `downloads are looked up at an http or https address, not ${display(address)}`;
+    throw failure("usage", message, "Give the API's address: --resolve-base https://HOST/api/v1");
   }
   const path = url.pathname.replace(/\/+$/, "");
   const list = /^(.*)\/package(?:\.json|\/index\.json)?$/.exec(path)?.[1];
   if (given === undefined && list === undefined) {
-    const hint = "Say where the API is: --resolve-base https://HOST/api/v1";
-    throw failure(
-      "usage",
-      `${url.origin}${url.pathname} does not end in /package/, so its downloads are not known`,
-      hint,
-    );
+    const message = `${url.origin}${url.pathname} does not end in /package/, so its downloads are not known`;
+    throw failure("usage", message, "Say where the API is: --resolve-base https://HOST/api/v1");
   }
   return `${url.origin}${list ?? path}`;
 }
@@ -240,10 +232,10 @@ function lastSegment({ pathname }: URL): string | undefined {
   }
 }
 
-const unresolved = ({ id, name, version }: LiveRecord, fault: string): Problem => ({
+const unresolved = (record: LiveRecord, fault: string): Problem => ({
   code: "download-address",
   severity: "warning",
-  message: `record ${id} (${display(name)} of ${version}): its download ${fault}`,
+  message: `${recordName(record)}: its download ${fault}`,
   hint: "Its address is a guess, artifact_url of catalog.yaml: give it a url in its manifest entry.",
 });
 

@@ -7,15 +7,14 @@ import { assignIds, type Package, recordPrivate } from "../../ledger/assign-ids.
 import { append, type LedgerChange, readLedger } from "../../ledger/ledger.ts";
 import { publishedRecord } from "../../ledger/publish-records.ts";
 import { takenWireNames } from "../../project/config-rules.ts";
-import { display } from "../../project/display.ts";
 import { isPrivate } from "../../records/normalize.ts";
 import { type CatalogRows, catalogRows } from "./catalog-rows.ts";
-import { linesOf, reservation } from "./dates.ts";
+import { linesOf } from "./dates.ts";
 import { type Existing, settingsOf } from "./existing.ts";
 import { isImported } from "./manifests.ts";
 import { differingFields, type Match, matchRecords } from "./match-records.ts";
 import { type Downloads, planReleases } from "./plan-releases.ts";
-import type { LiveRecord } from "./read-records.ts";
+import { type LiveRecord, recordName } from "./read-records.ts";
 import { type RebuiltCatalog, rebuildCatalog } from "./rebuild-catalog.ts";
 import {
   asViolation,
@@ -25,7 +24,7 @@ import {
   type Violation,
   violationProblems,
 } from "./violations.ts";
-import { type WireKey, wireNames } from "./wire-names.ts";
+import { hasName, type WireKey, wireKeys, wireNames } from "./wire-names.ts";
 
 export interface ImportOptions extends Downloads {
   /** Known key names inside `data`; the others are detected. */
@@ -124,7 +123,7 @@ function isHidden(record: LiveRecord, { byId }: RebuiltCatalog): boolean {
 /** Key names, package types and platforms missing from catalog.yaml. */
 function planCatalog(records: readonly LiveRecord[], existing: Existing, given: Partial<Settings["wire"]>) {
   refuseTaken(given);
-  const { names, problems } = wireNames(records, { given, kept: namesInUse(existing) });
+  const { names, problems } = wireNames(records, given, namesInUse(existing));
   throwErrors(problems);
   const types = new Set([
     ...Object.keys(existing.written.package_types ?? {}),
@@ -132,39 +131,27 @@ function planCatalog(records: readonly LiveRecord[], existing: Existing, given: 
   ]);
   const rows = catalogRows(records, { config: existing.config, types, vendor: names.vendor.name });
   const { wire: current } = existing.config;
-  const wire = {
-    ...(names.vendor.name !== current.vendor && { vendor: names.vendor.name }),
-    ...(names.cryptolib_post.name !== current.cryptolib_post && {
-      cryptolib_post: names.cryptolib_post.name,
-    }),
-  };
+  const changed = wireKeys.filter((key) => names[key].name !== current[key]);
+  const wire = Object.fromEntries(changed.map((key) => [key, names[key].name]));
   return { names, changes: { wire, ...rows } };
 }
 
 /** Reported for the option, because no file contains the conflicting value yet. */
 function refuseTaken(given: Partial<Settings["wire"]>): void {
-  for (const key of ["vendor", "cryptolib_post"] as const) {
+  for (const key of wireKeys) {
     const name = given[key];
     if (name === undefined || !takenWireNames[key].includes(name)) continue;
-    throw failure(
-      "usage",
-      `--wire ${key}=${name}: ${name} is taken by another part of data`,
-      "Give the key under which the live records have it.",
-    );
+    const message = `--wire ${key}=${name}: ${name} is taken by another part of data`;
+    throw failure("usage", message, "Give the key under which the live records have it.");
   }
 }
 
 /** Names written in catalog.yaml, or used by existing records. */
 function namesInUse({ written, config: { wire }, packages }: Existing): Partial<Settings["wire"]> {
-  const datas = [...packages.values()].map(({ artifact }) => artifact.data);
-  const posts = datas.map((data) => Object(data.attestation) as Record<string, unknown>);
-  const vendor =
-    written.wire?.vendor ??
-    (datas.some((data) => Object.hasOwn(data, wire.vendor)) ? wire.vendor : undefined);
-  const post =
-    written.wire?.cryptolib_post ??
-    (posts.some((part) => Object.hasOwn(part, wire.cryptolib_post)) ? wire.cryptolib_post : undefined);
-  return { ...(vendor && { vendor }), ...(post && { cryptolib_post: post }) };
+  const used = (key: WireKey) =>
+    packages.values().some(({ artifact }) => hasName(artifact.data, key, wire[key]));
+  const kept = wireKeys.filter((key) => written.wire?.[key] ?? used(key));
+  return Object.fromEntries(kept.map((key) => [key, wire[key]]));
 }
 
 function planExceptions({ before, found }: RebuiltCatalog, { exceptions }: Existing, accept: boolean) {
@@ -187,14 +174,16 @@ function planLedger(
     return artifact ? linesOf(record, artifact, ledger.byId.get(record.id)) : [];
   });
   const next = Math.max(ledger.nextId, (match.added.at(-1)?.id ?? 0) + 1);
-  return append(ledger, [...events, ...reservation(nextId, next, at)]);
+  // Ids below `nextId` that the list does not show stay reserved.
+  const isReserved = nextId !== undefined && nextId > next;
+  return append(ledger, isReserved ? [...events, { event: "reserve", next_id: nextId, at }] : events);
 }
 
 export function importWarnings({ match }: ImportPlan): Problem[] {
   return match.gone.map(({ add }) => ({
     code: "import-gone",
     severity: "warning",
-    message: `record ${add.id} (${display(add.name)} of ${add.version}) is no longer in the live catalog`,
+    message: `${recordName(add)} is no longer in the live catalog`,
     hint: `It stays here. To withdraw it: relcat retract ${add.id} --reason TEXT`,
   }));
 }
@@ -290,7 +279,7 @@ function mismatch(record: LiveRecord, built: Package | undefined): Problem[] {
   const fields = built ? differingFields(record, publishedRecord(built)) : ["the whole record"];
   if (built?.ledgerState !== "cut" && fields.length === 0) fields.push("content, by the ledger");
   if (fields.length === 0) return [];
-  const message = `record ${record.id} (${display(record.name)} of ${record.version}) would come out differently: ${fields.join(", ")}`;
+  const message = `${recordName(record)} would come out differently: ${fields.join(", ")}`;
   const hint = "Nothing was written. This is a gap in relcat: please report it with the record.";
   return [{ code: "import-mismatch", severity: "error", message, hint }];
 }

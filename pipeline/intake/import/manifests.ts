@@ -1,6 +1,7 @@
 import { failure } from "../../../shared/errors.ts";
 import type { WrittenArtifact } from "../../documents/manifest.ts";
 import { display } from "../../project/display.ts";
+import { neverImported } from "./read-records.ts";
 
 /** An imported record's manifest entry, with its id. */
 export interface Entry {
@@ -44,7 +45,10 @@ export function importedManifests(
   for (const { id, artifact } of entries) {
     const line = JSON.stringify(artifact);
     const size = Buffer.byteLength(line);
-    if (size > maxManifestBytes) throw tooLarge(id, artifact.name, size);
+    if (size > maxManifestBytes) {
+      const message = `record ${id} (${display(artifact.name)}) has ${size} bytes, expected at most ${maxManifestBytes}`;
+      throw failure("import-record", message, neverImported);
+    }
     if (bytes + size > maxManifestBytes) {
       parts.push([]);
       bytes = 0;
@@ -69,10 +73,4 @@ function manifest(release: string, lines: readonly Line[], index: number): Manif
     text: `${[...head, ...rows, "  ]", "}"].join("\n")}\n`,
     ids: lines.map(({ id }) => id),
   };
-}
-
-function tooLarge(id: number, name: string, size: number) {
-  const message = `record ${id} (${display(name)}) has ${size} bytes, expected at most ${maxManifestBytes}`;
-  const hint = "It can never be imported: correct it in the live catalog, or take it out of the list.";
-  return failure("import-record", message, hint);
 }

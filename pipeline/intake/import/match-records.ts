@@ -1,4 +1,4 @@
-import type { Code, Problem } from "../../../shared/errors.ts";
+import type { Problem } from "../../../shared/errors.ts";
 import { isObject } from "../../documents/is-object.ts";
 import type { Package } from "../../ledger/assign-ids.ts";
 import { type Entry, identity } from "../../ledger/ledger-records.ts";
@@ -8,7 +8,7 @@ import { contentHashOf } from "../../records/normalize.ts";
 import { typeKey } from "./catalog-rows.ts";
 import { ledgerDates, verbatimDates } from "./dates.ts";
 import type { Existing } from "./existing.ts";
-import type { LiveRecord } from "./read-records.ts";
+import { type LiveRecord, recordName } from "./read-records.ts";
 
 /** Compares the records of a live catalog with the releases folder. */
 export interface Match {
@@ -40,7 +40,7 @@ export function matchRecords(records: readonly LiveRecord[], existing: Existing)
     const entry = existing.ledger.byId.get(record.id);
     const verdict = entry ? judge(record, entry, existing, imported) : "added";
     if (typeof verdict === "string") match[verdict].push(record);
-    else match.problems.push(conflict(record, verdict));
+    else match.problems.push(verdict);
   }
   const live = new Set(records.map(({ id }) => id));
   const missing = [...existing.ledger.byId.values()].filter(({ add }) => add.imported && !live.has(add.id));
@@ -62,13 +62,7 @@ function capped(problems: Problem[]): Problem[] {
 
 const maxConflicts = 50;
 
-type Verdict = Exclude<keyof Match, "gone" | "problems"> | Conflict;
-
-interface Conflict {
-  code: Code;
-  what: string;
-  hint: string;
-}
+type Verdict = Exclude<keyof Match, "gone" | "problems"> | Problem;
 
 function judge(
   record: LiveRecord,
@@ -80,18 +74,30 @@ function judge(
   const present = existing.packages.get(add.id);
   const differing = present ? differingFields(publishedRecord(present), record) : [];
   if (present && differing.length === 0) return "unchanged";
-  if (!add.imported) return idCollision(entry);
+  if (!add.imported) {
+    const what = `the id belongs to ${display(add.file)} of ${add.version} here (line ${entry.line} of the ledger)`;
+    const hint =
+      "This catalog was not imported from that one, and their ids collide: import into an empty releases folder.";
+    return conflict(record, what, hint);
+  }
   if (entry.retraction) return "kept";
   const changedThere = !present || contentHashOf(record) !== imported.get(add.id);
-  if (!entry.imported || present?.ledgerState === "revised")
-    return changedThere ? changedTwice(entry, differing) : "kept";
+  if (!entry.imported || present?.ledgerState === "revised") {
+    if (!changedThere) return "kept";
+    const what = `it was changed here and in the live catalog (${differing.join(", ")})`;
+    const hint = `Bring the live catalog's change into ${add.version}/manifests/ by hand, then take the record out of the list.`;
+    return conflict(record, what, hint);
+  }
   const fixed = changedForever(record, entry, present);
   if (fixed) return fixed;
   if (!present)
     return contentHashOf(record) === entry.content && ledgerDates(record).modified === entry.modified
       ? "restored"
       : "revised";
-  return existing.entries.has(identity(add.version, add.file)) ? "revised" : movedAway(present);
+  if (existing.entries.has(identity(add.version, add.file))) return "revised";
+  const { file, line } = present.artifact.place();
+  const what = `it changed in the live catalog, but its entry was moved to ${file}:${line}`;
+  return conflict(record, what, "Change it there by hand, then take the record out of the list.");
 }
 
 /** Content of each record at its last import. */
@@ -107,10 +113,9 @@ function lastImportedContents({ ledger }: Existing): Map<number, string> {
 /** The identity of an id and its creation date never change. */
 function changedForever(
   record: LiveRecord,
-  entry: Entry,
+  { add, modified: known }: Entry,
   present: Package | undefined,
-): Conflict | undefined {
-  const { add } = entry;
+): Problem | undefined {
   const before = present ? publishedRecord(present) : undefined;
   const fixed: Record<string, readonly [unknown, unknown]> = {
     version: [add.version, record.version],
@@ -120,51 +125,21 @@ function changedForever(
   };
   const changes = Object.entries(fixed).filter(([, [was, is]]) => was !== is);
   if (changes.length > 0) {
-    const what = changes
-      .map(([field, [was, is]]) => `${field} was ${display(was)} and is ${display(is)}`)
-      .join(", ");
-    return { code: "bytes-changed", what, hint: waysOut(add.id) };
+    const what = changes.map(([field, [was, is]]) => `${field} was ${display(was)} and is ${display(is)}`);
+    const hint = `The ledger never changes the meaning of an id. Withdraw it here (relcat retract ${add.id} --reason …) and take it out of the list; new bytes need a new id.`;
+    return { ...conflict(record, what.join(", "), hint), code: "bytes-changed" };
   }
   const { modified } = ledgerDates(record);
-  if (modified >= entry.modified || verbatimDates(record).includes("modified_date")) return undefined;
-  const what = `modified_date went back from ${entry.modified} to ${modified}`;
-  return {
-    code: "import-conflict",
-    what,
-    hint: "The list is older than what was imported before: import the newest one.",
-  };
+  if (modified >= known || verbatimDates(record).includes("modified_date")) return undefined;
+  const what = `modified_date went back from ${known} to ${modified}`;
+  const hint = "The list is older than what was imported before: import the newest one.";
+  return conflict(record, what, hint);
 }
 
-const waysOut = (id: number) =>
-  `The ledger never changes the meaning of an id. Withdraw it here (relcat retract ${id} --reason …) and take it out of the list; new bytes need a new id.`;
-
-function idCollision({ add, line }: Entry): Conflict {
-  const what = `the id belongs to ${display(add.file)} of ${add.version} here (line ${line} of the ledger)`;
-  const hint =
-    "This catalog was not imported from that one, and their ids collide: import into an empty releases folder.";
-  return { code: "import-conflict", what, hint };
-}
-
-function changedTwice({ add }: Entry, fields: readonly string[]): Conflict {
-  const what = `it was changed here and in the live catalog (${fields.join(", ")})`;
-  const hint = `Bring the live catalog's change into ${add.version}/manifests/ by hand, then take the record out of the list.`;
-  return { code: "import-conflict", what, hint };
-}
-
-function movedAway({ artifact }: Package): Conflict {
-  const { file, line } = artifact.place();
-  const what = `it changed in the live catalog, but its entry was moved to ${file}:${line}`;
-  return {
-    code: "import-conflict",
-    what,
-    hint: "Change it there by hand, then take the record out of the list.",
-  };
-}
-
-const conflict = ({ id, name, version }: LiveRecord, { code, what, hint }: Conflict): Problem => ({
-  code,
+const conflict = (record: LiveRecord, what: string, hint: string): Problem => ({
+  code: "import-conflict",
   severity: "error",
-  message: `record ${id} (${display(name)} of ${version}): ${what}`,
+  message: `${recordName(record)}: ${what}`,
   hint,
 });
 

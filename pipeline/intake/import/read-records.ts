@@ -15,7 +15,12 @@ export interface LiveRecord {
   readonly [field: string]: unknown;
 }
 
-const neverImported = "It can never be imported: correct it in the live catalog, or take it out of the list.";
+/** As messages name it. */
+export const recordName = ({ id, name, version }: Pick<LiveRecord, "id" | "name" | "version">): string =>
+  `record ${id} (${display(name)} of ${version})`;
+
+export const neverImported =
+  "It can never be imported: correct it in the live catalog, or take it out of the list.";
 
 /**
  * Reads the JSON array of a live catalog.
@@ -33,9 +38,12 @@ export function readRecords(source: Source, hint = neverImported): LiveRecord[] 
     const before = isObject(record) ? firstWithId.get(record.id) : undefined;
     if (before !== undefined) faults.push(`its id is already used by element ${before} of the list`);
     else if (isObject(record)) firstWithId.set(record.id, index + 1);
+    const element = `element ${index + 1} of the list`;
+    const isKnown = isObject(record) && id.safeParse(record.id).success;
+    const who = isKnown ? `record ${record.id} (${element})` : element;
     for (const fault of faults) {
       const at = placeAt(source, locate([index], "value"));
-      problems.push({ ...unimportable(record, index, fault), hint, at });
+      problems.push({ code: "import-record", severity: "error", message: `${who}: ${fault}`, hint, at });
     }
   }
   throwErrors(problems);
@@ -111,16 +119,4 @@ function unkeepable(key: string, value: unknown, depth = 1): string | undefined 
     if (lost !== undefined) return lost;
   }
   return undefined;
-}
-
-function unimportable(
-  record: unknown,
-  index: number,
-  fault: string,
-): Pick<Problem, "code" | "severity" | "message"> {
-  const known = isObject(record) && id.safeParse(record.id).success;
-  const who = known
-    ? `record ${record.id} (element ${index + 1} of the list)`
-    : `element ${index + 1} of the list`;
-  return { code: "import-record", severity: "error", message: `${who}: ${fault}` };
 }

@@ -3,11 +3,10 @@ import type { Settings } from "../../documents/config.ts";
 import { exceptableRules } from "../../documents/exceptions.ts";
 import type { Finding } from "../../ledger/exceptions.ts";
 import { identity } from "../../ledger/ledger-records.ts";
-import { display } from "../../project/display.ts";
 import type { Artifact, Release } from "../../records/normalize.ts";
 import { type Existing, type Rebuilt, rebuild, withPlanned } from "./existing.ts";
 import { isImported, type ReleasePlan } from "./manifests.ts";
-import type { LiveRecord } from "./read-records.ts";
+import { type LiveRecord, recordName } from "./read-records.ts";
 import type { RecordFinding } from "./violations.ts";
 
 /** The planned catalog, read back from the text of its files. */
@@ -82,8 +81,5 @@ const isExceptable = ({ code }: Problem) => (exceptableRules as readonly string[
 function named(problem: Problem, record: LiveRecord | undefined): Problem {
   if (!record) return problem;
   const { at: _, ...rest } = problem;
-  return {
-    ...rest,
-    message: `record ${record.id} (${display(record.name)} of ${record.version}): ${problem.message}`,
-  };
+  return { ...rest, message: `${recordName(record)}: ${problem.message}` };
 }

@@ -1,8 +1,7 @@
 import type { Code, Problem } from "../../../shared/errors.ts";
 import type { Exception } from "../../documents/exceptions.ts";
 import { boundsOf, byException, type Finding } from "../../ledger/exceptions.ts";
-import { display } from "../../project/display.ts";
-import type { LiveRecord } from "./read-records.ts";
+import { type LiveRecord, recordName } from "./read-records.ts";
 
 /** A rule that an imported record breaks. */
 export interface Violation {
@@ -51,13 +50,10 @@ export function countByRule(violations: readonly Pick<Violation, "rule">[]): [ru
 /** One problem per violation, and a final one that explains how to import anyway. */
 export function violationProblems(violations: readonly Violation[]): Problem[] {
   if (violations.length === 0) return [];
-  const problems = violations.map(
-    ({ id, version, name, rule, message }): Problem => ({
-      code: rule,
-      severity: "error",
-      message: `record ${id} (${display(name)} of ${version}): ${message}`,
-    }),
-  );
+  const problems = violations.map((each): Problem => {
+    const message = `${recordName(each)}: ${each.message}`;
+    return { code: each.rule, severity: "error", message };
+  });
   const records = new Set(violations.map(({ id }) => id)).size;
   const counts = countByRule(violations).map(([rule, count]) => `${count} ${rule}`);
   const message = `${records === 1 ? "1 record breaks" : `${records} records break`} rules of the specification: ${counts.join(", ")}`;

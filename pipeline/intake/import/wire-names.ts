@@ -2,22 +2,20 @@ import type { Problem } from "../../../shared/errors.ts";
 import type { Settings } from "../../documents/config.ts";
 import { isObject } from "../../documents/is-object.ts";
 import type { WireName } from "../../documents/outputs/intake.ts";
+import { takenWireNames } from "../../project/config-rules.ts";
 import type { LiveRecord } from "./read-records.ts";
 
-export type WireKey = keyof Settings["wire"];
+export const wireKeys = ["vendor", "cryptolib_post"] as const;
+export type WireKey = (typeof wireKeys)[number];
 
-/** Names that are already decided. */
-interface FixedNames {
-  given: Partial<Settings["wire"]>;
-  /** Names that this catalog's records use. */
-  kept: Partial<Settings["wire"]>;
-}
+type Names = Partial<Settings["wire"]>;
 
 /**
  * Finds the keys for `vendor` and `cryptolib_post` by the structure of their values; the most frequent
  * candidate wins.
+ * @param kept names that this catalog's records use
  */
-export function wireNames(records: readonly LiveRecord[], { given, kept }: FixedNames) {
+export function wireNames(records: readonly LiveRecord[], given: Names, kept: Names) {
   const problems: Problem[] = [];
   const decide = (key: WireKey): WireName => {
     const counts = countCandidates(records, key);
@@ -35,29 +33,30 @@ export function wireNames(records: readonly LiveRecord[], { given, kept }: Fixed
   return { names: { vendor: decide("vendor"), cryptolib_post: decide("cryptolib_post") }, problems };
 }
 
-const shapes: Record<
-  WireKey,
-  { parent(data: Record<string, unknown>): unknown; known: string[]; marks: string[] }
-> = {
-  vendor: { parent: (data) => data, known: ["store", "attestation"], marks: ["rev", "image"] },
-  cryptolib_post: {
-    parent: (data) => data.attestation,
-    known: ["key_id", "sha256", "signature", "file_signatures"],
-    marks: ["expected_hash", "expected_hash_per_arch"],
-  },
+const marks: Record<WireKey, string[]> = {
+  vendor: ["rev", "image"],
+  cryptolib_post: ["expected_hash", "expected_hash_per_arch"],
 };
+
+/** The object of `data` that has a key of this kind. */
+function parentOf(data: unknown, key: WireKey): Readonly<Record<string, unknown>> {
+  const parent = key === "vendor" || !isObject(data) ? data : data.attestation;
+  return isObject(parent) ? parent : {};
+}
+
+export const hasName = (data: unknown, key: WireKey, name: string): boolean =>
+  Object.hasOwn(parentOf(data, key), name);
 
 /** Names that the configuration can express. */
 const writable = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
 function countCandidates(records: readonly LiveRecord[], key: WireKey): Map<string, number> {
-  const { parent, known, marks } = shapes[key];
   const counts = new Map<string, number>();
   for (const { data } of records) {
-    const object = isObject(data) ? parent(data) : undefined;
-    for (const [name, part] of Object.entries(isObject(object) ? object : {})) {
-      const fits = isObject(part) && marks.some((mark) => Object.hasOwn(part, mark));
-      if (fits && !known.includes(name) && writable.test(name)) counts.set(name, (counts.get(name) ?? 0) + 1);
+    for (const [name, part] of Object.entries(parentOf(data, key))) {
+      const fits = isObject(part) && marks[key].some((mark) => Object.hasOwn(part, mark));
+      if (fits && !takenWireNames[key].includes(name) && writable.test(name))
+        counts.set(name, (counts.get(name) ?? 0) + 1);
     }
   }
   return counts;
