@@ -12,7 +12,6 @@ interface FillOptions extends IngestOptions {
   from?: string;
 }
 
-/** `relcat ingest --fill`: adds package metadata to manifests that lack it. */
 export async function fillReleases(
   inputs: readonly string[],
   { fill: versions, artifacts, from: site, dryRun, jobs, ...others }: FillOptions,

@@ -13,7 +13,6 @@ interface ImportOptions extends LedgerGuardOptions, Omit<ImportRequest, "source"
   now?: string;
 }
 
-/** `relcat import`: converts a live catalog into releases and ledger lines. */
 export async function importRecords(source: string, options: ImportOptions, host: Host): Promise<void> {
   const { dryRun } = options;
   const guard = ledgerGuard(options, host);
@@ -129,7 +128,6 @@ function describe(done: Import, { releases }: Host): string {
   return lines.join("\n");
 }
 
-/** Additions to catalog.yaml, with their sources. */
 function catalogLines({ changes, wire }: Import["plan"], releases: string): string[] {
   const named = Object.entries(wire).flatMap(([key, { name, from, records }]) =>
     from === "found" || from === "given"

@@ -29,7 +29,6 @@ export interface IngestOptions {
 
 type Delivered = Awaited<ReturnType<typeof ingest>>;
 
-/** `relcat ingest`: turns a build's output into a manifest. */
 export async function ingestOutputs(
   inputs: readonly string[],
   options: IngestOptions,

@@ -18,7 +18,6 @@ interface InspectOptions {
   jobs?: number;
 }
 
-/** `relcat inspect`: reports facts and signatures of artifacts. */
 export async function inspect(
   files: readonly string[],
   { keys, selfCheck, jobs }: InspectOptions,
@@ -41,7 +40,6 @@ export async function inspect(
   return bad.length === 0 ? exitStatus.done : exitStatus.problems;
 }
 
-/** One line per file, with details below it. */
 function describe(inspected: readonly InspectedFile[], output: Output): string {
   const rows = inspected.map(({ file, inspection: { verdict, type } }) => [verdict, type, file]);
   const lines = table(rows).split("\n");
@@ -70,7 +68,6 @@ interface Detail {
 
 const maxShown = 20;
 
-/** Details for people: reason or checks, signer, facts, and content. */
 function detailsOf(inspection: Inspection): Detail[] {
   const { verdict, type, reason, notes, file_signatures: files } = inspection;
   const shown = files.slice(0, maxShown).map((file) => ({ title: "inside", text: insideOf(file) }));

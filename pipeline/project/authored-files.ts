@@ -26,7 +26,6 @@ export const filesIn = (folder: string): AuthoredFiles => ({
   readAll: async (paths) => paths.map((path) => readPresent(`${folder}/${path}`)),
 });
 
-/** Files of a tree that is already in memory. */
 export const filesOf = (tree: ReadonlyMap<string, Uint8Array>): AuthoredFiles => ({
   list: async () => [...tree.keys()].sort(),
   folders: () => [], // git does not store empty folders

@@ -15,8 +15,7 @@ import type { Located } from "./document.ts";
 import { readBytes } from "./parse.ts";
 
 /**
- * Reads the OpenPGP certificates of a project. Whether a certificate can sign is checked when it does.
- * @param folder the releases folder, for messages
+ * Whether a certificate can sign is checked when it does.
  * @param present fingerprints in the names of files, which must be listed
  */
 export function readFeedKeys(
@@ -84,10 +83,7 @@ const strayProblem = (folder: string, fingerprint: string): Problem => ({
   at: { file: `${folder}/${feedKeysFolder}/${fingerprint}.asc`, line: 1, column: 1 },
 });
 
-/**
- * Reads the OpenPGP certificates of `signers:` if the yum feed is on: its clients need them to check rpms.
- * @param place of an entry in catalog.yaml
- */
+/** Clients of the yum feed need the certificates of `signers:` to check rpms. */
 export async function readRpmSigners(
   { signers, feeds }: Pick<Settings, "signers" | "feeds">,
   files: AuthoredFiles,

@@ -199,10 +199,7 @@ const noteKeys: ConfigRule = (config, report) => {
   }
 };
 
-/**
- * An Ed25519 public key has 32 bytes; 64 are a secret key. Messages never show the key, because it may be a
- * secret one.
- */
+/** An Ed25519 public key has 32 bytes, a secret one 64. Messages never show a key, because it may be secret. */
 const nixKeys: ConfigRule = (config, report) => {
   const names = new Set<string>();
   for (const [index, key] of (config.nix?.trusted_keys ?? []).entries()) {

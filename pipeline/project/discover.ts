@@ -11,28 +11,21 @@ export interface ReleaseFiles {
   manifests: string[];
 }
 
-/** All files below the releases folder, classified. */
 export interface Discovered {
-  /** The releases folder as given. */
   folder: string;
   config: string | undefined;
   exceptions: string | undefined;
   ledger: string | undefined;
   /** Ascending by version. */
   releases: ReleaseFiles[];
-  /** Note fragments that are not yet part of a release. */
   next: string[];
   /** Fingerprints of OpenPGP certificates. */
   certificates: string[];
-  /** Names of the project's own templates. */
   templates: string[];
   problems: Problem[];
 }
 
-/**
- * Finds a catalog's files. A file outside the layout is a problem, because a misplaced manifest would
- * otherwise silently not ship.
- */
+/** A file outside the layout is a problem, because a misplaced manifest would otherwise silently not ship. */
 export async function discover(folder: string, files: AuthoredFiles = filesIn(folder)): Promise<Discovered> {
   const releases = new Map<string, ReleaseFiles>();
   const found: Discovered = {
@@ -92,7 +85,6 @@ function placeNext(found: Discovered, path: string, rest: string[]): void {
   else unexpected(found, path, "next/notes/*.yaml");
 }
 
-/** Checks the place of a file that signing uses, or of a certificate. */
 function placeTrust(found: Discovered, path: string, [name = "", ...rest]: string[]): void {
   if (rest.length === 0 && /^(?:([1-9]\d*\.root|root\.pending|targets)\.json|packslip\.pub)$/.test(name))
     return;

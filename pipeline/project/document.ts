@@ -6,7 +6,6 @@ import { type Path, placeAt, type Source, type Syntax, SyntaxProblem } from "../
 import { display, giveWhole, isShortened, pathText } from "./display.ts";
 import { parseYaml } from "./yaml.ts";
 
-/** A valid document with the locations of its parts. */
 export interface Located<T> {
   file: string;
   value: T;
@@ -21,10 +20,7 @@ export type Read<T> =
 /** Limits the number of values, because a wrong list of millions would use gigabytes for its errors. */
 const maxValues = 250_000;
 
-/**
- * Parses a text of limited size.
- * @throws SyntaxProblem those of the parser; file-size
- */
+/** @throws SyntaxProblem those of the parser; file-size */
 export function parseWith(parse: (text: string) => Syntax, text: string): Syntax {
   const syntax = parse(text);
   if (text.length <= maxValues || countValues(syntax.value) <= maxValues) return syntax;
@@ -85,10 +81,7 @@ const moreProblems = (count: number) => ({
 const byPlace = ({ at: a }: Problem, { at: b }: Problem) =>
   a && b ? a.line - b.line || a.column - b.column : 0;
 
-/**
- * Schemas of tables skip the key `__proto__`, but strict objects report it, so that nothing is silently
- * dropped.
- */
+/** Schemas of tables skip the key `__proto__`. It is reported, so that nothing is silently dropped. */
 function strayKeys({ text }: Source, value: unknown): Issue[] {
   if (!text.includes("__proto__") && !text.includes("\\")) return [];
   return [...protoParents(value, [])].map(({ parent, path }) => ({
@@ -120,10 +113,8 @@ function countValues(value: unknown): number {
 
 type Issue = z.core.$ZodIssue;
 
-/** Location of the value at `path`, or of its key. */
 type PlaceOf = (path: Path, part?: "key" | "value") => Place;
 
-/** The problems behind an error of zod, in words for authors. */
 function* problemsOf(
   issue: Issue,
   syntax: Syntax,
@@ -216,7 +207,6 @@ function unfit(issue: Issue, value: unknown, spelling: string | undefined, at: P
   };
 }
 
-/** Text was expected, but YAML read the bare word as another type. */
 function hintForBare(value: unknown, spelling: string): string | undefined {
   if (value === null && spelling === "") return "Write a value, or leave the key out.";
   return value === null || typeof value === "boolean"

@@ -4,10 +4,9 @@ import { calendarTime } from "../../shared/version.ts";
 const day = 86_400_000;
 
 /**
- * Date of a command's ledger lines, with microseconds.
  * @param clock milliseconds since 1970
- * @param explicit a time given by the user, and its source
  * @param newest the ledger's newest date, "" if there is none
+ * @returns a time with microseconds
  * @throws RelcatError clock, naming the variable
  */
 export function eventTime(
@@ -34,10 +33,7 @@ export function eventTime(
   );
 }
 
-/**
- * A time given by the user, in milliseconds since 1970.
- * @throws RelcatError clock, naming its source
- */
+/** @returns milliseconds since 1970 @throws RelcatError clock, naming its source */
 export const timeGiven = (explicit: { name: string; value: string }): number =>
   Date.parse(`${parsed(explicit).slice(0, 23)}Z`);
 

@@ -20,7 +20,6 @@ export interface ParsedRelease {
   problems: Problem[];
 }
 
-/** Reads and validates the files of one release, and collects all problems. */
 export async function parseRelease(
   root: string,
   files: ReleaseFiles,
@@ -29,7 +28,6 @@ export async function parseRelease(
   return shapeRelease(root, files, await source.readAll(pathsOfRelease(files)));
 }
 
-/** Paths in the order that `shapeRelease` expects. */
 export const pathsOfRelease = ({ release, notes, manifests }: ReleaseFiles): string[] => [
   ...(release === undefined ? [] : [release]),
   ...notes,

@@ -22,10 +22,7 @@ export interface ProjectSettings {
   config: KeyedSettings;
 }
 
-/**
- * Reads only the configuration and the keys of package repositories.
- * @throws RelcatError folder-missing; the problems of catalog.yaml
- */
+/** @throws RelcatError folder-missing; the problems of catalog.yaml */
 export async function openSettings(folder: string): Promise<ProjectSettings> {
   requireFolder(folder);
   return { folder, config: await loadSettings(folder, undefined) };
@@ -62,7 +59,6 @@ export async function loadSettings(folder: string, given: string | undefined): P
   return { ...config, feedKeys: keys.value };
 }
 
-/** Settings with their problems and the locations of their entries. */
 export type ReadSettings = UsableConfig & Pick<Located<unknown>, "place">;
 
 /**

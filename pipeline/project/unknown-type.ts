@@ -1,9 +1,6 @@
 import { distance } from "fastest-levenshtein";
 
-/**
- * Hint for an unknown package type, which is usually a misspelling.
- * @param known names of the rows
- */
+/** An unknown package type is usually a misspelling. */
 export function unknownTypeHint(type: string, known: Iterable<string>): string {
   const near = nearestName(type, known);
   const register = `egister it in catalog.yaml: package_types: { ${type}: { operating_system: linux, platform: 17, kind: client, description: … } }`;

@@ -2,7 +2,6 @@ import type { YAMLError } from "yaml";
 import type { Words } from "../../shared/json.ts";
 import { SyntaxProblem } from "../../shared/source.ts";
 
-/** An error of the YAML library. */
 export interface Fault {
   code: YAMLError["code"];
   offset: number;

@@ -47,8 +47,7 @@ export function parseYaml(text: string): Syntax {
 }
 
 /**
- * Path of the first value that is nested too deeply. Only aliases can give more values than the text has
- * characters, so that budget ends the search.
+ * The first value that is too deep. Only aliases give more values than the text has characters: the budget ends those.
  */
 function firstBeyond(
   value: unknown,
@@ -82,10 +81,7 @@ function parseDocumentStrictly(text: string): Document {
   return document;
 }
 
-/**
- * At most two documents, because the second is an error. Garbage gives an error per character, so they are
- * limited to a hundred.
- */
+/** At most two documents, because the second is an error, and a hundred errors: garbage gives one per character. */
 function compose(text: string): { documents: Document[]; faults: Fault[] } {
   // checkNodes checks keys, because the library compares each key with all earlier ones.
   const composer = new Composer({ version: "1.2", schema: "core", uniqueKeys: false, prettyErrors: false });
@@ -210,7 +206,6 @@ function aliasProblem(document: Document): SyntaxProblem {
   return problem ?? new SyntaxProblem("alias-expansion", first ?? 0, message, hint);
 }
 
-/** Looks up locations with cached indexes per object. */
 class YamlTree {
   readonly document: Document;
   private readonly pairs = new WeakMap<YAMLMap, Map<unknown, Pair>>();

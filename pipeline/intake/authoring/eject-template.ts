@@ -8,12 +8,7 @@ import { type CommandContext, withLock } from "../../system/lock.ts";
 export const replacedTemplates = async (folder: string): Promise<string[]> =>
   exists(folder) ? (await discover(folder)).templates : [];
 
-/**
- * Copies one of relcat's templates into a project, with the version of its values in the first line.
- * @param text of relcat's own template
- * @returns the new file's path
- * @throws RelcatError file-exists; folder-missing
- */
+/** Writes a template's text with the version of its values. @throws RelcatError file-exists; folder-missing */
 export async function ejectTemplate(
   folder: string,
   name: string,

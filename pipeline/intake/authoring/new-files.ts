@@ -44,10 +44,8 @@ export async function openRelease(
 }
 
 /**
- * Writes a note fragment to an unused file name.
- * @param version the release it belongs to; undefined: the next one
- * @returns the file's path
- * @throws RelcatError version-unknown, usage; see composeNote
+ * Writes a note to an unused file name, and returns its path. Without a version, it is for the next release.
+ * @throws RelcatError version-unknown, usage
  */
 export async function addNote(
   folder: string,
@@ -83,11 +81,7 @@ export interface NewNote {
   security: boolean;
 }
 
-/**
- * Text of a note fragment, and its suggested file name.
- * @param schemas folder of the JSON Schemas, relative to the project
- * @throws RelcatError usage
- */
+/** @throws RelcatError usage */
 function composeNote(note: NewNote, config: Settings, schemas: string) {
   const { component, kind, refs, security } = note;
   requireKnown("component", component, [...config.components.keys()]);
@@ -119,7 +113,6 @@ function requireKnown(what: "component" | "kind", value: string, known: readonly
 /** Device names that Windows reserves. */
 const reserved = /^(con|prn|aux|nul|com\d|lpt\d)$/;
 
-/** A file name from the first words of a text. */
 function slugOf(text: string): string {
   const words = text
     .normalize("NFKD")

@@ -29,9 +29,7 @@ export interface NewProject {
 }
 
 export interface StartedProject {
-  /** In writing order. */
   files: string[];
-  /** The first release. */
   version: string;
   /** How package.json installs relcat. */
   relcat: string;
@@ -47,9 +45,7 @@ interface InitContext extends CommandContext {
 }
 
 /**
- * Creates a project in a folder.
- * @throws RelcatError file-exists, naming every existing file; usage, file-access, pack-failed; then nothing is
- * written
+ * @throws RelcatError file-exists, naming every existing file; usage, file-access, pack-failed; then nothing is written
  */
 export async function init(
   folder: string,
@@ -156,7 +152,6 @@ function refuseExisting(folder: string, files: readonly StarterFile[]): void {
   );
 }
 
-/** The package that runs. */
 interface OwnPackage {
   folder: string;
   version: string;
@@ -164,9 +159,7 @@ interface OwnPackage {
 
 /** How a project's package.json installs relcat. */
 interface Pin {
-  /** Value in devDependencies. */
   spec: string;
-  /** File that the value names. */
   tarball?: { path: string; bytes: Uint8Array } | undefined;
   /** Digest of the relcat that a registry must give; undefined: not known. */
   integrity?: string | undefined;
@@ -189,10 +182,7 @@ async function pinRelcat(own: OwnPackage, wanted: string | undefined, context: C
   return served ? { spec: version, integrity: served.integrity } : packRelcat(own, context);
 }
 
-/**
- * A clone is compiled and packed by one process at a time.
- * @throws RelcatError pack-failed, lock-held
- */
+/** A clone is compiled and packed by one process at a time. @throws RelcatError pack-failed, lock-held */
 async function packRelcat({ folder, version }: OwnPackage, { pid, onWait }: CommandContext): Promise<Pin> {
   const isClone = exists(`${folder}/cli/main.ts`);
   const packed = await withWorkFolder((work) => {
@@ -255,7 +245,6 @@ interface StarterOptions {
   version: string;
   /** How package.json installs relcat. */
   relcat: string;
-  /** Version of Node that package.json installs. */
   node: string | undefined;
 }
 

@@ -7,10 +7,7 @@ export interface OpenReleaseOptions {
   month: string;
   /** Default: the day of `opened`. */
   date?: string | undefined;
-  /**
-   * Note fragments of releases/next/notes to move, by name or path; ["all"], ["none"]. Default: all, for the
-   * newest month only.
-   */
+  /** Names or paths of notes to move from next/notes; ["all"], ["none"]. Default: all, for the newest month only. */
   notes?: readonly string[] | undefined;
 }
 
@@ -30,10 +27,8 @@ export interface Opening {
 }
 
 /**
- * Decides the next version of a month, and its notes. Numbers count folders and ledger lines, so that
- * withdrawn or deleted versions are not reused.
+ * Numbers count folders and ledger lines, so that withdrawn or deleted versions are not reused.
  * @param opened timestamp with microseconds; two branches that open the same version conflict on it in git
- * @param schemas folder of the JSON Schemas, relative to the project
  * @throws RelcatError sequence-full, usage
  */
 export function decideOpening(

@@ -38,9 +38,7 @@ export interface FillRequest {
 type FillContext = Pick<CommandContext, "pid" | "onWait" | "dryRun"> & Reading;
 
 export interface Filled {
-  /** Artifacts, and the members that their manifests got. */
   filled: { manifest: string; version: string; file: string; members: string[] }[];
-  /** Files that were not at the source. */
   absent: { version: string; file: string }[];
   /** As messages name it. */
   place: string;
@@ -49,9 +47,7 @@ export interface Filled {
 
 /**
  * Adds what packages state about themselves to manifests that lack it, from bytes with the checksum of the record.
- * Decides everything before it writes; each manifest is replaced as a whole, and a repeated call completes an
- * interrupted one.
- * @param folder the releases folder
+ * Each manifest is replaced as a whole, and a repeated call completes an interrupted one.
  * @throws RelcatError with every problem of the artifacts; version-unknown; artifact-missing, if none is there
  */
 export async function fillManifests(
@@ -238,8 +234,7 @@ function inFolder(folder: string): ArtifactBytes {
 }
 
 /**
- * Downloads each artifact into a temporary folder of its own. The site need not be trusted, because the
- * caller compares the bytes with the checksum in the ledger.
+ * The site need not be trusted, because the caller compares the bytes with the checksum in the ledger.
  * @param site name in catalog.yaml, address, or folder
  * @throws RelcatError site-unknown
  */

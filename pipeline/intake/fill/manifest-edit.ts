@@ -4,7 +4,6 @@ import { isMap, type Node, parseDocument, type Scalar, stringify, type YAMLMap }
 import { failure } from "../../../shared/errors.ts";
 import type { WrittenArtifact } from "../../documents/manifest.ts";
 
-/** Members to set in an artifact of a manifest. */
 export type Additions = Partial<Pick<WrittenArtifact, "package" | "documents">>;
 
 /**
@@ -30,7 +29,6 @@ async function inJson(text: string, additions: ReadonlyMap<number, Additions>): 
   return edited;
 }
 
-/** As the manifest is written: with its indentation, or on one line. */
 function formattingOf(text: string): ModificationOptions {
   const indent = /^([ \t]{1,8})\S/m.exec(text)?.[1];
   if (indent === undefined) return {};
@@ -95,7 +93,6 @@ const endOf = (item: Item): number => item?.value?.range?.[1] ?? item?.key.range
 
 const lineStart = (text: string, at: number): number => text.lastIndexOf("\n", at - 1) + 1;
 
-/** The start of the line after the one in which a value ends. */
 function nextLine(text: string, at: number): number {
   if (text[at - 1] === "\n") return at;
   const end = text.indexOf("\n", at);

@@ -6,13 +6,11 @@ import type { LiveRecord } from "./read-records.ts";
 
 type TypeRow = NonNullable<WrittenConfig["package_types"]>[string];
 
-/** Rows missing from catalog.yaml that the records need. */
 export interface CatalogRows {
   package_types: Record<string, TypeRow>;
   platforms: Record<string, string>;
 }
 
-/** Existing rows, which are not changed. */
 interface FixedRows {
   config: Settings;
   /** Package types in catalog.yaml or the ledger. */
@@ -33,10 +31,7 @@ export function typeKey(type: string): string {
   return packageType.safeParse(similar).success ? similar : "unnamed";
 }
 
-/**
- * Derives package types and platforms from the records. A built-in type keeps its row if any record agrees
- * with it; otherwise the majority decides.
- */
+/** A built-in type keeps its row if any record agrees with it; otherwise the majority decides. */
 export function catalogRows(records: readonly LiveRecord[], fixed: FixedRows): CatalogRows {
   const rows: CatalogRows = { package_types: {}, platforms: {} };
   const spare = spareNumber(records, fixed.config);

@@ -9,10 +9,7 @@ import type { LiveRecord } from "./read-records.ts";
 
 const wellFormed = (value: unknown): string | undefined => timestamp.safeParse(value).data;
 
-/**
- * Dates of a record that the ledger accepts: well-formed, and modified not before created. Others become the nearest
- * valid ones; `verbatim` keeps the originals.
- */
+/** @returns valid dates, in order; others become the nearest valid ones, and `verbatim` has the originals */
 export function ledgerDates({ created_date, modified_date, version }: LiveRecord) {
   const modified = wellFormed(modified_date) ?? readDate(modified_date);
   const created =

@@ -34,11 +34,7 @@ export interface Existing {
   entries: Map<string, WrittenArtifact>;
 }
 
-/**
- * Reads the folder that the import extends.
- * @throws RelcatError with the problems of catalog.yaml, exceptions.yaml, the ledger and import's own
- * manifests
- */
+/** @throws RelcatError with the problems of catalog.yaml, exceptions.yaml, the ledger and import's own manifests */
 export async function readExisting(folder: string): Promise<Existing> {
   const found = await discover(folder);
   const { ledger, problems: ledgerProblems } = loadLedger(found);
@@ -109,7 +105,6 @@ async function readReleases(found: Discovered): Promise<Existing["releases"]> {
   return releases;
 }
 
-/** The artifacts of a release in manifests that import wrote. */
 export const importedArtifacts = ({ manifests }: ParsedRelease): WrittenArtifact[] =>
   manifests.filter(({ file }) => isImported(file)).flatMap(({ value }) => value.artifacts);
 
@@ -118,7 +113,6 @@ export interface Rebuilt {
   release: Release;
   /** Errors while reading or merging files. */
   problems: Problem[];
-  /** Violations of record rules. */
   findings: Finding[];
 }
 

@@ -2,7 +2,6 @@ import { name as namePattern } from "../../../shared/fields.ts";
 import { fold } from "../../records/merge.ts";
 import type { LiveRecord } from "./read-records.ts";
 
-/** Address of a record's file, as far as known. */
 export interface Address {
   url?: string | undefined;
   /** Last segment of the final download address. */
@@ -19,7 +18,6 @@ const isFileName = (text: string) =>
  * it is a unique file name, else its id.
  * @param records new records of one release
  * @param named all records of that release, to detect names used twice
- * @param usedNames existing files of the release
  */
 export function fileNames(
   records: readonly LiveRecord[],

@@ -23,7 +23,6 @@ export interface ImportRequest extends Pick<ImportOptions, "wire" | "acceptViola
   source: string;
   /** Download address with the placeholders of artifact_url. */
   downloadUrl?: string | undefined;
-  /** Query the live catalog for each file's address. */
   resolveDownloads?: boolean;
   /** Base address of its API, if the source does not imply it. */
   resolveBase?: string | undefined;
@@ -38,7 +37,6 @@ export interface Import {
 export interface ImportProgress {
   /** Called before download addresses are looked up, and after each. */
   onLookup: OnLookup;
-  /** Called after each file that was written. */
   onWrite(progress: { done: number; total: number }): void;
 }
 
@@ -46,9 +44,8 @@ export interface ImportProgress {
 const maxListBytes = 256 * 1024 * 1024;
 
 /**
- * Converts a live catalog into releases and ledger lines, or adds its new records. Everything is decided and
- * verified before writing. Files are replaced atomically and the ledger is written last, so a repeated import
- * completes an interrupted one.
+ * Decides and verifies everything before it writes. The ledger is written last, so a repeated import completes an
+ * interrupted one.
  * @throws RelcatError with every problem; see decideImport
  */
 export async function importCatalog(
@@ -109,10 +106,7 @@ function deliver(
   deliverLedger(folder, ledger, dryRun);
 }
 
-/**
- * Base of `/package/{id}/download/`, derived from a list's address.
- * @throws RelcatError usage
- */
+/** The base of `/package/{id}/download/`. @throws RelcatError usage */
 export function downloadBase(source: string, given: string | undefined): string {
   const address = given ?? source;
   const url = URL.canParse(address) ? new URL(address) : undefined;
@@ -149,11 +143,7 @@ interface Resolved {
 /** Number of answered requests, and of all. */
 type OnLookup = (progress: { done: number; total: number }) => void;
 
-/**
- * Queries the live catalog for the addresses of records that lack one.
- * @param base from downloadBase
- * @throws RelcatError network at the first request without an answer
- */
+/** @param base from downloadBase @throws RelcatError network at the first request without an answer */
 export async function resolveDownloads(
   records: readonly LiveRecord[],
   base: string,
@@ -197,7 +187,6 @@ function sharedAddresses(
   return shared;
 }
 
-/** Records whose entry does not have an explicit address. */
 const withoutAddress = (records: readonly LiveRecord[], { entries, ledger }: Existing): LiveRecord[] =>
   records.filter(
     ({ id, version }) =>
@@ -239,7 +228,6 @@ const unresolved = (record: LiveRecord, fault: string): Problem => ({
   hint: "Its address is a guess, artifact_url of catalog.yaml: give it a url in its manifest entry.",
 });
 
-/** Warning: without a template or a lookup, the addresses are unknown. */
 const addressesAreGuesses = (count: number): Problem => ({
   code: "download-address",
   severity: "warning",

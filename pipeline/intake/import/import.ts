@@ -45,16 +45,13 @@ export interface ImportPlan {
   wire: Record<WireKey, WireName>;
   /** Versions with new or changed records. */
   versions: string[];
-  /** Rule violations accepted by this import. */
   violations: Violation[];
   /** Number of records that are private here and missing from the public list. */
   hidden: number;
 }
 
 /**
- * Plans how a live catalog becomes releases and ledger lines, and verifies the plan by building it in memory:
- * every record must come out unchanged. Writes nothing.
- * @param records from readRecords
+ * Plans the files and ledger lines, and verifies them by a build in memory: every record must come out unchanged.
  * @param at date of a reservation
  * @throws RelcatError with every conflict and every violation that is not accepted
  */
@@ -120,7 +117,6 @@ function isHidden(record: LiveRecord, { byId }: RebuiltCatalog): boolean {
   return artifact !== undefined && isPrivate(artifact.content);
 }
 
-/** Key names, package types and platforms missing from catalog.yaml. */
 function planCatalog(records: readonly LiveRecord[], existing: Existing, given: Partial<Settings["wire"]>) {
   refuseTaken(given);
   const { names, problems } = wireNames(records, given, namesInUse(existing));
@@ -188,11 +184,7 @@ export function importWarnings({ match }: ImportPlan): Problem[] {
   }));
 }
 
-/**
- * Writes exceptions.yaml; existing entries come first and change only their counts.
- * @param text current content, undefined if the file is missing
- * @param schemas folder of the JSON Schemas, relative to the project
- */
+/** Existing entries come first and change only their counts. @param text undefined: there is no file */
 function exceptionsYaml(text: string | undefined, exceptions: readonly Exception[], schemas: string): string {
   if (text === undefined) return newFile(exceptions, schemas);
   const document = parseDocument(text);
@@ -219,11 +211,7 @@ interface CatalogChanges extends CatalogRows {
   wire: Partial<Settings["wire"]>;
 }
 
-/**
- * Applies the changes and keeps comments and everything else; without changes, the text stays identical.
- * @param text current content, undefined if the file is missing
- * @param schemas folder of the JSON Schemas, relative to the project
- */
+/** Keeps comments and everything else. @param text undefined: there is no file */
 function catalogYaml(text: string | undefined, changes: CatalogChanges, schemas: string): string | undefined {
   if (Object.values(changes).every((section) => Object.keys(section).length === 0)) return text;
   const document = parseDocument(text ?? newCatalog(schemas));
@@ -251,10 +239,7 @@ const newCatalog = (schemas: string) => `# yaml-language-server: $schema=../${sc
 # platforms their names, and the site its product, base_url and artifact_url.
 `;
 
-/**
- * Builds the planned catalog in memory and compares each record with the live one.
- * @throws RelcatError import-mismatch, and violations of the ledger's rules
- */
+/** @throws RelcatError import-mismatch, and violations of the ledger's rules */
 export function prove(
   records: readonly LiveRecord[],
   match: Match,

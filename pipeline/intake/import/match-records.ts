@@ -10,7 +10,6 @@ import { ledgerDates, verbatimDates } from "./dates.ts";
 import type { Existing } from "./existing.ts";
 import { type LiveRecord, recordName } from "./read-records.ts";
 
-/** Compares the records of a live catalog with the releases folder. */
 export interface Match {
   added: LiveRecord[];
   revised: LiveRecord[];

@@ -17,7 +17,6 @@ import type { Match } from "./match-records.ts";
 import type { LiveRecord } from "./read-records.ts";
 
 export interface Downloads {
-  /** Addresses found by lookup. */
   addresses: Addresses;
   /** With the placeholders of artifact_url. */
   template: string | undefined;
@@ -122,17 +121,13 @@ function newEntry(record: LiveRecord, file: string, planning: Planning): Written
   return url === artifactUrl(of, file, config) ? entry : artifactEntry(record, { ...facts, url }, config);
 }
 
-/** Data about the file that its record does not contain. */
 interface FileFacts {
   file: string;
   url: string | undefined;
   size: number | undefined;
 }
 
-/**
- * Creates the manifest entry that normalizes to exactly this record; fields that an entry cannot express go
- * into `verbatim` or `absent`.
- */
+/** The entry normalizes to exactly this record; `verbatim` and `absent` have what it cannot express otherwise. */
 function artifactEntry(
   record: LiveRecord,
   { file, url, size }: FileFacts,

@@ -23,9 +23,7 @@ export const neverImported =
   "It can never be imported: correct it in the live catalog, or take it out of the list.";
 
 /**
- * Reads the JSON array of a live catalog.
- * @param hint for a record that is invalid
- * @returns ascending by id
+ * @param hint for a record that is invalid @returns ascending by id
  * @throws RelcatError import-list, import-record with every record that can never be imported, json-syntax …
  */
 export function readRecords(source: Source, hint = neverImported): LiveRecord[] {
@@ -72,9 +70,7 @@ function listOf(value: unknown, { file }: Source): unknown[] {
   throw failure("import-list", `${file} is ${display(value)}, expected a JSON array of records`, hint);
 }
 
-/**
- * Reasons why a record can never be imported: its identity is unclear, or it cannot be reproduced exactly.
- */
+/** The identity of the record is unclear, or it cannot be reproduced exactly. */
 function faultsOf(record: Record<string, unknown>): string[] {
   const faults = Object.entries(required).flatMap(([field, { fits, expected }]) => {
     const value = record[field];
@@ -105,7 +101,6 @@ const required: Record<string, { fits(value: unknown): boolean; expected: string
 /** Nesting left for a record inside a manifest. */
 const maxRecordDepth = maxDepth - 8;
 
-/** Reason why no file can hold this value. */
 function unkeepable(key: string, value: unknown, depth = 1): string | undefined {
   if (key === "__proto__") return 'the key "__proto__" is not safe to keep';
   if (typeof value === "number" && !Number.isFinite(value))

@@ -19,7 +19,6 @@ export interface RebuiltCatalog {
   before: Finding[];
   /** Rule violations of this import's records. */
   found: RecordFinding[];
-  /** Errors in planned files. */
   problems: Problem[];
 }
 

@@ -3,7 +3,6 @@ import type { Exception } from "../../documents/exceptions.ts";
 import { boundsOf, byException, type Finding } from "../../ledger/exceptions.ts";
 import { type LiveRecord, recordName } from "./read-records.ts";
 
-/** A rule that an imported record breaks. */
 export interface Violation {
   id: number;
   version: string;
@@ -12,15 +11,11 @@ export interface Violation {
   message: string;
 }
 
-/** A finding for a record that this import adds or changes. */
 export interface RecordFinding extends Finding {
   record: LiveRecord;
 }
 
-/**
- * Findings that no exception accepts. If an exception's count is exceeded, all findings of this import are
- * shown, because any of them may be the new one.
- */
+/** If an exception's count is exceeded, all findings of this import are shown: any of them may be the new one. */
 export function unaccepted(
   exceptions: readonly Exception[],
   before: readonly Finding[],

@@ -10,11 +10,7 @@ export type WireKey = (typeof wireKeys)[number];
 
 type Names = Partial<Settings["wire"]>;
 
-/**
- * Finds the keys for `vendor` and `cryptolib_post` by the structure of their values; the most frequent
- * candidate wins.
- * @param kept names that this catalog's records use
- */
+/** The most frequent name whose value has the structure wins. @param kept names that this catalog's records use */
 export function wireNames(records: readonly LiveRecord[], given: Names, kept: Names) {
   const problems: Problem[] = [];
   const decide = (key: WireKey): WireName => {

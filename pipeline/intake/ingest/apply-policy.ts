@@ -8,8 +8,6 @@ import type { ClaimInspector } from "./measure.ts";
 type Named = Pick<WrittenArtifact, "file" | "name" | "package_type">;
 
 /**
- * Inspects artifacts that have a policy and checks them against it.
- * @param catalog path or URL of catalog.yaml
  * @param now time at which certificates must be valid, in milliseconds since 1970
  * @throws RelcatError for signers that cannot be read
  */

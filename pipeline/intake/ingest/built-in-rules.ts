@@ -15,14 +15,10 @@ interface BuiltInRule {
 }
 
 const row = (match: string, packageType: string | undefined): BuiltInRule => ({ match, packageType });
-/** A disk image may be compressed. */
 const disk = (match: string, packageType: string | undefined) =>
   row(`${match}{,.gz,.xz,.zst,.bz2}`, packageType);
 
-/**
- * Package types by file name; the first match wins. A project's `ingest:` rules and the build's own
- * information take precedence. docs/releases.md has the same table.
- */
+/** A project's `ingest:` rules and the build's own information take precedence. docs/releases.md has the same table. */
 export const builtInRules: readonly BuiltInRule[] = [
   row("*.rpm", "rpm"),
   row("*.deb", "deb"),
@@ -55,15 +51,10 @@ const incusName = /incus|lx[cd]/i;
 const rulesFor = (file: string) =>
   builtInRules.filter(({ match }) => posix.matchesGlob(file.replace(/^\.+/, ""), match));
 
-/** Package type by file name alone. */
 export const usualType = (file: string): string | undefined =>
   rulesFor(file).find(({ isIncus }) => !isIncus || incusName.test(file))?.packageType;
 
-/**
- * Package type by file name, and by content if that is here.
- * @param path undefined: the bytes are not here
- * @throws RelcatError file-access, decoder-missing
- */
+/** @param path undefined: the bytes are not here @throws RelcatError file-access, decoder-missing */
 export async function typeOfFile(file: string, path: string | undefined): Promise<string | undefined> {
   if (path === undefined) return usualType(file);
   for (const { packageType, isIncus } of rulesFor(file))
@@ -86,7 +77,6 @@ async function isIncusArchive(path: string): Promise<boolean> {
 export const ruleFor = (file: string, { ingest }: Pick<Settings, "ingest">): IngestRule | undefined =>
   ingest.find(({ match }) => posix.matchesGlob(file, match));
 
-/** True if `ignore:` in catalog.yaml excludes the file. */
 export const isIgnored = (file: string, { ignore }: Pick<Settings, "ignore">): boolean =>
   ignore.some((glob) => posix.matchesGlob(file, glob));
 

@@ -12,7 +12,6 @@ import { type At, wholeFile } from "./evidence.ts";
 export interface Described {
   artifact: WrittenArtifact;
   at: At;
-  /** Problems found while describing it. */
   problems: readonly Problem[];
 }
 
@@ -43,9 +42,8 @@ const dependsOnBytes = (code: Code, { package_type }: WrittenArtifact, { policie
   code === "deb-os-range" || (policies.has(package_type) && inspected.includes(code));
 
 /**
- * Orders artifacts as ids are assigned and reports everything that `relcat check` would. Problems point to
- * the inputs, because the manifest does not exist yet.
- * @param release release.yaml, if present: images must have one of its revisions
+ * Orders artifacts as ids are assigned. Problems point to the inputs, because the manifest does not exist yet.
+ * @param release images must have one of its revisions
  * @param isRead false before the bytes are read: problems that depend on them are not reported yet
  */
 export function checkManifest(

@@ -8,10 +8,8 @@ import type { Sidecars } from "./formats/sidecars.ts";
 
 type FileSignatures = NonNullable<Attestation["file_signatures"]>;
 
-/** A stated value that contradicts the bytes. */
 interface Difference {
   path: Path;
-  /** Field name in messages. */
   field: string;
   stated: unknown;
   /** undefined: the bytes contain no such value. */
@@ -21,13 +19,11 @@ interface Difference {
 /** Stated values by source; later sources take precedence over the manifest. */
 export interface Statements {
   sidecars: Sidecars;
-  /** Values of --set. */
   settings: Fields;
 }
 
 /**
- * Statements of a sidecar, --set or a finished manifest must match the facts.
- * @param stated all statements merged
+ * @param stated by the sidecar, --set and a finished manifest
  * @param isInspected whether the bytes were inspected; then a stated value that they lack is wrong
  */
 export function contradictions(

@@ -16,11 +16,7 @@ import type { Job, JobFile } from "./join.ts";
 import type { Measured } from "./measure.ts";
 import { incusStatement, type PackageClaims, packageOf } from "./package-of.ts";
 
-/**
- * Origin of an image: store object, recipe and sources, as far as known. Only images have a source revision in the
- * catalog, so a missing one is an error.
- * @param fields stated values: a sidecar, --set or a finished manifest
- */
+/** Only images have a source revision in the catalog, so a missing one is an error. */
 function imageProvenance(file: JobFile, fields: Fields, { job, config, revision }: Description) {
   const { path, problems } = storeOf(file, fields, job);
   const size = path === undefined ? undefined : job.objects.get(baseOf(path))?.narSize;
@@ -63,7 +59,6 @@ function ambiguous({ name, at }: JobFile, candidates: readonly string[]): Proble
   return problem("store-ambiguous", at, message, hint);
 }
 
-/** Information that all files of a job share. */
 export interface Description extends Statements {
   version: string;
   job: Job;
@@ -73,10 +68,7 @@ export interface Description extends Statements {
   contentTypes?: ReadonlyMap<string, string | undefined>;
 }
 
-/**
- * Builds the manifest entry of one file from its name, its sidecar and its measurements.
- * @param measured undefined: not yet measured, so statements are accepted as they are
- */
+/** @param measured undefined: not yet measured, so statements are accepted as they are */
 export function describeFile(
   file: JobFile,
   measured: Measured | undefined,
@@ -169,10 +161,7 @@ const noRevision = ({ name, at }: JobFile) =>
     "Give --rev SHA, --rev ci or --rev git; or take image out of require.vendor in catalog.yaml.",
   );
 
-/**
- * The single package type named by a hint, either the whole hint or one part of a job name such as
- * images.qcow-efi.
- */
+/** The whole hint or one part of it names the type, as in images.qcow-efi. @returns undefined if several do */
 export function typeOfHint(
   hint: string,
   { packageTypes }: Pick<Settings, "packageTypes">,

@@ -5,7 +5,6 @@ import { error } from "../../records/report.ts";
 /** Location of a statement in an input, computed only to report a problem. */
 export type At = () => Place;
 
-/** A stated value with its location. */
 export interface Claim<T> {
   value: T;
   at: At;
@@ -15,13 +14,11 @@ export interface Claim<T> {
 export interface Finished {
   value: WrittenArtifact;
   place(path: readonly (string | number)[]): Place;
-  /** Location of the release version in the manifest. */
   release: At;
 }
 
 /** A downloadable file, as one input describes it. */
 export interface FoundFile {
-  /** File name for download. */
   name: string;
   /** Candidate paths of its bytes in order of likelihood; empty if the input only describes it. */
   paths: readonly string[];
@@ -43,7 +40,6 @@ export type Claimed = Pick<FoundFile, "name" | "finished" | "at">;
 
 export interface Build {
   drv: string | undefined;
-  /** Store path by output name. */
   outputs: Readonly<Record<string, string>>;
   /** True if the input declares that it was built for the release; false if it only describes a recipe. */
   wanted: boolean;
@@ -92,7 +88,6 @@ export function gather(parts: readonly Partial<Evidence>[]): Evidence {
   };
 }
 
-/** Location at the beginning of a file, for problems with the whole file. */
 export const wholeFile =
   (file: string): At =>
   () => ({ file, line: 1, column: 1 });
@@ -102,10 +97,7 @@ export const problem = (code: Code, at: At, message: string, hint: string): Prob
 
 const oneBuild = "The inputs of one run must come from one build.";
 
-/**
- * Merges claims about one value; each different value is a problem, reported at its location. The result
- * depends on the locations, never on the order of inputs.
- */
+/** Each different value is a problem at its location. The result never depends on the order of inputs. */
 export function agree<T>(
   what: string,
   claims: readonly Claim<T>[],

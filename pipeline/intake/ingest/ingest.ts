@@ -76,8 +76,7 @@ export interface Ingested {
 }
 
 /**
- * Makes a manifest from build output: read → join → describe and check → measure → describe and check.
- * Decides everything and writes nothing; store-manifest.ts writes.
+ * Decides everything and writes nothing.
  * @param folder the releases folder; it may be missing if `elsewhere` is set
  * @throws RelcatError with every problem that can be found before the files are read, then with the others
  */
@@ -150,10 +149,7 @@ async function feedProblems(
   return [...check.finish(), ...feedGapProblems({ identified, ledger, config })];
 }
 
-/**
- * Lines for catalog.yaml that make ingest recognize build outputs.
- * @throws RelcatError input-missing, and others of unreadable inputs
- */
+/** @returns lines for catalog.yaml @throws RelcatError input-missing, and others of unreadable inputs */
 export async function suggestForInputs(
   folder: string,
   { inputs, sums: lists, config: place }: Pick<IngestRequest, "inputs" | "sums" | "config">,
@@ -180,7 +176,6 @@ async function contentTypes(
   return types;
 }
 
-/** Inspects a file if its package type has a policy, and reads the package's metadata. */
 function factReader(
   { manifest, statements }: { manifest: Manifest; statements: ReadonlyMap<string, IncusStatement> },
   config: Settings,

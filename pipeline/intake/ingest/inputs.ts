@@ -50,10 +50,7 @@ async function readInputs(paths: readonly string[], reading: Reading): Promise<E
   return gather(parts);
 }
 
-/**
- * Build outputs in the Nix store from which no input names a file. A file outside the store may come from any
- * build, so then the result is empty.
- */
+/** Outputs of which no input names a file. A file outside the store may come from any build: then there are none. */
 function builtOutputs({ files, builds }: Evidence): string[] {
   if (files.some(({ store }) => store === undefined)) return [];
   return mainOutputs(withoutFiles(builds, files)).filter((path) => pathInfo(path).kind !== "missing");

@@ -124,7 +124,6 @@ export interface JobFile {
   at: At;
 }
 
-/** Problem for any disagreement between two files with the same name. */
 export const oneFile =
   "Either the file changed after it was described, or two files have one name: ingest those apart, one with --set file=….";
 

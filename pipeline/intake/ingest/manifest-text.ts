@@ -7,10 +7,7 @@ import { type Manifest, manifestSchema } from "../../documents/manifest.ts";
 export const manifestText = (manifest: Manifest): string =>
   `${JSON.stringify(inSchemaOrder(manifest, manifestSchema), null, 2)}\n`;
 
-/**
- * File name of a job's manifest: rebuilding the same artifacts replaces it; other jobs or artifacts get
- * another name.
- */
+/** A rebuild of the same artifacts replaces the file; other jobs or artifacts get another name. */
 export function manifestFileName(job: string, { release, artifacts }: Manifest): string {
   const identities = artifacts.map(({ file, name }) => `${release}/${file ?? name}\n`).sort();
   return `${job}-${createHash("sha256").update(identities.join("")).digest("hex").slice(0, 8)}.json`;
@@ -18,7 +15,6 @@ export function manifestFileName(job: string, { release, artifacts }: Manifest):
 
 type Schema = z.core.$ZodType;
 
-/** Unwraps optional and nullable schemas. */
 const inner = (schema: Schema): Schema =>
   schema instanceof z.ZodOptional || schema instanceof z.ZodNullable ? inner(schema.unwrap()) : schema;
 
@@ -33,10 +29,7 @@ export function elementOfSchema(schema: Schema): Schema | undefined {
   return list instanceof z.ZodArray ? list.element : undefined;
 }
 
-/**
- * Orders the keys of objects as in their schema, at every depth; absent keys stay absent. Keys that the
- * schema leaves open come last.
- */
+/** Orders keys as their schema, at every depth; those that it leaves open come last. */
 function inSchemaOrder<T>(value: T, any: Schema): T {
   const schema = branchOf(value, any);
   const fields = fieldsOfSchema(schema);

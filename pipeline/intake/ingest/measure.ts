@@ -11,7 +11,6 @@ import type { Sum } from "./formats/sums.ts";
 import { type JobFile, oneFile } from "./join.ts";
 import type { PackageFound } from "./read-package.ts";
 
-/** A file, with the paths of its bytes. */
 export interface Present {
   file: JobFile;
   /** Distinct files only; several paths to one file count once. */
@@ -25,13 +24,10 @@ export interface Present {
 export interface Measured {
   sha256: string;
   size: number | undefined;
-  /** Inspection result, if inspected. */
   seen?: Seen | undefined;
-  /** Metadata that the bytes contain. */
   found?: PackageFound | undefined;
 }
 
-/** Facts from the bytes, and problems found in them. */
 export interface Seen {
   inspection: Inspection;
   inspected: Inspected;
@@ -43,7 +39,6 @@ export type ClaimInspector = (file: Claimed, opened: FileWithNeighbours) => Prom
 
 type FileFacts = Pick<Measured, "seen" | "found">;
 
-/** Reads facts from the bytes of a file. */
 export type FactReader = (file: Claimed, opened: FileWithNeighbours) => Promise<FileFacts>;
 
 /**
@@ -89,10 +84,7 @@ function copiesOf(places: JobFile["copies"], file: JobFile, problems: Problem[])
   return [...copies.values()];
 }
 
-/**
- * Reads the necessary files; all statements about a file must match its bytes.
- * @returns by file name
- */
+/** All statements about a file must match its bytes. @returns by file name */
 export async function measure(present: readonly Present[], reading: Reading, readFacts?: FactReader) {
   const problems: Problem[] = [];
   const measured = new Map<string, Measured>();
@@ -131,11 +123,7 @@ interface Copy {
 
 type Read = MeasuredFile & FileFacts;
 
-/**
- * Hashes and inspects files.
- * @returns results in the order of the copies
- * @throws RelcatError for a file that is unreadable or changes while it is read
- */
+/** @returns in the order of the copies @throws RelcatError if a file is unreadable or changes while it is read */
 export const readCopies = <C extends Copy>(copies: readonly C[], reading: Reading): Promise<(C & Read)[]> =>
   readFilesAtOnce(copies, reading, async (copy, onBytes) => {
     const { path, readFacts } = copy;

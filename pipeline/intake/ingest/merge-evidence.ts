@@ -6,7 +6,6 @@ import { readSidecars, type Sidecars } from "./formats/sidecars.ts";
 import { narHashOf } from "./formats/store-path.ts";
 import { type Job, join } from "./join.ts";
 
-/** Values from the command line. */
 interface Stated {
   release: string | undefined;
   /** Chooses the release if nothing names one. */
@@ -69,20 +68,14 @@ function nothingFound({ leftOut }: Evidence) {
   return failure("input-empty", message, "Give the files, an output folder, or a checksum file with --sums.");
 }
 
-/**
- * The text that a store path's signature covers: path, content and references; undefined for a hash other
- * than SHA-256.
- */
+/** The text that a store path's signature covers; undefined for a hash other than SHA-256. */
 export function fingerprint({ path, narHash, narSize, references }: StoreObject): string | undefined {
   const hash = narHashOf(narHash);
   if (hash === undefined) return undefined;
   return `1;${path};${hash};${narSize};${[...references].sort().join(",")}`;
 }
 
-/**
- * Reports store objects that no trusted key signed. Without keys, no signature is required.
- * @param trustedKeys `name:base64` of Ed25519 public keys
- */
+/** Without keys, no signature is required. @param trustedKeys `name:base64` of Ed25519 public keys */
 export function signatureProblems(
   objects: readonly StoreObject[],
   trustedKeys: readonly string[],

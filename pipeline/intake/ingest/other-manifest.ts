@@ -10,9 +10,7 @@ import { ledgerIn, openVersions, refuseLateFiles } from "./release-folder.ts";
 
 /**
  * A job that runs once with --out and once without leaves two manifests of the same files. They agree until
- * `upload` adds an address to only one of them.
- * @param file about to be written
- * @throws RelcatError artifact-conflict, release-cut
+ * `upload` adds an address to only one of them. @throws RelcatError artifact-conflict, release-cut
  */
 export async function refuseMisplaced(
   folder: string,
@@ -69,7 +67,6 @@ const manifestsOf = (folder: string, version: string): string => `${folder}/${ve
 /** Different jobs may share artifacts, each in its own manifest. */
 const isOfJob = (path: string): boolean => /-[0-9a-f]{8}\.json$/.test(path);
 
-/** The names of its files, one a line, whatever their order. */
 const filesOf = ({ artifacts }: Manifest): string =>
   artifacts
     .map(({ file, name }) => file ?? name)

@@ -26,10 +26,7 @@ export interface PackageClaims {
   arch: Architecture | undefined;
 }
 
-/**
- * The metadata of an artifact. The bytes decide the architecture if they state one; otherwise rules and --set
- * do, then the finished manifest, then the file name.
- */
+/** The bytes decide the architecture if they state one; otherwise rules and --set, the finished manifest, the name. */
 export function packageOf(file: Claimed, claims: PackageClaims) {
   const { read, stated, arch: named, bytes } = claims;
   const arch = architectureOf(read) ?? named ?? architectureOf(stated) ?? architectureInName(file.name);
@@ -98,8 +95,7 @@ interface IncusRequest {
 }
 
 /**
- * Text for the metadata tarball of an image. A finished manifest that has it keeps it, because the digests of an image
- * must not change with the configuration.
+ * A finished manifest that has the statement keeps it: digests of an image must not change with the configuration.
  * @returns undefined if no feed needs it
  */
 export function incusStatement(request: IncusRequest): IncusStatement | undefined {

@@ -37,13 +37,10 @@ interface PackageRequest {
   config: Pick<Settings, "feeds" | "documents">;
   /** Feeds that must list their packages. */
   required: readonly FeedName[];
-  /** An inspection of the same bytes. */
   inspection?: Inspection | undefined;
-  /** Digests of a disk for Incus. */
   incusDigests?: IncusReading["digests"] | undefined;
 }
 
-/** Reads what a package states about itself, and the documents beside it. */
 export async function readPackage(
   opened: FileWithNeighbours,
   request: PackageRequest,

@@ -5,10 +5,7 @@ import { display, giveWhole, isShortened } from "../../project/display.ts";
 import { type Fields, fieldsSchema, overlay } from "./fields.ts";
 import { elementOfSchema, fieldsOfSchema } from "./manifest-text.ts";
 
-/**
- * Parses `--set key=value`; nested fields use dots, and the schema decides the type.
- * @throws RelcatError usage: unknown key, or a value that does not fit
- */
+/** @param settings `key=value`; nested fields use dots @throws RelcatError usage */
 export function parseSettings(settings: readonly string[]): Fields {
   return settings.map(parseSetting).reduce(overlay, {});
 }

@@ -19,8 +19,7 @@ export interface Delivered {
 export type Destination = { kind: "release" } | { kind: "file"; path: string } | { kind: "caller" };
 
 /**
- * Writes a manifest for a build's output. Files are hashed before taking the lock, because an image may take
- * minutes and others need not wait.
+ * Files are hashed before taking the lock, because an image may take minutes and others need not wait.
  * @throws RelcatError with every problem of the inputs; folder-missing; lock-held; artifact-conflict
  */
 export async function ingest(

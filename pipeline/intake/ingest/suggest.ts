@@ -39,10 +39,7 @@ interface Guess {
   label: string;
 }
 
-/**
- * Lines for catalog.yaml that make ingest recognize the files. A value that no name states is not guessed: a comment
- * says what to decide.
- */
+/** A value that no name states is not guessed: a comment says what to decide. */
 export function suggestRules(files: readonly string[], config: Settings): string {
   const unknown = files.filter((file) => !isKnown(file, config));
   const guesses = new Map<string, Guess>();

@@ -63,33 +63,26 @@ export async function postManifest(
   });
 }
 
-/**
- * Runs the user's hook after a manifest was stored, without the lock, because the hook may run relcat.
- * @returns the error message, if it failed
- */
+/** Needs no lock, because the user's hook may run relcat. @returns the error message, if it failed */
 export const runAfterPost = (
   command: readonly string[],
   files: readonly string[],
 ): Promise<string | undefined> =>
   runCommand(command, { RELCAT_MANIFESTS: files.join("\n"), RELCAT_PUBLISH_TOKEN: undefined });
 
-/** A validated manifest, not yet written. */
 interface PostDecision {
-  /** Target path. */
   file: string;
   bytes: Uint8Array;
   result: "written" | "replaced" | "unchanged";
   /** In published form; `id` is null for records without a ledger line. */
   records: Readonly<Record<string, unknown>>[];
-  /** True if one record was posted rather than a manifest. */
   isRecord: boolean;
   /** Ignored members of a record. */
   ignored: string[];
 }
 
 /**
- * Validates a posted manifest with the rules of `check`, reading only its release. Exceptions do not apply,
- * because they are for imported records.
+ * Reads only the release of the manifest. Exceptions do not apply, because they are for imported records.
  * @throws PostRefused for errors of the body; RelcatError for errors of the catalog
  */
 async function decidePost(folder: string, posted: PostedBody): Promise<PostDecision> {
@@ -165,7 +158,6 @@ function changedFacts(manifest: Manifest, release: ParsedRelease, { versions }: 
 const artifactsOf = (manifest: Located<Manifest> | undefined) =>
   new Map(manifest?.value.artifacts.map((artifact) => [artifact.file ?? artifact.name, artifact]));
 
-/** The stored manifest of the same artifacts, if there is one. */
 const replacedBy = (manifest: Manifest, { manifests }: ParsedRelease): Located<Manifest> | undefined =>
   manifests.find(
     ({ file }) =>
@@ -191,10 +183,7 @@ async function readRelease(folder: string, version: string): Promise<ParsedRelea
   return parseRelease(shownFolder, { ...files, notes: [] }, source);
 }
 
-/**
- * @param earlier problems that were already found
- * @throws PostRefused with these and every rule that an artifact breaks
- */
+/** @throws PostRefused with the earlier problems and every rule that an artifact breaks */
 function ownRelease(
   manifest: Located<Manifest>,
   earlier: readonly Problem[],
@@ -288,7 +277,6 @@ type Wire = Settings["wire"];
 /**
  * Converts one record to a manifest with one artifact; problems refer to the record's fields.
  * @returns `ignored`: unknown members, and members that the ledger decides
- * @throws PostRefused with every invalid field
  */
 function manifestOfRecord(
   { source, syntax, value }: PostedBody & { kind: "record" },
@@ -340,12 +328,7 @@ function pathInRecord([top, , field, ...rest]: Path, wire: Wire): Path {
   return ["data", field, ...named];
 }
 
-/**
- * Completes a finished manifest as `ingest` would: derived fields are added, and identical duplicates are
- * merged. The caller applies the rules.
- * @returns the manifest, with locations as in `posted`
- * @throws PostRefused if its parts contradict each other
- */
+/** Adds derived fields, and merges identical duplicates. @throws PostRefused if parts contradict each other */
 async function finishManifest(posted: Located<Manifest>, config: Settings) {
   const merged = await mergedOf(posted, config);
   const names = posted.value.artifacts.map(({ file, name }) => file ?? name);

@@ -25,10 +25,7 @@ export type PostedBody =
 /** Name of the body in messages. */
 export const postedName = "the posted manifest";
 
-/**
- * Parses a body; an empty one counts as an empty object.
- * @throws PostRefused with every syntax error
- */
+/** An empty body counts as an empty object. @throws PostRefused with every syntax error */
 export function readPosted(body: Uint8Array): PostedBody {
   const source = textOf(body);
   const syntax = parse(source);
@@ -94,7 +91,6 @@ export class PostRefused extends Error {
   readonly reason: Reason;
   /** Messages by field path, if the reason is "invalid". */
   readonly fields: Readonly<Record<string, string[]>>;
-  /** Set if the reason is "conflict". */
   readonly conflicts: readonly string[];
 
   constructor(
@@ -146,7 +142,6 @@ export function refuseConflicts(conflicts: readonly string[]): void {
 
 const nameOf = (path: Path) => (path.length > 0 ? fieldName(path) : noField);
 
-/** The message, with the hint if there is one. */
 export function messageOf({ code, message, hint }: Problem): string {
   if (code === "missing-key") return "This field is required.";
   const sentence = message.endsWith(".") ? message : `${message}.`;

@@ -63,7 +63,6 @@ export interface Flaw {
 /**
  * Everything in a drawing that is not on the lists: opened alone, the drawing could run it or load it.
  * The parser is strict: a browser finds the same elements in what it accepts.
- * @returns the flaws and the value of viewBox
  */
 export function readDrawing(source: Source): { viewBox: string; flaws: Flaw[] } {
   const flaws: Flaw[] = [];
@@ -177,7 +176,6 @@ function tagFlaws(tag: SaxesTagNS): string[] {
   return isKnown ? flaws : [named(tag), ...flaws];
 }
 
-/** @returns how to name what is not allowed */
 function attributeFlaw({ name, uri, local, value }: SaxesAttributeNS, element: string): string | undefined {
   // The parser ignores the spaces, a browser does not.
   if (uri === xmlns && value !== value.trim()) return `spaces around the namespace ${JSON.stringify(value)}`;
@@ -205,7 +203,6 @@ const atRules = words("media supports keyframes -webkit-keyframes font-face char
 
 /**
  * Comments and texts count too: skipping them could hide others. An @ after a letter, as in an address, begins no rule.
- * @returns the first part of a style that is not on the lists
  */
 function styleFlaw(css: string): string | undefined {
   if (css.includes("\\")) return "a backslash in CSS";

@@ -18,7 +18,6 @@ import type { Fault } from "./template-markup.ts";
 /** Every page loads them, so they must be small. */
 const maxPictureBytes = 100_000;
 
-/** The pictures that `brand:` names, and their problems. @param place of an entry in catalog.yaml */
 export async function readBrandPictures(
   folder: string,
   brand: BrandSettings,
@@ -72,7 +71,6 @@ function pixelSize(bytes: Uint8Array): [number, number] | string {
   return width > 0 && height > 0 ? [width, height] : "has no width or no height";
 }
 
-/** Width and height of the viewBox. */
 async function drawingSize(
   bytes: Uint8Array,
   file: string,
@@ -90,10 +88,8 @@ async function drawingSize(
 }
 
 /**
- * Reads a project's own templates, and checks each one alone. Values that a template uses are checked when a
- * page is rendered.
- * @param folder the releases folder, for messages
- * @param names of the files in its template folder
+ * Checks each template alone. Values that it uses are checked when a page is rendered.
+ * @param names of the files in the template folder
  */
 export async function readTemplateOverrides(
   folder: string,

@@ -1,7 +1,6 @@
 import { type Token, Tokenizer } from "parse5";
 import { drawingAttributes, drawingElements } from "./drawing.ts";
 
-/** A problem of a template, with its location. */
 export interface Fault {
   message: string;
   hint: string;

@@ -4,7 +4,6 @@ import type { Located } from "../../../project/document.ts";
 import type { Evidence, FoundFile } from "../evidence.ts";
 import { shape } from "./shape.ts";
 
-/** A complete manifest: validated, merged with other inputs, and moved to its place. */
 export const finishedManifest = shape({
   title: "a build output manifest",
   fits: (value) => isObject(value) && "release" in value && "artifacts" in value,

@@ -6,8 +6,7 @@ import { productName } from "./store-path.ts";
 const disk = loose({ file: absolutePath, logical_bytes: count.optional() });
 
 /**
- * nix-support/image-info.json names the image file. Its logical_bytes is the virtual disk size, not that of
- * the download or store object, so it is validated but not stored.
+ * The logical_bytes of nix-support/image-info.json are the size of the virtual disk, not of the download: not stored.
  */
 export const imageInfo = shape({
   title: "nix-support/image-info.json",

@@ -12,9 +12,7 @@ const productsFile = "nix-support/hydra-build-products";
 const imageInfoFile = "nix-support/image-info.json";
 
 /**
- * Reads a build's output folder: only the listed products, if there is a list; GoReleaser's dist through its
- * artifacts.json; otherwise each file is an input.
- * @param realPath the folder with symbolic links resolved
+ * Only the listed products are inputs, if there is a list, or GoReleaser's artifacts.json; otherwise each file is one.
  */
 export async function readFolder(
   folder: string,
@@ -78,10 +76,7 @@ function isGoreleaser(file: string): boolean {
   return "known" in recognised && recognised.known.leftOut !== undefined;
 }
 
-/**
- * Products have store paths. If the folder is a copy of that store path, each file is looked up at the same
- * relative path in the copy.
- */
+/** If the folder is a copy of a product's store path, the file is looked up at the same relative path in the copy. */
 function locate(evidence: Evidence, folder: string, realPath: string): Evidence {
   const own = storePathOf(realPath);
   const files = evidence.files.map((file): FoundFile => {

@@ -31,7 +31,6 @@ const shapes: readonly Shape[] = [
   finishedManifest,
 ];
 
-/** List of supported documents, for an error's hint. */
 export const accepted: string = [
   ...new Set(shapes.map(({ title }) => title)),
   "a .narinfo",
@@ -58,7 +57,6 @@ export function mayBeDocument(name: string, head: Uint8Array): boolean {
   return isNamedAsDocument(name) || /^\s*[[{]/.test(text) || isNarinfo(text) || isSums(text);
 }
 
-/** Recognizes a document by its structure alone. */
 export function recognise(file: string, bytes: Uint8Array): Recognised {
   let source: Source;
   try {
@@ -94,7 +92,6 @@ function recogniseValue(source: Source): Recognised {
   return shape ? { known: shape.read(source, syntax) } : { seen: describe(syntax.value) };
 }
 
-/** Describes a value for errors: its type and its keys. */
 function describe(value: unknown): string {
   if (Array.isArray(value)) {
     const first = value[0];

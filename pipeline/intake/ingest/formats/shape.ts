@@ -7,7 +7,6 @@ import type { Evidence } from "../evidence.ts";
 
 /** A document type of another tool: how to recognize, validate and read it. */
 export interface Shape {
-  /** Name in error messages. */
   title: string;
   /** Recognizes a value by its structure, never by a version number or file name. */
   fits(value: unknown): boolean;

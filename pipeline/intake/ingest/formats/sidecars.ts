@@ -14,11 +14,7 @@ export const isSidecar = (path: string): boolean => path.endsWith(ending);
 
 export type Sidecars = ReadonlyMap<string, Located<Fields>>;
 
-/**
- * Reads sidecars that were given as inputs or are next to a file.
- * @param given sidecars among the inputs
- * @param files name and paths of each file
- */
+/** @param given sidecars among the inputs; those next to a file are read too */
 export async function readSidecars(
   given: readonly string[],
   files: readonly { name: string; paths: readonly string[] }[],

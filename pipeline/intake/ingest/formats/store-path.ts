@@ -32,17 +32,13 @@ export const hashPart = (path: string): string => basename(path).slice(0, 32);
 /** The name without the hash, which is the download name of a store path that is a file. */
 export const nameOf = (path: string): string => basename(path).slice(33);
 
-/** The download name of a product. */
 export const productName = (path: string): string => (isStorePath(path) ? nameOf(path) : basename(path));
 
 /** `path` as a full path in the store of `sibling`. */
 export const besides = (path: string, sibling: string): string =>
   path.startsWith("/") ? path : `${dirname(sibling)}/${path}`;
 
-/**
- * Store path that is or contains the given path; undefined outside a store. A store mounted elsewhere (nix
- * build --store) still uses /nix/store in its paths.
- */
+/** @returns undefined outside a store; one mounted elsewhere (nix build --store) still uses /nix/store in its paths */
 export function storePathOf(path: string): string | undefined {
   const name = new RegExp(`/nix/store/(${base})(?=/|$)`).exec(path)?.[1];
   return name === undefined ? undefined : `/nix/store/${name}`;
@@ -62,10 +58,7 @@ function nix32(bytes: Uint8Array): string {
   return text;
 }
 
-/**
- * Parses a SHA-256 in any of Nix's notations (`sha256-<base64>`, `sha256:<nix32>`, `sha256:<hex>`) into the
- * form of fingerprints and narinfo; undefined for anything else.
- */
+/** Reads `sha256-<base64>`, `sha256:<nix32>` and `sha256:<hex>`. @returns as in fingerprints and narinfo */
 export function narHashOf(text: string): string | undefined {
   if (/^sha256:[0-9a-df-np-sv-z]{52}$/.test(text)) return text;
   const sri = /^sha256-([A-Za-z0-9+/]{43}=)$/.exec(text)?.[1];

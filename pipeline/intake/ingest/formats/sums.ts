@@ -5,7 +5,6 @@ import { giveWhole, isShortened } from "../../../project/display.ts";
 import { readFiles } from "../../../system/files.ts";
 import { type At, problem, wholeFile } from "../evidence.ts";
 
-/** Entry of a checksum file. */
 export interface Sum {
   name: string;
   /** Expected path of the file, next to the checksum file. */
@@ -62,10 +61,7 @@ function readSums(source: Source): { sums: Sum[]; problems: Problem[] } {
   return { sums: complete, problems };
 }
 
-/**
- * Merges several checksum files, keyed by file name.
- * @throws RelcatError sums-line, file-access
- */
+/** @returns entries of all files, by file name @throws RelcatError sums-line, file-access */
 export async function readSumFiles(paths: readonly string[]): Promise<Map<string, Sum>> {
   const contents = await readFiles(paths);
   const problems: Problem[] = [];
