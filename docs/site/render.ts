@@ -63,7 +63,7 @@ function layout(path: string, title: string, templates: Templates, script?: "sea
   const head = { title, description: `${title}: documentation of relcat.`, ...(script && { script }) };
   const root = rootOf(path);
   return {
-    ...pageLayout(path, head, defaultConfig, templates),
+    ...pageLayout(path, head, { config: defaultConfig, templates }),
     home: `${root}index.html`,
     nav: navigation.map(({ path: target, text }) => ({
       href: root + target,

@@ -227,7 +227,7 @@ function* constantFiles(config: Config, templates: Templates, { schemas }: Sourc
   const api = openApiDocument(schemas, config);
   yield jsonFile("openapi.json", api);
   yield* securityFiles(config);
-  yield referencePage(api, config, templates);
+  yield referencePage(api, { config, templates });
 }
 
 /**

@@ -1,31 +1,25 @@
-import type { ListedPackage, OutputFile, SiteConfig } from "../../documents/published.ts";
+import type { ListedPackage, OutputFile } from "../../documents/published.ts";
 import { type Pairable, pairFiles } from "../../selection/pair-files.ts";
 import { artifactsUnit, sizeText } from "./artifact-view.ts";
-import { page, pageLayout } from "./page-layout.ts";
+import { type PageSite, page } from "./page-layout.ts";
 import type { PagePieces } from "./page-pieces.ts";
-import type { Templates } from "./templates.ts";
 
 /**
  * `changes/{version}/`: what changed since the previous release. It names no later release, so a new one does
  * not change it.
  * @param previous undefined: it is the first release
  */
-export function changesPage(
-  piece: PagePieces,
-  previous: PagePieces | undefined,
-  config: SiteConfig,
-  templates: Templates,
-): OutputFile {
+export function changesPage(piece: PagePieces, previous: PagePieces | undefined, site: PageSite): OutputFile {
   const { version, date, provisional } = piece;
   const path = `changes/${version}/index.html`;
   const since = previous ? `since ${previous.version}` : "in the first release";
   const head = {
     title: `Changes in ${version}`,
-    description: `Changes in ${config.product} ${version} ${since}: release notes, new files and removed files.`,
+    description: `Changes in ${site.config.product} ${version} ${since}: release notes, new files and removed files.`,
     provisional: [piece, previous].flatMap((each) => (each?.provisional ? [each.version] : [])),
   };
-  return page(path, "changes", templates, () => ({
-    layout: pageLayout(path, head, config, templates),
+  return page(path, "changes", head, site, (layout) => ({
+    layout,
     version,
     date,
     href: releasePath(version),
@@ -43,14 +37,10 @@ export function changesPage(
 const releasePath = (version: string): string => `../../releases/${version}/`;
 
 /** `changes/`: a script compares any two releases there. */
-export function comparePage(config: SiteConfig, templates: Templates): OutputFile {
-  const path = "changes/index.html";
-  const description = `Changes between any two releases of ${config.product}: notes, new files and removed files.`;
+export function comparePage(site: PageSite): OutputFile {
+  const description = `Changes between any two releases of ${site.config.product}: notes, new files and removed files.`;
   const head = { title: "Compare versions", description, script: "changes" } as const;
-  return page(path, "compare", templates, () => ({
-    layout: pageLayout(path, head, config, templates),
-    all: "../releases/",
-  }));
+  return page("changes/index.html", "compare", head, site, (layout) => ({ layout, all: "../releases/" }));
 }
 
 /** Pairs on a page, so that it stays below 100 KB. */

@@ -1,10 +1,9 @@
-import type { OutputFile, SiteConfig } from "../../documents/published.ts";
+import type { OutputFile } from "../../documents/published.ts";
 import { channelPath } from "../../documents/site-paths.ts";
 import { hasPackages, memberOf, offeredIn } from "../../selection/channels.ts";
-import { page, pageLayout } from "./page-layout.ts";
+import { type PageSite, page } from "./page-layout.ts";
 import type { PagePieces } from "./page-pieces.ts";
 import { repositoriesOf, repositoryViews } from "./repositories.ts";
-import type { Templates } from "./templates.ts";
 
 export const channelPage = (name: string): string => `releases/channels/${name}/`;
 
@@ -12,14 +11,10 @@ export const channelPage = (name: string): string => `releases/channels/${name}/
 const maxReleases = 200;
 
 /** `releases/channels/{name}/`: what the channel offers, what it halted, and how to subscribe to it. @param pieces newest first */
-export const channelPages = (
-  pieces: readonly PagePieces[],
-  config: SiteConfig,
-  templates: Templates,
-): OutputFile[] =>
-  config.channels.map((name) => {
+export const channelPages = (pieces: readonly PagePieces[], site: PageSite): OutputFile[] =>
+  site.config.channels.map((name) => {
     const path = `${channelPage(name)}index.html`;
-    return page(path, "channel", templates, () => {
+    return page(path, "channel", { title: `Channel ${name}` }, site, (layout) => {
       const live = pieces.filter(hasPackages);
       const [newest] = offeredIn(live, name);
       const releases = live.flatMap(({ version, date, channels }) => {
@@ -28,11 +23,11 @@ export const channelPages = (
         const [promoted, halted] = [member.promoted?.slice(0, 10) ?? "", member.halt?.reason ?? ""];
         return [{ version, date, href: `../../${version}/`, promoted, halted }];
       });
-      const repositories = repositoriesOf(config).filter(({ channel }) => channel === name);
+      const repositories = repositoriesOf(site.config).filter(({ channel }) => channel === name);
       return {
-        layout: pageLayout(path, { title: `Channel ${name}` }, config, templates),
+        layout,
         name,
-        isDefault: name === config.channels[0],
+        isDefault: name === site.config.channels[0],
         json: `../../../${channelPath(name)}`,
         newest: newest
           ? { version: newest.version, date: newest.date, href: `../../${newest.version}/` }

@@ -8,12 +8,12 @@ import { escapeHtml } from "../escape.ts";
 import { joinedFile } from "../output.ts";
 import { checksumDigits } from "../search-index.ts";
 import { supportText } from "../support-dates.ts";
-import { browsablePages } from "./browsable-pages.ts";
+import { browsablePage } from "./browsable-pages.ts";
 import { changesPage, comparePage } from "./changes-pages.ts";
 import { channelPage, channelPages } from "./channel-pages.ts";
 import { downloadGroups } from "./download-groups.ts";
-import { browsablePage, downloadsPage, type ListPart, listParts, type ReleaseSlice } from "./list-parts.ts";
-import { page, pageLayout, rootOf } from "./page-layout.ts";
+import { browsableRows, downloadRows, type ListPart, listParts, type ReleaseSlice } from "./list-parts.ts";
+import { type PageSite, page, rootOf } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
 import { type PagePieces, provisionalVersions, relinked } from "./page-pieces.ts";
 import { newestGroups, platformNames, platformPages } from "./platform-pages.ts";
@@ -35,35 +35,40 @@ export function* pageGroups(
   config: SiteConfig,
   templates: Templates,
 ): Generator<OutputGroup> {
-  const parts = listParts(pieces, downloadsPage);
+  const site = { config, templates };
+  const parts = listParts(pieces, downloadRows);
   for (const part of parts) {
     const others = partsBelow(part, parts);
     const key = digestOf(basis, slicesOf(part), others.map(slicesOf));
-    yield { name: `month ${part.folder}`, key, files: [monthPage(part, others, config, templates)] };
+    yield { name: `month ${part.folder}`, key, files: [monthPage(part, others, site)] };
   }
   const all = digestOf(basis, ...pieces.map(({ key }) => key));
   const offered = offeredIn(pieces, config.channels[0]).filter(hasPackages);
-  yield { name: "platforms", key: all, files: platformPages(pieces, config, templates) };
-  for (const { part, others, file } of browsablePages(listParts(pieces, browsablePage), config, templates)) {
+  yield { name: "platforms", key: all, files: platformPages(pieces, site) };
+  const [newestPart, ...olderParts] = listParts(pieces, browsableRows);
+  for (const part of [...olderParts, newestPart]) {
+    const path = `api/v1/package/${part === newestPart ? "" : `page/${part?.folder}`}index.html`;
+    // Only the first page links to the others, which would otherwise change with every new month.
+    const others = part === newestPart ? olderParts : [];
     const key = digestOf(basis, part && slicesOf(part), others.map(slicesOf));
-    yield { name: `browsable ${file.path}`, key, files: [file] };
+    yield { name: `browsable ${path}`, key, files: [browsablePage(path, part, others, site)] };
   }
   for (const [index, piece] of pieces.entries()) {
     const previous = pieces[index + 1];
     const key = digestOf(basis, piece.key, previous?.key);
-    yield { name: `changes ${piece.version}`, key, files: [changesPage(piece, previous, config, templates)] };
+    yield { name: `changes ${piece.version}`, key, files: [changesPage(piece, previous, site)] };
   }
   const newest = newestGroups(pieces, config);
   const files = [
-    ...channelPages(pieces, config, templates),
-    latestRedirect(offered, config, templates),
-    releasesPage(pieces, config, templates),
-    comparePage(config, templates),
+    ...channelPages(pieces, site),
+    latestRedirect(offered, site),
+    releasesPage(pieces, site),
+    comparePage(site),
     siteMap(pieces, parts, config),
-    notFound(config, templates),
-    searchPage(pieces, config, templates),
-    feedsPage(newest.offers, config, templates),
-    home(offered, newest, parts, config, templates),
+    notFound(site),
+    searchPage(pieces, site),
+    feedsPage(newest.offers, site),
+    home(offered, newest, parts, site),
   ];
   yield { name: "entrances", key: all, files };
 }
@@ -84,12 +89,12 @@ function home(
   pieces: readonly PagePieces[],
   { groups, provisional }: ReturnType<typeof newestGroups>,
   parts: readonly ListPart[],
-  config: SiteConfig,
-  templates: Templates,
+  site: PageSite,
 ): OutputFile {
+  const { config } = site;
   const [newest] = pieces;
-  return page("index.html", "home", templates, () => ({
-    layout: pageLayout("index.html", { title: "", filtered: true, provisional }, config, templates),
+  return page("index.html", "home", { title: "", filtered: true, provisional }, site, (layout) => ({
+    layout,
     newest: newest
       ? {
           version: newest.version,
@@ -113,17 +118,16 @@ function home(
 function monthPage(
   { folder, label, slices }: ListPart,
   others: readonly ListPart[],
-  config: SiteConfig,
-  templates: Templates,
+  site: PageSite,
 ): OutputFile {
   const path = `page/${folder}index.html`;
   const root = rootOf(path);
   const provisional = provisionalVersions(slices.map(({ release }) => release));
   const head = { title: `Releases of ${label}`, filtered: true, provisional };
-  return page(path, "month", templates, () => ({
-    layout: pageLayout(path, head, config, templates),
+  return page(path, "month", head, site, (layout) => ({
+    layout,
     month: label,
-    releases: slices.map((slice) => listed(slice, root, config)),
+    releases: slices.map((slice) => listed(slice, root, site.config)),
     parts: others.map((other) => ({ href: other.folder.slice(folder.length), text: other.label })),
     newest: isPart(folder) ? "../" : "",
     home: root,
@@ -131,31 +135,31 @@ function monthPage(
   }));
 }
 
-function latestRedirect(pieces: readonly PagePieces[], config: SiteConfig, templates: Templates): OutputFile {
-  const path = "releases/latest/index.html";
+function latestRedirect(pieces: readonly PagePieces[], site: PageSite): OutputFile {
   const newest = pieces[0] && { version: pieces[0].version, href: `../${pieces[0].version}/` };
-  return page(path, "latest", templates, () => ({
-    layout: pageLayout(path, { title: "Newest release", refresh: newest?.href }, config, templates),
+  const head = { title: "Newest release", refresh: newest?.href };
+  return page("releases/latest/index.html", "latest", head, site, (layout) => ({
+    layout,
     newest: newest ?? null,
     all: "../",
   }));
 }
 
-function searchPage(pieces: readonly PagePieces[], config: SiteConfig, templates: Templates): OutputFile {
+function searchPage(pieces: readonly PagePieces[], site: PageSite): OutputFile {
   const count = pieces.reduce((sum, { packages, retracted }) => sum + packages.length + retracted.length, 0);
-  return page(searchPaths.page, "search", templates, () => ({
-    layout: pageLayout(searchPaths.page, { title: "Search", script: "search" }, config, templates),
+  return page(searchPaths.page, "search", { title: "Search", script: "search" }, site, (layout) => ({
+    layout,
     all: "../releases/",
     digits: String(checksumDigits(count)),
   }));
 }
 
 /** Served at any depth, so its links start at the site's base path. */
-function notFound(config: SiteConfig, templates: Templates): OutputFile {
-  const base = new URL(config.baseUrl).pathname.replace(/^\/+|\/+$/g, "");
+function notFound(site: PageSite): OutputFile {
+  const base = new URL(site.config.baseUrl).pathname.replace(/^\/+|\/+$/g, "");
   const root = base === "" ? "/" : `/${base}/`;
-  return page("404.html", "not-found", templates, () => ({
-    layout: pageLayout("404.html", { title: "Page not found", root }, config, templates),
+  return page("404.html", "not-found", { title: "Page not found", root }, site, (layout) => ({
+    layout,
     home: root,
     all: `${root}releases/`,
     platforms: `${root}platforms/`,
@@ -189,15 +193,14 @@ function listed(
  * `feeds/`: how people and programs follow new releases, and the package repositories that are on.
  * @param offers the newest packages
  */
-function feedsPage(offers: readonly RepositoryOffer[], config: SiteConfig, templates: Templates): OutputFile {
-  const path = "feeds/index.html";
-  const { baseUrl, product, feedKeys } = config;
+function feedsPage(offers: readonly RepositoryOffer[], site: PageSite): OutputFile {
+  const { baseUrl, product, feedKeys } = site.config;
   const description = `News of ${product} releases for feed readers, and package repositories.`;
-  return page(path, "feeds", templates, () => ({
-    layout: pageLayout(path, { title: "Feeds", description }, config, templates),
+  return page("feeds/index.html", "feeds", { title: "Feeds", description }, site, (layout) => ({
+    layout,
     atom: `${baseUrl}/feed.atom`,
     json: `${baseUrl}/feed.json`,
-    repositories: repositoryViews(repositoriesOf(config), offers),
+    repositories: repositoryViews(repositoriesOf(site.config), offers),
     keys: feedKeys.length > 0 ? `${baseUrl}/${keysPath(product)}` : "",
   }));
 }

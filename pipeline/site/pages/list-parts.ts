@@ -8,8 +8,8 @@ export interface PageSize {
   keepsReleases: boolean;
 }
 
-export const downloadsPage: PageSize = { most: 100, keepsReleases: true };
-export const browsablePage: PageSize = { most: 30, keepsReleases: false };
+export const downloadRows: PageSize = { most: 100, keepsReleases: true };
+export const browsableRows: PageSize = { most: 30, keepsReleases: false };
 
 /** Rows of a release on one page: from `from` to `to`, exclusive. */
 export interface ReleaseSlice {

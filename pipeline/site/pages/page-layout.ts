@@ -6,6 +6,12 @@ import type { LayoutView } from "./models/layout-model.ts";
 import type { PageModel, PageName } from "./page-models.ts";
 import { assetNames, type Templates } from "./templates.ts";
 
+/** What every page of a site is made from. */
+export interface PageSite {
+  config: SiteConfig;
+  templates: Templates;
+}
+
 export interface PageHead {
   title: string;
   /** Provisional versions on the page. */
@@ -32,12 +38,7 @@ const navigation = [
 export const rootOf = (path: string): string => "../".repeat(path.split("/").length - 1);
 
 /** Head, header, banner and footer of a page. */
-export function pageLayout(
-  path: string,
-  head: PageHead,
-  config: SiteConfig,
-  templates: Templates,
-): LayoutView {
+export function pageLayout(path: string, head: PageHead, { config, templates }: PageSite): LayoutView {
   const root = head.root ?? rootOf(path);
   const { style, script, icon, ...own } = assetNames(templates);
   return {
@@ -100,6 +101,7 @@ const descriptionOf = (title: string, product: string): string =>
 export const page = <Name extends PageName>(
   path: string,
   name: Name,
-  templates: Templates,
-  model: () => PageModel<Name>,
-): OutputFile => joinedFile(path, () => [templates.render(name, model())]);
+  head: PageHead,
+  site: PageSite,
+  model: (layout: LayoutView) => PageModel<Name>,
+): OutputFile => joinedFile(path, () => [site.templates.render(name, model(pageLayout(path, head, site)))]);

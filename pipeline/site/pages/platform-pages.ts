@@ -4,12 +4,11 @@ import { isOffered } from "../../selection/channels.ts";
 import { supportText } from "../support-dates.ts";
 import { platformName } from "./artifact-view.ts";
 import { byArchitecture, downloadGroups } from "./download-groups.ts";
-import { downloadsPage } from "./list-parts.ts";
-import { page, pageLayout } from "./page-layout.ts";
+import { downloadRows } from "./list-parts.ts";
+import { type PageSite, page } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
 import { type PagePieces, provisionalVersions, relinked } from "./page-pieces.ts";
 import { type Repository, repositoriesOf, repositoryViews } from "./repositories.ts";
-import type { Templates } from "./templates.ts";
 
 /** A package type's artifacts in its highest version. */
 interface Newest {
@@ -23,18 +22,20 @@ interface Newest {
  * `platforms/`, and a page for each platform that ever had artifacts.
  * @param pieces newest first
  */
-export function* platformPages(
-  pieces: readonly PagePieces[],
-  config: SiteConfig,
-  templates: Templates,
-): Generator<OutputFile> {
-  const platforms = platformsOf(pieces, config);
-  const repositories = defaultRepositories(config);
-  for (const { name, types } of platforms) yield platformPage(name, types, repositories, config, templates);
-  const path = "platforms/index.html";
+export function* platformPages(pieces: readonly PagePieces[], site: PageSite): Generator<OutputFile> {
+  const platforms = platformsOf(pieces, site.config);
+  const repositories = defaultRepositories(site.config);
+  for (const { name, types } of platforms) {
+    const path = `platforms/${platformFolder(name)}/index.html`;
+    yield page(path, "platform", { title: name, provisional: versionsOf(types) }, site, (layout) => ({
+      layout,
+      name,
+      types: types.map((newest) => typeModel(newest, repositories, site.config)),
+    }));
+  }
   const provisional = versionsOf(platforms.flatMap(({ types }) => types));
-  yield page(path, "platforms", templates, () => ({
-    layout: pageLayout(path, { title: "Platforms", provisional }, config, templates),
+  yield page("platforms/index.html", "platforms", { title: "Platforms", provisional }, site, (layout) => ({
+    layout,
     platforms: platforms.map(({ name, types }) => ({
       href: `${platformFolder(name)}/`,
       name,
@@ -112,21 +113,6 @@ const highest = (types: readonly Newest[]): string | null =>
 const versionsOf = (types: readonly Newest[]): string[] =>
   [...new Set(provisionalVersions(types.map(({ release }) => release)))].sort().reverse();
 
-function platformPage(
-  name: string,
-  types: readonly Newest[],
-  repositories: readonly Repository[],
-  config: SiteConfig,
-  templates: Templates,
-): OutputFile {
-  const path = `platforms/${platformFolder(name)}/index.html`;
-  return page(path, "platform", templates, () => ({
-    layout: pageLayout(path, { title: name, provisional: versionsOf(types) }, config, templates),
-    name,
-    types: types.map((newest) => typeModel(newest, repositories, config)),
-  }));
-}
-
 /** @param root the path from the page to the site's root */
 const shownRows = ({ release, positions }: Newest, root: string): string =>
   chosen(release.slices.rows(), positions)
@@ -145,7 +131,7 @@ const offered = (repositories: readonly Repository[], offers: readonly Repositor
 
 /** At most as many as a page shows. */
 const chosen = <Part>(parts: readonly Part[], positions: readonly number[]): Part[] =>
-  positions.slice(0, downloadsPage.most).flatMap((position) => parts[position] ?? []);
+  positions.slice(0, downloadRows.most).flatMap((position) => parts[position] ?? []);
 
 const typeModel = (
   newest: Newest,
@@ -163,7 +149,7 @@ const typeModel = (
     href: `../../releases/${release.version}/`,
     rowsHtml: shownRows(newest, "../../"),
     repositories: offered(repositories, offersOf(newest)),
-    more: Math.max(positions.length - downloadsPage.most, 0),
+    more: Math.max(positions.length - downloadRows.most, 0),
   };
 };
 

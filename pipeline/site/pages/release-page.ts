@@ -11,7 +11,7 @@ import { supportText } from "../support-dates.ts";
 import { artifactsUnit, artifactView, platformName, withdrawnView } from "./artifact-view.ts";
 import { channelPage } from "./channel-pages.ts";
 import { downloadGroups } from "./download-groups.ts";
-import { pageLayout, rootOf } from "./page-layout.ts";
+import { type PageSite, pageLayout, rootOf } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
 import type { Templates } from "./templates.ts";
 
@@ -28,7 +28,7 @@ export function releasePage(
   templates: Templates,
 ): OutputFile[] {
   const path = `releases/${release.version}/index.html`;
-  const whole = releaseModel(path, release, config, templates);
+  const whole = releaseModel(path, release, { config, templates });
   let text = "";
   for (const shortened of [unchanged, verifiedTogether, withoutInstall, brief]) {
     text = templates.render("release", shortened(whole, config));
@@ -61,12 +61,8 @@ const withArtifacts = (model: Model, change: (artifact: Artifact) => Artifact): 
   })),
 });
 
-function releaseModel(
-  path: string,
-  release: PublishedRelease,
-  config: SiteConfig,
-  templates: Templates,
-): PageModel<"release"> {
+function releaseModel(path: string, release: PublishedRelease, site: PageSite): Model {
+  const { config } = site;
   const { version, date, provisional, packages } = release;
   const root = rootOf(path);
   const count = packages.length;
@@ -77,7 +73,7 @@ function releaseModel(
     provisional: provisional ? [version] : [],
   };
   return {
-    layout: pageLayout(path, head, config, templates),
+    layout: pageLayout(path, head, site),
     version,
     date,
     corrected: release.corrected ?? null,

@@ -1,10 +1,9 @@
 import { firstDayOf, lineOf } from "../../../shared/version.ts";
-import type { OutputFile, SiteConfig } from "../../documents/published.ts";
+import type { OutputFile } from "../../documents/published.ts";
 import { artifactsUnit } from "./artifact-view.ts";
-import { page, pageLayout } from "./page-layout.ts";
+import { type PageSite, page } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
 import { type PagePieces, provisionalVersions, relinked } from "./page-pieces.ts";
-import type { Templates } from "./templates.ts";
 
 /** Releases with date, counts and summary. Older ones are a link each, so that the page stays under 100 KB. */
 const fullReleases = 50;
@@ -13,16 +12,11 @@ const fullReleases = 50;
 const linkedReleases = 1000;
 
 /** `releases/`: all releases by year and month. @param pieces newest first */
-export function releasesPage(
-  pieces: readonly PagePieces[],
-  config: SiteConfig,
-  templates: Templates,
-): OutputFile {
-  const path = "releases/index.html";
-  const provisional = provisionalVersions(pieces);
-  const description = `All releases of ${config.product} by year and month.`;
-  return page(path, "releases", templates, () => ({
-    layout: pageLayout(path, { title: "Releases", description, provisional }, config, templates),
+export function releasesPage(pieces: readonly PagePieces[], site: PageSite): OutputFile {
+  const description = `All releases of ${site.config.product} by year and month.`;
+  const head = { title: "Releases", description, provisional: provisionalVersions(pieces) };
+  return page("releases/index.html", "releases", head, site, (layout) => ({
+    layout,
     total: pieces.length,
     unit: releasesUnit(pieces.length),
     changes: "../changes/",
@@ -33,7 +27,7 @@ export function releasesPage(
 
 type Years = PageModel<"releases">["years"];
 
-const yearsOf = (pieces: readonly PagePieces[]): Years => {
+function yearsOf(pieces: readonly PagePieces[]): Years {
   const places = pieces.map((piece, place) => ({ piece, place }));
   return [...Map.groupBy(places, ({ piece }) => firstDayOf(piece.version).slice(0, 4))].map(
     ([year, ofYear]) => ({
@@ -55,7 +49,7 @@ const yearsOf = (pieces: readonly PagePieces[]): Years => {
       })),
     }),
   );
-};
+}
 
 const fullRow = (piece: PagePieces): Years[number]["months"][number]["releases"][number] => ({
   ...shownOf(piece, "../"),
