@@ -14,9 +14,6 @@ import type { ArtifactView, RowView, WithdrawnView } from "./models/file-models.
 type Statement = ArtifactView["provenance"][number];
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The key that signed the file itself, as its record states it. */
-const signingKeyOf = ({ data }: WireRecord): string | undefined => textIn(objectIn(data.attestation).key_id);
-
 /** Signer, sources and self-check hash of an artifact according to its record. */
 function provenanceOf({ data }: WireRecord, config: SiteConfig): Statement[] {
   const attestation = objectIn(data.attestation);
@@ -81,29 +78,24 @@ const textIn = (value: unknown): string | undefined =>
 const statement = (words: string, value: string | undefined, isHash = false): Statement[] =>
   value === undefined ? [] : [{ words, value, isHash }];
 
-/**
- * A command that verifies a downloaded file in the current folder. The quoted file name is separate, because pages
- * isolate its direction.
- */
-type VerifyCommand = ArtifactView["commands"][number];
-
-const ownSystem: ReadonlyMap<string, VerifyCommand["system"]> = new Map([
+const ownSystem: ReadonlyMap<string, string> = new Map([
   ["linux", "Linux"],
   ["macos", "macOS"],
   ["windows", "PowerShell"],
 ]);
 
 /**
- * Commands for any file name, including spaces, quotes and a leading dash; [] without a checksum.
- * @param only the operating system that the file runs on; undefined: it is loaded on any system, as images are
+ * Commands that verify a downloaded file in the current folder, whose name may have spaces, quotes and a leading dash.
+ * The quoted name is separate, because pages isolate its direction. A client has only that of its own system.
  */
-function verifyCommands(file: string, checksum: string, only: string | undefined): VerifyCommand[] {
-  const system = only && ownSystem.get(only.toLowerCase());
-  return commandsOfAll(file, checksum).filter((command) => !system || command.system === system);
-}
-
-function commandsOfAll(file: string, checksum: string): VerifyCommand[] {
+function verifyCommands(
+  file: string,
+  { checksum, package_type, operating_system }: WireRecord,
+  { packageTypes }: SiteConfig,
+): ArtifactView["commands"] {
   if (checksum === "unknown") return [];
+  const isClient = packageTypes.get(package_type)?.kind === "client";
+  const own = isClient ? ownSystem.get(operating_system.toLowerCase()) : undefined;
   const posix = { start: `echo '${checksum}  `, file: posixPath(file) };
   return [
     { system: "Linux", ...posix, end: "' | sha256sum -c" },
@@ -114,32 +106,30 @@ function commandsOfAll(file: string, checksum: string): VerifyCommand[] {
       file: powerShellPath(file),
       end: `').Hash -eq '${checksum}') { 'OK' } else { 'DO NOT RUN' }`,
     },
-  ];
+  ].filter(({ system }) => own === undefined || system === own);
 }
 
-/** How the own tool of a package's format shows the signature inside the file. */
-const signatureTools: readonly (VerifyCommand & { format: RegExp })[] = [
-  { format: /\.rpm$/i, system: "Linux", start: "rpm -Kv '", file: "", end: "'" },
-  { format: /\.deb$/i, system: "Linux", start: "debsig-verify '", file: "", end: "'" },
-  { format: /\.pkg$/i, system: "macOS", start: "pkgutil --check-signature '", file: "", end: "'" },
+/** How the own tool of a package's format shows the signature inside the file and its key. */
+const signatureTools = [
+  { format: /\.rpm$/i, system: "Linux", start: "rpm -Kv '", end: "'" },
+  { format: /\.deb$/i, system: "Linux", start: "debsig-verify '", end: "'" },
+  { format: /\.pkg$/i, system: "macOS", start: "pkgutil --check-signature '", end: "'" },
   {
     format: /\.(?:msi|exe)$/i,
     system: "PowerShell",
     start: "Get-AuthenticodeSignature -LiteralPath '",
-    file: "",
     end: "' | Select-Object Status, {$_.SignerCertificate.Thumbprint}",
   },
 ];
 
-/**
- * The command that shows the signature inside a file and its key.
- * @returns undefined for formats without a signature inside, or without a common tool for it
- */
-function signatureCommand(file: string): VerifyCommand | undefined {
+/** Only for records that state the key, because a signature by any other key proves nothing. */
+function signatureView(file: string, { data }: WireRecord): ArtifactView["signature"] {
   const tool = signatureTools.find(({ format }) => format.test(file));
-  if (!tool) return undefined;
-  const { system, start, end } = tool;
-  return { system, start, file: system === "PowerShell" ? powerShellPath(file) : posixPath(file), end };
+  const key = textIn(objectIn(data.attestation).key_id);
+  if (!tool || !key) return null;
+  const { format: _, ...command } = tool;
+  const path = tool.system === "PowerShell" ? powerShellPath(file) : posixPath(file);
+  return { command: { ...command, file: path }, key };
 }
 
 /** A name `-` would mean standard input, and other leading dashes an option. */
@@ -150,26 +140,31 @@ const posixPath = (file: string): string => withoutDash(file).replaceAll("'", "'
 /** PowerShell treats typographic quotes like straight ones. */
 const powerShellPath = (file: string): string => withoutDash(file).replace(/['\u2018-\u201B]/g, "$&$&");
 
-/**
- * An artifact's row in a list.
- * @param releasePath the path from the page to the release's page
- */
-export function rowView(entry: PublishedPackage, releasePath: string, config: SiteConfig): RowView {
-  const { record, url, size } = entry;
+/** What lists and the page of a release both say of an artifact. */
+function headView({ record, url, size, metadata }: PublishedPackage, config: SiteConfig) {
+  const arch = architectureOf(metadata) ?? "";
   return {
     id: record.id,
     name: record.name,
     version: record.version,
     type: record.package_type,
     platform: platformName(record.platform, config),
-    operatingSystem: systemName(record),
     facts: factsOf(record, config),
-    arch: architectureText(entry),
+    arch: arch === "all" ? "all architectures" : arch,
     size: size === null ? "" : sizeText(size),
     url,
-    page: `${releasePath}#p${record.id}`,
   };
 }
+
+/**
+ * An artifact's row in a list.
+ * @param releasePath the path from the page to the release's page
+ */
+export const rowView = (entry: PublishedPackage, releasePath: string, config: SiteConfig): RowView => ({
+  ...headView(entry, config),
+  operatingSystem: systemName(entry.record),
+  page: `${releasePath}#p${entry.record.id}`,
+});
 
 /** An artifact on its release's page, with all details. */
 export function artifactView(
@@ -177,21 +172,14 @@ export function artifactView(
   release: PublishedRelease,
   config: SiteConfig,
 ): ArtifactView {
-  const { record, file, url, size, documents = [] } = entry;
+  const { record, file, size, documents = [] } = entry;
   return {
-    id: record.id,
-    name: record.name,
-    version: record.version,
+    ...headView(entry, config),
     file: file === record.name ? "" : file,
     description: record.description,
-    type: record.package_type,
-    platform: platformName(record.platform, config),
-    facts: factsOf(record, config),
-    arch: architectureText(entry),
     packageVersion: otherVersion(entry),
-    system: systemText(record),
+    system: [systemName(record), boundsText(record)].filter(Boolean).join(", "),
     variant: variantText(record),
-    size: size === null ? "" : sizeText(size),
     bytes: size === null || size < 1024 ? "" : bytesText(size),
     history: historyView(record.id, release),
     checksum: record.checksum,
@@ -199,8 +187,7 @@ export function artifactView(
     hasChecksum: record.checksum !== "unknown",
     provenance: provenanceOf(record, config),
     documents: documents.map((document) => documentView(entry, document)),
-    url,
-    commands: verifyCommands(file, record.checksum, clientSystem(record, config)),
+    commands: verifyCommands(file, record, config),
     signature: signatureView(file, record),
     install: installView(entry, release, config),
   };
@@ -213,25 +200,11 @@ function otherVersion({ record, metadata }: PublishedPackage): string {
   return plain(stated) === plain(record.version) ? "" : stated;
 }
 
-/** The operating system of a client; undefined for images and charts. */
-const clientSystem = (
-  { package_type, operating_system }: WireRecord,
-  config: SiteConfig,
-): string | undefined =>
-  config.packageTypes.get(package_type)?.kind === "client" ? operating_system : undefined;
-
-/** Only for records that state the key, because a signature by any other key proves nothing. */
-function signatureView(file: string, record: WireRecord): ArtifactView["signature"] {
-  const [command, key] = [signatureCommand(file), signingKeyOf(record)];
-  return command && key ? { command, key } : null;
-}
-
 /** Target of a file, in short: platform, versions of the system, variant. The group's name has the system. */
 function factsOf(record: WireRecord, config: SiteConfig): string[] {
-  const platform = platformName(record.platform, config);
-  const system = boundsText(record);
   const variant = record.headless ? "Core" : record.gui_only ? "Graphical" : "";
-  return [...new Set([platform, system, variant])].filter(Boolean);
+  const facts = new Set([platformName(record.platform, config), boundsText(record), variant]);
+  return [...facts].filter(Boolean);
 }
 
 /** A retracted record on its release's page. */
@@ -266,16 +239,18 @@ function documentView(
   document: ArtifactDocument,
 ): ArtifactView["documents"][number] {
   const { kind, format, sha256, size } = document;
-  const href = documentAddress(url, file, document);
-  const verify = verifyDocument(document, file);
+  const name = `${format} ${kind}`;
+  const tool = Object.hasOwn(documentTools, name) ? documentTools[name] : undefined;
   return {
     words: documentNames[kind],
-    href,
+    href: documentAddress(url, file, document),
     file: document.file,
     format,
     size: sizeText(size),
     sha256,
-    verify,
+    verify: tool
+      ? { start: `${tool.start} '${posixPath(document.file)}'${tool.end} '`, file: posixPath(file), end: "'" }
+      : null,
   };
 }
 
@@ -289,13 +264,6 @@ const documentTools: Readonly<Record<string, { start: string; end: string }>> = 
   "minisign signature": { start: "minisign -V -P PUBLIC_KEY -x", end: " -m" },
   "openpgp signature": { start: "gpg --verify", end: "" },
 };
-
-function verifyDocument({ kind, format, file: document }: ArtifactDocument, file: string) {
-  const key = `${format} ${kind}`;
-  const tool = Object.hasOwn(documentTools, key) ? documentTools[key] : undefined;
-  if (!tool) return null;
-  return { start: `${tool.start} '${posixPath(document)}'${tool.end} '`, file: posixPath(file), end: "'" };
-}
 
 export const artifactsUnit = (count: number): string => (count === 1 ? "artifact" : "artifacts");
 
@@ -321,14 +289,6 @@ function boundsText({ min_os_version: min, max_os_version: max }: WireRecord): s
   if (min !== null && max !== null) return `${min} to ${max}`;
   if (min !== null) return `${min} and later`;
   return max === null ? "" : `${max} and earlier`;
-}
-
-const systemText = (record: WireRecord): string =>
-  [systemName(record), boundsText(record)].filter(Boolean).join(", ");
-
-function architectureText({ metadata }: PublishedPackage): string {
-  const arch = architectureOf(metadata) ?? "";
-  return arch === "all" ? "all architectures" : arch;
 }
 
 const momentView = (timestamp: string) => ({

@@ -1,8 +1,7 @@
 import type { PublishedPackage, PublishedRelease, SiteConfig } from "../../documents/published.ts";
 import { shellWord } from "../../project/display.ts";
-import { instanceName } from "./instance-name.ts";
 import type { ArtifactView } from "./models/file-models.ts";
-import { offersOf, repositoriesWith } from "./repositories.ts";
+import { instanceName, offersOf, repositoriesWith } from "./repositories.ts";
 
 /**
  * The lines that install exactly this artifact from the site's repositories, or import an image into its platform.

@@ -39,7 +39,11 @@ export function* platformPages(pieces: readonly PagePieces[], site: PageSite): G
     platforms: platforms.map(({ name, types }) => ({
       href: `${platformFolder(name)}/`,
       name,
-      newest: highest(types),
+      newest:
+        types
+          .map(({ release }) => release.version)
+          .sort()
+          .at(-1) ?? null,
       types: types.map(({ type }) => type),
     })),
   }));
@@ -55,7 +59,10 @@ export const platformNames = (pieces: readonly PagePieces[], config: SiteConfig)
 /** Sorted by name, including platforms without current artifacts. */
 const platformsOf = (pieces: readonly PagePieces[], config: SiteConfig) =>
   [...newestByPlatform(pieces, config)]
-    .map(([id, types]) => ({ name: platformName(id, config), types: [...types.values()].sort(byType) }))
+    .map(([id, types]) => ({
+      name: platformName(id, config),
+      types: [...types.values()].sort((a, b) => (a.type < b.type ? -1 : 1)),
+    }))
     .sort(byName);
 
 /** The newest artifacts of each platform and type by group, for home, and the repositories that list them. */
@@ -101,14 +108,6 @@ function newestByPlatform(
   return platforms;
 }
 
-const byType = (a: Newest, b: Newest): number => (a.type < b.type ? -1 : 1);
-
-const highest = (types: readonly Newest[]): string | null =>
-  types.reduce<string | null>(
-    (high, { release }) => (high === null || release.version > high ? release.version : high),
-    null,
-  );
-
 /** Displayed provisional versions, newest first. */
 const versionsOf = (types: readonly Newest[]): string[] =>
   [...new Set(provisionalVersions(types.map(({ release }) => release)))].sort().reverse();
@@ -133,11 +132,11 @@ const offered = (repositories: readonly Repository[], offers: readonly Repositor
 const chosen = <Part>(parts: readonly Part[], positions: readonly number[]): Part[] =>
   positions.slice(0, downloadRows.most).flatMap((position) => parts[position] ?? []);
 
-const typeModel = (
+function typeModel(
   newest: Newest,
   repositories: readonly Repository[],
   config: SiteConfig,
-): PageModel<"platform">["types"][number] => {
+): PageModel<"platform">["types"][number] {
   const { type, release, positions } = newest;
   return {
     type,
@@ -151,7 +150,7 @@ const typeModel = (
     repositories: offered(repositories, offersOf(newest)),
     more: Math.max(positions.length - downloadRows.most, 0),
   };
-};
+}
 
 /** Case-insensitive order, independent of the locale. */
 function byName(a: { name: string }, b: { name: string }): number {

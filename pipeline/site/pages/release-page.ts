@@ -17,10 +17,14 @@ import type { Templates } from "./templates.ts";
 
 const maxPageBytes = 100_000;
 
+type Model = PageModel<"release">;
+
+/** What is left out, one after the other, while the page of a release is too large. */
+const shortenings = [{ commands: [], signature: null }, { install: null }, { brief: true }];
+
 /**
- * `releases/{version}/index.html`: notes and artifacts; the section `p{id}` is the page of a record. While it is too
- * large, one block verifies all files together instead of lines for each, then the lines that install are left out, then
- * all details but the checksum and the link to the record.
+ * `releases/{version}/index.html`: notes and artifacts; the section `p{id}` is the page of a record. If it is too large,
+ * one block verifies all files together instead of lines for each.
  */
 export function releasePage(
   release: PublishedRelease,
@@ -28,38 +32,19 @@ export function releasePage(
   templates: Templates,
 ): OutputFile[] {
   const path = `releases/${release.version}/index.html`;
-  const whole = releaseModel(path, release, { config, templates });
-  let text = "";
-  for (const shortened of [unchanged, verifiedTogether, withoutInstall, brief]) {
-    text = templates.render("release", shortened(whole, config));
+  let model = releaseModel(path, release, { config, templates });
+  let text = templates.render("release", model);
+  for (const shortening of shortenings) {
     if (Buffer.byteLength(text) <= maxPageBytes) break;
+    const groups = model.groups.map(({ files, ...group }) => ({
+      ...group,
+      files: files.map(({ anchor, artifact }) => ({ anchor, artifact: { ...artifact, ...shortening } })),
+    }));
+    model = { ...model, groups, together: shellWord(`${config.baseUrl}/releases/${release.version}`) };
+    text = templates.render("release", model);
   }
   return [textFile(path, text)];
 }
-
-type Model = PageModel<"release">;
-type Artifact = Model["groups"][number]["files"][number]["artifact"];
-
-const unchanged = (model: Model): Model => model;
-
-const verifiedTogether = (model: Model, { baseUrl }: SiteConfig): Model => ({
-  ...withArtifacts(model, (artifact) => ({ ...artifact, commands: [], signature: null })),
-  together: shellWord(`${baseUrl}/releases/${model.version}`),
-});
-
-const withoutInstall = (model: Model, config: SiteConfig): Model =>
-  withArtifacts(verifiedTogether(model, config), (artifact) => ({ ...artifact, install: null }));
-
-const brief = (model: Model, config: SiteConfig): Model =>
-  withArtifacts(withoutInstall(model, config), (artifact) => ({ ...artifact, brief: true }));
-
-const withArtifacts = (model: Model, change: (artifact: Artifact) => Artifact): Model => ({
-  ...model,
-  groups: model.groups.map((group) => ({
-    ...group,
-    files: group.files.map(({ anchor, artifact }) => ({ anchor, artifact: change(artifact) })),
-  })),
-});
 
 function releaseModel(path: string, release: PublishedRelease, site: PageSite): Model {
   const { config } = site;
@@ -108,8 +93,8 @@ function releaseModel(path: string, release: PublishedRelease, site: PageSite): 
 const advisoriesOf = ({ releasedAt, notes }: PublishedRelease): string[] =>
   releasedAt === undefined ? [] : notes.flatMap(({ advisory }) => advisory?.id ?? []);
 
-/** How much of a release was withdrawn; empty if nothing was. */
-export function withdrawalText(kept: number, withdrawn: number): string {
+/** Empty if nothing was withdrawn. */
+function withdrawalText(kept: number, withdrawn: number): string {
   if (withdrawn === 0) return "";
   const were = withdrawn === 1 ? "was" : "were";
   if (kept === 0) return "This whole release was withdrawn: do not use it";

@@ -13,7 +13,6 @@ import { feedLocation } from "../feeds/feed.ts";
 import { chartAddress } from "../feeds/helm.ts";
 import { imageName } from "../feeds/incus.ts";
 import { repoFilePath } from "../feeds/yum-repo-file.ts";
-import { instanceName } from "./instance-name.ts";
 import type { RepositoryView } from "./models/file-models.ts";
 
 /** A package repository of the site. */
@@ -156,6 +155,11 @@ function incusOffers(entry: PublishedPackage, config: SiteConfig): RepositoryOff
   const launch = `incus launch ${image}${name.isMachine ? " --vm" : ""}${bios}`;
   return [{ repository: "Incus", exact: launch, newest: launch }];
 }
+
+/** A name that every platform accepts for a machine or an image. */
+export const instanceName = (product: string, version: string): string =>
+  `${/^[a-z]/.test(feedSlug(product)) ? "" : "vm-"}${feedSlug(product)}`.slice(0, 50).replace(/-$/, "") +
+  `-${version.replaceAll(".", "-")}`;
 
 const isBelow = (entry: PublishedPackage, baseUrl: string): boolean =>
   typeof feedLocation(entry, baseUrl) !== "string";
