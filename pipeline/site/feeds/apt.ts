@@ -24,7 +24,7 @@ import {
   gzipped,
   indexOf,
   noSuite,
-  type OmittedPackage,
+  partOf,
   unread,
   unusablePath,
   xzipped,
@@ -45,17 +45,7 @@ export interface AptRow {
 /** Repositories for apt. */
 export const aptFeed: Feed<AptRow> = {
   name: "apt",
-  part(release, config) {
-    const rows: AptRow[] = [];
-    const omitted: OmittedPackage[] = [];
-    for (const entry of release.packages) {
-      if (!isDeb(entry)) continue;
-      const row = rowOf(entry, release, config);
-      if (typeof row !== "string") rows.push(row);
-      else omitted.push({ id: entry.record.id, file: entry.file, reason: row });
-    }
-    return { rows, omitted };
-  },
+  part: (release, config) => partOf(release.packages, (entry) => rowOf(entry, release, config)),
   *groups(rows, config, isSigned) {
     for (const suite of suitesOf(config)) yield suiteGroup(suite, rows, config, isSigned);
   },
@@ -64,26 +54,27 @@ export const aptFeed: Feed<AptRow> = {
 
 const suitesOf = ({ feeds }: FeedConfig): readonly AptSuite[] => feeds.apt?.suites ?? [];
 
-const isDeb = ({ metadata, record }: PublishedPackage): boolean =>
-  metadata ? metadata.type === "deb" : record.package_type === "deb";
-
-/** @returns a reason for a package that the feed cannot list */
-function rowOf(entry: PublishedPackage, release: PublishedRelease, config: FeedConfig): AptRow | string {
+function rowOf(
+  entry: PublishedPackage,
+  release: PublishedRelease,
+  config: FeedConfig,
+): AptRow | string | undefined {
   const { metadata, record, file } = entry;
-  if (metadata?.type !== "deb") return unread;
+  if (!metadata) return record.package_type === "deb" ? unread : undefined;
+  if (metadata.type !== "deb") return undefined;
   const location = feedLocation(entry, config.baseUrl);
   if (typeof location === "string") return location;
   const suites = suitesOf(config).filter((suite) => isInSuite(suite, { ...record, file }));
   if (suites.length === 0) return noSuite;
-  const listed = debStanza(metadata, location);
-  if ("reason" in listed) return listed.reason;
+  const fault = stanzaFault(metadata, location);
+  if (fault !== undefined) return fault;
   return {
     id: record.id,
     file,
     suites: suites.filter(({ channel }) => isOffered(release, channel)).map(({ name }) => name),
     architecture: metadata.arch,
     identity: repositoryName(metadata)?.name ?? "",
-    stanza: listed.stanza,
+    stanza: stanzaOf(metadata, location),
   };
 }
 
@@ -114,10 +105,8 @@ function suiteGroup(
         const all: IndexForm[] = [];
         for (const architecture of architectures) {
           const own = listed.filter((row) => row.architecture === architecture || row.architecture === "all");
-          const forms = formsOf(
-            `main/binary-${architecture}`,
-            own.map(({ stanza }) => stanza),
-          );
+          const stanzas = own.map(({ stanza }) => stanza);
+          const forms = formsOf(`main/binary-${architecture}`, stanzas);
           all.push(...forms);
           yield* indexFiles(suite.name, forms);
         }
@@ -135,27 +124,25 @@ function architecturesOf(rows: readonly AptRow[], { feeds }: FeedConfig): readon
   return [...(own.size > 0 ? own : (feeds.apt?.architectures ?? []))].sort();
 }
 
-/**
- * The paragraph of a deb in `Packages`: its control paragraph unchanged, and the fields that locate its file.
- * @returns with a final line feed; a reason if the index cannot carry it
- */
-function debStanza({ control, arch }: DebMetadata, { path, size, sha256 }: FeedLocation) {
+/** @returns the reason why `Packages` cannot carry the paragraph of a deb */
+function stanzaFault({ control, arch }: DebMetadata, { path }: FeedLocation): string | undefined {
   const text = control.replace(/\n+$/, "");
   // Anything can write a manifest, and another line here could forge another package.
   const fault = controlFault(text) ?? separatorFault(text);
-  if (fault) return { reason: `its control paragraph ${fault}` };
+  if (fault) return `its control paragraph ${fault}`;
   const fields = parseParagraph(text);
   const stated = typeof fields === "string" ? undefined : fields.get("architecture");
   if (stated !== arch)
-    return { reason: `its control paragraph says Architecture: ${stated}, and its manifest says ${arch}` };
-  if (unusable.test(path)) return { reason: `${unusablePath} ${JSON.stringify(path)}` };
-  return {
-    stanza: `${withoutEmptyFields(`${text}\n`)}Filename: ${path}\nSize: ${size}\nSHA256: ${sha256}\n`,
-  };
+    return `its control paragraph says Architecture: ${stated}, and its manifest says ${arch}`;
+  return unusable.test(path) ? `${unusablePath} ${JSON.stringify(path)}` : undefined;
 }
 
-/** Programs other than apt refuse some of them: reprepro stops at an empty Source. */
-const withoutEmptyFields = (text: string): string => text.replace(/^[^ \t\n:]+:[ \t]*\n(?![ \t])/gm, "");
+/** The control paragraph of a deb, and the fields that locate its file. */
+function stanzaOf({ control }: DebMetadata, { path, size, sha256 }: FeedLocation): string {
+  // Programs other than apt refuse some empty fields: reprepro stops at an empty Source.
+  const fields = control.replace(/\n*$/, "\n").replace(/^[^ \t\n:]+:[ \t]*\n(?![ \t])/gm, "");
+  return `${fields}Filename: ${path}\nSize: ${size}\nSHA256: ${sha256}\n`;
+}
 
 /**
  * apt sends `?` and `#` as they are. apt before 2.3.6, and debmirror, which then refuses the whole suite, also send `%` as it is.
@@ -220,20 +207,13 @@ function releaseFile(
   return textFile(releaseBody(suite, isSigned), `${lines.join("\n")}\n`);
 }
 
-/** A field of `Release` that machines select packages by. */
-export interface ChangedOrigin {
-  field: "Origin" | "Label";
-  live: string;
-  next: string;
-}
-
 /**
  * Fields that unattended-upgrades and pinning match on: with another value, machines ask their administrator and get no
  * updates until then.
  * @param live the `Release` or `InRelease` that is published
  * @param next the one that would replace it
  */
-export const changedOrigin = (live: string, next: string): ChangedOrigin[] =>
+export const changedOrigin = (live: string, next: string) =>
   (["Origin", "Label"] as const).flatMap((field) => {
     const [before, after] = [fieldOf(live, field), fieldOf(next, field)];
     return before === undefined || after === undefined || before === after

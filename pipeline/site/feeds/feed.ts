@@ -64,6 +64,20 @@ export interface OmittedPackage {
   reason: string;
 }
 
+/** @param rowOf returns a reason for a package that the feed cannot list, and undefined for one of another format */
+export function partOf<Row extends object>(
+  packages: readonly PublishedPackage[],
+  rowOf: (entry: PublishedPackage) => Row | string | undefined,
+): FeedPart<Row> {
+  const part: FeedPart<Row> = { rows: [], omitted: [] };
+  for (const entry of packages) {
+    const row = rowOf(entry);
+    if (typeof row === "string") part.omitted.push({ id: entry.record.id, file: entry.file, reason: row });
+    else if (row) part.rows.push(row);
+  }
+  return part;
+}
+
 /**
  * Clients cannot distinguish records of the same identity, so an index lists the newest of them.
  * @param reason names the identity, and the id of the newest record

@@ -4,7 +4,6 @@ import { certificatePath, keysPath } from "../../documents/feeds/signing.ts";
 import type {
   FeedConfig,
   FeedParts,
-  OutputFile,
   OutputGroup,
   PublishedRelease,
   ReleaseSlices,
@@ -14,20 +13,14 @@ import { type BuildCopies, type FeedsDocument, feedsPath } from "../../documents
 import { digestOf } from "../../journal/digest.ts";
 import { jsonFile, textFile } from "../output.ts";
 import { aptFeed } from "./apt.ts";
-import type { Feed, FeedIndex, OmittedPackage } from "./feed.ts";
+import type { Feed } from "./feed.ts";
 import { helmFeed } from "./helm.ts";
 import { incusFeed } from "./incus.ts";
 import { packslipFeed } from "./packslip.ts";
 import { yumFeed } from "./yum.ts";
 
 /** All feeds; a new one is a file next to this one and a row here. */
-const feeds: readonly Feed[] = [
-  aptFeed as Feed,
-  yumFeed as Feed,
-  helmFeed as Feed,
-  incusFeed as Feed,
-  packslipFeed as Feed,
-];
+const feeds = [aptFeed, yumFeed, helmFeed, incusFeed, packslipFeed] as readonly Feed[];
 
 const feedsOf = (config: FeedConfig): readonly Feed[] => feeds.filter(({ name }) => config.feeds[name]);
 
@@ -36,29 +29,15 @@ export const feedParts = (release: PublishedRelease, config: FeedConfig): FeedPa
   Object.fromEntries(feedsOf(config).map((feed) => [feed.name, feed.part(release, config)]));
 
 /** The packages of a feed, and the records of its formats that it leaves out. */
-export interface FeedContent {
-  feed: FeedName;
-  indexes: FeedIndex[];
-  omitted: OmittedPackage[];
-  /** Records whose place in an index another one took. */
-  replaced: OmittedPackage[];
-}
-
-type Part = NonNullable<FeedParts[FeedName]>;
-
-function contentOf(feed: Feed, parts: readonly Part[], config: FeedConfig): FeedContent {
+function contentOf(feed: Feed, parts: readonly NonNullable<FeedParts[FeedName]>[], config: FeedConfig) {
   const rows = parts.flatMap((part) => part.rows);
   const indexes = feed.indexes(rows, config);
-  return {
-    feed: feed.name,
-    indexes,
-    omitted: parts.flatMap((part) => part.omitted),
-    replaced: indexes.flatMap((index) => index.replaced),
-  };
+  const omitted = parts.flatMap((part) => part.omitted);
+  return { feed: feed.name, indexes, omitted, replaced: indexes.flatMap((index) => index.replaced) };
 }
 
 /** @param releases newest first */
-export const feedContents = (releases: readonly PublishedRelease[], config: FeedConfig): FeedContent[] =>
+export const feedContents = (releases: readonly PublishedRelease[], config: FeedConfig) =>
   feedsOf(config).map((feed) => {
     const parts = releases.map((release) => feed.part(release, config));
     return contentOf(feed, parts, config);
@@ -87,7 +66,10 @@ export function* feedGroups(
 ): Generator<OutputGroup> {
   if (config.feeds.apt || config.feeds.yum) yield keyGroup(config);
   for (const feed of feedsOf(config)) yield* feed.groups(rowsOf(feed, releases), config, isSigned);
-  if (feedsOf(config).length > 0) yield feedsGroup(releases, config);
+  if (feedsOf(config).length === 0) return;
+  // Tells people why a record is in no package repository, and `verify` that this is not a fault.
+  const document: FeedsDocument = { schema_version: 1, feeds: leftOutOfFeeds(releases, config) };
+  yield { name: "feeds", key: digestOf(document), files: [jsonFile(feedsPath, document)] };
 }
 
 /** Records that feeds leave out. @param releases newest first */
@@ -97,20 +79,10 @@ export const leftOutOfFeeds = (releases: Releases, config: FeedConfig): FeedsDoc
     return { feed: feed.name, left_out: [...omitted, ...replaced] };
   });
 
-/** Tells people why a record is in no package repository, and `verify` that this is not a fault. */
-function feedsGroup(releases: Releases, config: FeedConfig): OutputGroup {
-  const document: FeedsDocument = { schema_version: 1, feeds: leftOutOfFeeds(releases, config) };
-  return { name: "feeds", key: digestOf(document), files: [jsonFile(feedsPath, document)] };
-}
-
 /** The certificates that clients of apt and yum repositories get: together, and each under its fingerprint. */
-function keyGroup({ product, feedKeys }: Pick<SiteConfig, "product" | "feedKeys">): OutputGroup {
-  return { name: "feed keys", key: digestOf(product, feedKeys), files: keyFiles({ product, feedKeys }) };
-}
-
-function* keyFiles({ product, feedKeys }: Pick<SiteConfig, "product" | "feedKeys">): Generator<OutputFile> {
+function keyGroup({ product, feedKeys }: SiteConfig): OutputGroup {
   const offered = feedKeys.filter(({ state }) => state !== "retired");
-  if (offered.length === 0) return;
-  for (const { fingerprint, armored } of offered) yield textFile(certificatePath(fingerprint), armored);
-  yield textFile(keysPath(product), feedKeyring(feedKeys));
+  const files = offered.map(({ fingerprint, armored }) => textFile(certificatePath(fingerprint), armored));
+  if (files.length > 0) files.push(textFile(keysPath(product), feedKeyring(feedKeys)));
+  return { name: "feed keys", key: digestOf(product, feedKeys), files };
 }
