@@ -6,7 +6,15 @@ import type { BuildCopies } from "../../documents/site.ts";
 import { digestOf } from "../../journal/digest.ts";
 import { isOffered } from "../../selection/channels.ts";
 import { jsonFile, textFile } from "../output.ts";
-import { type Feed, type FeedLocation, feedLocation, indexOf, type OmittedPackage, unread } from "./feed.ts";
+import {
+  type Feed,
+  type FeedLocation,
+  feedLocation,
+  indexOf,
+  noChecksum,
+  type OmittedPackage,
+  unread,
+} from "./feed.ts";
 
 /** The files of a chart that a registry serves. */
 interface ChartFiles {
@@ -14,11 +22,72 @@ interface ChartFiles {
   provenance: FeedLocation | null;
 }
 
-/** A chart in the registry. */
-interface RegistryChart {
+/** A chart as the indexes and the registry list it. */
+export interface HelmRow {
+  id: number;
+  file: string;
   chart: Chart;
+  url: string;
+  sha256: string;
   created: string;
-  files: ChartFiles;
+  /** The reason for a chart that the registry cannot have; null: there is no registry. */
+  files: ChartFiles | string | null;
+  /** Folders of the indexes that list it. */
+  folders: readonly string[];
+}
+
+type RegistryChart = Pick<HelmRow, "chart" | "created"> & { files: ChartFiles };
+
+/** A repository of charts for Helm. */
+export const helmFeed: Feed<HelmRow> = {
+  name: "helm",
+  part(release, config) {
+    const offering = config.feeds.helm?.indexes.filter(({ channel }) => isOffered(release, channel)) ?? [];
+    const folders = offering.map(({ folder }) => folder);
+    const charts = release.packages.filter(isChart).map((entry) => rowOf(entry, folders, config));
+    return {
+      rows: charts.flatMap((row) => ("reason" in row ? [] : row)),
+      omitted: charts.flatMap((row) => {
+        if ("reason" in row) return row;
+        const { id, file, files } = row;
+        if (typeof files !== "string") return [];
+        return { id, file, reason: `the index lists it, but the OCI registry does not: ${files}` };
+      }),
+    };
+  },
+  indexes: (rows, config) => foldersOf(config).map((folder) => chartIndex(folder, rows)),
+  tags: (rows, config) => registryTags(registryCharts(rows, config)),
+  copies: (rows, config) => registryCopies(registryCharts(rows, config)),
+  *groups(rows, config) {
+    if (config.feeds.helm?.oci) {
+      const charts = registryCharts(rows, config);
+      const files = { [Symbol.iterator]: () => registryFiles(charts) };
+      yield { name: "helm registry", key: digestOf(charts), files };
+    }
+    for (const folder of foldersOf(config)) yield indexGroup(folder, chartIndex(folder, rows).listed);
+  },
+};
+
+const foldersOf = ({ feeds }: FeedConfig): string[] =>
+  (feeds.helm?.indexes ?? []).map(({ folder }) => folder);
+
+const isChart = ({ metadata, record }: PublishedPackage): boolean =>
+  metadata ? metadata.type === "helm" : record.package_type === "helm";
+
+/** Charts may be at any address, unlike packages of other feeds. */
+function rowOf(
+  entry: PublishedPackage,
+  folders: readonly string[],
+  { feeds, baseUrl }: FeedConfig,
+): HelmRow | OmittedPackage {
+  const { metadata, record, file, url } = entry;
+  const { id, checksum: sha256, created_date: created } = record;
+  if (metadata?.type !== "helm") return { id, file, reason: unread };
+  if (!/^[0-9a-f]{64}$/.test(sha256)) return { id, file, reason: noChecksum };
+  const chart = indexedChart(metadata);
+  if (typeof chart === "string") return { id, file, reason: chart };
+  const files = feeds.helm?.oci ? chartFiles(entry, chart, baseUrl) : null;
+  return { id, file, chart, url, sha256, created, files, folders };
 }
 
 /** @returns a reason for a chart that the registry cannot have */
@@ -35,123 +104,6 @@ function chartFiles(entry: PublishedPackage, chart: Chart, baseUrl: string): Cha
 }
 
 const maxTagLength = 128;
-const types = {
-  manifest: "application/vnd.oci.image.manifest.v1+json",
-  config: "application/vnd.cncf.helm.config.v1+json",
-  archive: "application/vnd.cncf.helm.chart.content.v1.tar+gzip",
-  provenance: "application/vnd.cncf.helm.chart.provenance.v1.prov",
-};
-
-const repositoryOf = ({ name }: Chart) => `charts/${name}`;
-const blobPath = (chart: Chart, sha256: string) => `v2/${repositoryOf(chart)}/blobs/sha256:${sha256}`;
-const manifestPath = (chart: Chart, reference: string) => `v2/${repositoryOf(chart)}/manifests/${reference}`;
-
-/** Helm replaces the plus sign, which tags cannot contain. */
-const tagOf = ({ version }: Chart): string => version.replaceAll("+", "_");
-
-/** All files of the registry but the layers, which are copies. */
-function* registryFiles(charts: readonly RegistryChart[]): Generator<OutputFile> {
-  yield jsonFile("v2/index.json", {});
-  for (const entry of charts) {
-    const { chart } = entry;
-    const config = configOf(chart);
-    yield textFile(blobPath(chart, sha256Of(config)), config);
-    const manifest = manifestOf(entry);
-    const path = manifestPath(chart, `sha256:${sha256Of(manifest)}`);
-    yield textFile(path, manifest);
-    yield { ...textFile(manifestPath(chart, tagOf(chart)), manifest), sameAs: path };
-  }
-  for (const [name, own] of Map.groupBy(charts, ({ chart }) => repositoryOf(chart)))
-    yield jsonFile(`v2/${name}/tags/list`, { name, tags: own.map(({ chart }) => tagOf(chart)).sort() });
-}
-
-/** Digests of manifests by the paths of their tags. */
-const registryTags = (charts: readonly RegistryChart[]): ReadonlyMap<string, string> =>
-  new Map(
-    charts.map((entry) => [
-      manifestPath(entry.chart, tagOf(entry.chart)),
-      `sha256:${sha256Of(manifestOf(entry))}`,
-    ]),
-  );
-
-/** Layers: a build has no bytes of artifacts. */
-const registryCopies = (charts: readonly RegistryChart[]): BuildCopies =>
-  Object.fromEntries(
-    charts.flatMap(({ chart, files: { archive, provenance } }) =>
-      [archive, provenance].flatMap((file) =>
-        file
-          ? [[blobPath(chart, file.sha256), { from: file.path, sha256: file.sha256, size: file.size }]]
-          : [],
-      ),
-    ),
-  );
-
-const configOf = (chart: Chart): string => JSON.stringify(chart);
-
-function manifestOf({ chart, created, files: { archive, provenance } }: RegistryChart): string {
-  const config = configOf(chart);
-  const layer = (mediaType: string, { sha256, size }: Pick<FeedLocation, "sha256" | "size">) => ({
-    mediaType,
-    digest: `sha256:${sha256}`,
-    size,
-  });
-  return JSON.stringify({
-    schemaVersion: 2,
-    mediaType: types.manifest,
-    config: layer(types.config, { sha256: sha256Of(config), size: Buffer.byteLength(config) }),
-    layers: [layer(types.archive, archive), ...(provenance ? [layer(types.provenance, provenance)] : [])],
-    annotations: {
-      "org.opencontainers.image.created": created,
-      "org.opencontainers.image.title": chart.name,
-      "org.opencontainers.image.version": chart.version,
-    },
-  });
-}
-
-const sha256Of = (text: string): string => hash("sha256", text);
-
-/** A chart as the index lists it. */
-export interface HelmRow {
-  id: number;
-  file: string;
-  chart: Chart;
-  url: string;
-  sha256: string;
-  created: string;
-  /** Null if it is not in the registry. */
-  files: ChartFiles | null;
-  /** Folders of the indexes that list it. */
-  folders: readonly string[];
-}
-
-/** A repository of charts for Helm. */
-export const helmFeed: Feed<HelmRow> = {
-  name: "helm",
-  part(release, config) {
-    const indexes = config.feeds.helm?.indexes.filter(({ channel }) => isOffered(release, channel)) ?? [];
-    const folders = indexes.map(({ folder }) => folder);
-    const rows: HelmRow[] = [];
-    const omitted: OmittedPackage[] = [];
-    for (const entry of release.packages) {
-      if (!isChart(entry)) continue;
-      const row = rowOf(entry);
-      const omit = (reason: string) => omitted.push({ id: entry.record.id, file: entry.file, reason });
-      if (typeof row === "string") omit(row);
-      else rows.push({ ...row, folders, files: registryPart(entry, row.chart, config, omit) });
-    }
-    return { rows, omitted };
-  },
-  indexes: (rows, config) => foldersOf(config).map((folder) => chartIndex(folder, rows)),
-  tags: (rows, config) => registryTags(registryCharts(rows, config)),
-  copies: (rows, config) => registryCopies(registryCharts(rows, config)),
-  *groups(rows, config) {
-    if (config.feeds.helm?.oci) yield registryGroup(registryCharts(rows, config));
-    for (const folder of foldersOf(config)) yield indexGroup(folder, chartIndex(folder, rows).listed);
-  },
-};
-
-const foldersOf = ({ feeds }: FeedConfig): string[] =>
-  (feeds.helm?.indexes ?? []).map(({ folder }) => folder);
 
 /** Clients ask for a name and a version. The index of the default channel says what each index leaves out. */
 function chartIndex(folder: string, rows: readonly HelmRow[]) {
@@ -164,62 +116,16 @@ function chartIndex(folder: string, rows: readonly HelmRow[]) {
   return folder === "" ? index : { ...index, replaced: [] };
 }
 
-const isChart = ({ metadata, record }: PublishedPackage): boolean =>
-  metadata ? metadata.type === "helm" : record.package_type === "helm";
-
 /** A chart in the index. @returns undefined if the feed does not list it */
 export function chartAddress(
   entry: PublishedPackage,
   config: FeedConfig,
 ): { chart: Chart; registry: string | undefined } | undefined {
-  const row = config.feeds.helm && isChart(entry) ? rowOf(entry) : undefined;
-  if (row === undefined || typeof row === "string") return undefined;
-  const isInRegistry = registryPart(entry, row.chart, config, () => {}) !== null;
+  if (!config.feeds.helm || !isChart(entry)) return undefined;
+  const row = rowOf(entry, [], config);
+  if ("reason" in row) return undefined;
   const registry = `oci://${new URL(config.baseUrl).host}/charts/${row.chart.name}`;
-  return { chart: row.chart, registry: isInRegistry ? registry : undefined };
-}
-
-/** Charts may be at any address, unlike packages of other feeds. */
-function rowOf({
-  metadata,
-  record,
-  file,
-  url,
-}: PublishedPackage): Omit<HelmRow, "files" | "folders"> | string {
-  if (metadata?.type !== "helm") return unread;
-  if (!/^[0-9a-f]{64}$/.test(record.checksum)) return "it has no checksum";
-  const chart = indexedChart(metadata);
-  if (typeof chart === "string") return chart;
-  return { id: record.id, file, chart, url, sha256: record.checksum, created: record.created_date };
-}
-
-/** @param omit called with the reason if the registry cannot have the chart */
-function registryPart(
-  entry: PublishedPackage,
-  chart: Chart,
-  { feeds, baseUrl }: FeedConfig,
-  omit: (reason: string) => void,
-): ChartFiles | null {
-  if (!feeds.helm?.oci) return null;
-  const files = chartFiles(entry, chart, baseUrl);
-  if (typeof files !== "string") return files;
-  omit(`the index lists it, but the OCI registry does not: ${files}`);
-  return null;
-}
-
-const registryCharts = (rows: readonly HelmRow[], { feeds }: FeedConfig): RegistryChart[] =>
-  feeds.helm?.oci
-    ? chartIndex("", rows).listed.flatMap(({ chart, created, files }) =>
-        files ? [{ chart, created, files }] : [],
-      )
-    : [];
-
-function registryGroup(charts: readonly RegistryChart[]): OutputGroup {
-  return {
-    name: "helm registry",
-    key: digestOf(charts),
-    files: { [Symbol.iterator]: () => registryFiles(charts) },
-  };
+  return { chart: row.chart, registry: row.files instanceof Object ? registry : undefined };
 }
 
 /** JSON is YAML, and Helm reads it faster. Helm sorts the versions of a chart itself. */
@@ -234,6 +140,80 @@ function indexGroup(folder: string, listed: readonly HelmRow[]): OutputGroup {
   const index = { apiVersion: "v1", entries: Object.fromEntries(entries) };
   const files = [jsonFile(`charts/${folder}index.yaml`, index)];
   return { name: `helm ${folder}`.trim(), key: digestOf(index), files };
+}
+
+const registryCharts = (rows: readonly HelmRow[], { feeds }: FeedConfig): RegistryChart[] =>
+  feeds.helm?.oci
+    ? chartIndex("", rows).listed.flatMap(({ chart, created, files }) =>
+        files instanceof Object ? [{ chart, created, files }] : [],
+      )
+    : [];
+
+const types = {
+  manifest: "application/vnd.oci.image.manifest.v1+json",
+  config: "application/vnd.cncf.helm.config.v1+json",
+  archive: "application/vnd.cncf.helm.chart.content.v1.tar+gzip",
+  provenance: "application/vnd.cncf.helm.chart.provenance.v1.prov",
+};
+
+const blobPath = ({ name }: Chart, sha256: string) => `v2/charts/${name}/blobs/sha256:${sha256}`;
+const manifestPath = ({ name }: Chart, reference: string) => `v2/charts/${name}/manifests/${reference}`;
+
+/** Helm replaces the plus sign, which tags cannot contain. */
+const tagOf = ({ version }: Chart): string => version.replaceAll("+", "_");
+
+/** All files of the registry but the layers, which are copies. */
+function* registryFiles(charts: readonly RegistryChart[]): Generator<OutputFile> {
+  yield jsonFile("v2/index.json", {});
+  for (const entry of charts) {
+    const { chart } = entry;
+    const config = JSON.stringify(chart);
+    yield textFile(blobPath(chart, hash("sha256", config)), config);
+    const manifest = manifestOf(entry);
+    const path = manifestPath(chart, `sha256:${hash("sha256", manifest)}`);
+    yield textFile(path, manifest);
+    yield { ...textFile(manifestPath(chart, tagOf(chart)), manifest), sameAs: path };
+  }
+  for (const [name, own] of Map.groupBy(charts, ({ chart }) => `charts/${chart.name}`))
+    yield jsonFile(`v2/${name}/tags/list`, { name, tags: own.map(({ chart }) => tagOf(chart)).sort() });
+}
+
+/** Digests of manifests by the paths of their tags. */
+const registryTags = (charts: readonly RegistryChart[]): ReadonlyMap<string, string> =>
+  new Map(
+    charts.map((entry) => {
+      const path = manifestPath(entry.chart, tagOf(entry.chart));
+      return [path, `sha256:${hash("sha256", manifestOf(entry))}`];
+    }),
+  );
+
+/** Layers: a build has no bytes of artifacts. */
+const registryCopies = (charts: readonly RegistryChart[]): BuildCopies =>
+  Object.fromEntries(
+    charts.flatMap(({ chart, files: { archive, provenance } }) =>
+      (provenance ? [archive, provenance] : [archive]).map(({ path, sha256, size }) => [
+        blobPath(chart, sha256),
+        { from: path, sha256, size },
+      ]),
+    ),
+  );
+
+function manifestOf({ chart, created, files: { archive, provenance } }: RegistryChart): string {
+  const config = JSON.stringify(chart);
+  const layer = (mediaType: string, { sha256, size }: Pick<FeedLocation, "sha256" | "size">) => {
+    return { mediaType, digest: `sha256:${sha256}`, size };
+  };
+  return JSON.stringify({
+    schemaVersion: 2,
+    mediaType: types.manifest,
+    config: layer(types.config, { sha256: hash("sha256", config), size: Buffer.byteLength(config) }),
+    layers: [layer(types.archive, archive), ...(provenance ? [layer(types.provenance, provenance)] : [])],
+    annotations: {
+      "org.opencontainers.image.created": created,
+      "org.opencontainers.image.title": chart.name,
+      "org.opencontainers.image.version": chart.version,
+    },
+  });
 }
 
 const text = z.string();
