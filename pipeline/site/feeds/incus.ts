@@ -1,13 +1,7 @@
 import type { Architecture, ImageMetadata, IncusImage } from "../../../shared/package-metadata.ts";
 import { incusTarballPath } from "../../documents/feeds/paths.ts";
 import { feedOf } from "../../documents/feeds/settings.ts";
-import type {
-  FeedConfig,
-  OutputFile,
-  OutputGroup,
-  PublishedPackage,
-  PublishedRelease,
-} from "../../documents/published.ts";
+import type { FeedConfig, OutputFile, PublishedPackage } from "../../documents/published.ts";
 import { digestOf } from "../../journal/digest.ts";
 import { incusTarball } from "../../records/incus-tarball.ts";
 import { isOffered } from "../../selection/channels.ts";
@@ -15,9 +9,9 @@ import { jsonFile } from "../output.ts";
 import {
   type Feed,
   type FeedLocation,
-  type FeedPart,
   feedLocation,
   indexOf,
+  partOf,
   unknownMachine,
   unread,
 } from "./feed.ts";
@@ -32,13 +26,31 @@ export interface IncusRow {
 /** An image server for Incus and LXD (simplestreams). */
 export const incusFeed: Feed<IncusRow> = {
   name: "incus",
-  part: incusPart,
+  /** The rows of a release are none or one. */
+  part(release, config) {
+    const offered = isOffered(release, config.channels[0]);
+    const { rows, omitted } = partOf(release.packages, (entry) => {
+      const image = imageOf(entry, config);
+      return image instanceof Object ? { image, changed: entry.record.modified_date } : image;
+    });
+    const moved = rows.length > 0 ? (release.channels ?? []).flatMap(({ changed }) => changed ?? []) : [];
+    const withdrawn = release.retracted.filter(({ package_type: type }) => isForIncus(type));
+    const changed = [...rows.map((row) => row.changed), ...moved, ...withdrawn.map(({ at }) => at)];
+    const images = offered ? rows.map(({ image }) => image) : [];
+    return { rows: changed.length > 0 ? [{ images, changed }] : [], omitted };
+  },
   indexes: (rows) => [imageIndex(rows)],
   *groups(rows) {
     const { listed } = imageIndex(rows);
     for (const [release, images] of Map.groupBy(listed, (image) => image.release)) {
       const tarballs = images.flatMap(({ disk }) => disk ?? []);
-      if (tarballs.length > 0) yield tarballGroup(release, tarballs);
+      // They do not change with the images of other releases.
+      if (tarballs.length > 0)
+        yield {
+          name: `incus ${release}`,
+          key: digestOf(tarballs),
+          files: { [Symbol.iterator]: () => tarballFiles(tarballs) },
+        };
     }
     const updated = rows.flatMap(({ changed }) => changed).reduce((a, b) => (a > b ? a : b), "");
     yield {
@@ -49,58 +61,23 @@ export const incusFeed: Feed<IncusRow> = {
   },
 };
 
-/** Tarballs do not change with the images of other releases. */
-const tarballGroup = (release: string, disks: readonly NonNullable<ListedImage["disk"]>[]): OutputGroup => ({
-  name: `incus ${release}`,
-  key: digestOf(disks),
-  files: {
-    *[Symbol.iterator]() {
-      for (const disk of disks) yield tarballFile(disk);
-    },
-  },
-});
-
-/** The rows of a release, which are none or one. */
-function incusPart(release: PublishedRelease, config: FeedConfig): FeedPart<IncusRow> {
-  const part: FeedPart<IncusRow> = { rows: [], omitted: [] };
-  const row: IncusRow = {
-    images: [],
-    changed: release.retracted.filter(({ package_type: type }) => isForIncus(type)).map(({ at }) => at),
-  };
-  for (const entry of release.packages) {
-    const { record, file } = entry;
-    if (!isForIncus(record.package_type)) continue;
-    const image = imageOf(entry, config);
-    if (typeof image === "string") part.omitted.push({ id: record.id, file, reason: image });
-    else {
-      if (isOffered(release, config.channels[0])) row.images.push(image);
-      row.changed.push(
-        record.modified_date,
-        ...(release.channels ?? []).flatMap(({ changed }) => changed ?? []),
-      );
-    }
-  }
-  if (row.images.length > 0 || row.changed.length > 0) part.rows.push(row);
-  return part;
-}
-
 /** The name under which clients find an image. @returns undefined if the feed does not list it */
 export function imageName(
   entry: PublishedPackage,
   config: FeedConfig,
 ): { image: string; isMachine: boolean } | undefined {
-  if (!config.feeds.incus || !isForIncus(entry.record.package_type)) return undefined;
-  const image = imageOf(entry, config);
-  if (typeof image === "string") return undefined;
+  const image = config.feeds.incus && imageOf(entry, config);
+  if (!(image instanceof Object)) return undefined;
   const { release, variant, arch, type } = image;
   return { image: `${release}/${variant}/${arch}`, isMachine: type === "virtual-machine" };
 }
 
 const isForIncus = (packageType: string): boolean => feedOf("image", packageType) === "incus";
 
-/** @returns a reason for an image that Incus cannot use */
-function imageOf(entry: PublishedPackage, { baseUrl, feeds }: FeedConfig): ListedImage | string {
+/** @returns a reason for an image that Incus cannot use; undefined for packages of other types */
+function imageOf(entry: PublishedPackage, { baseUrl, feeds }: FeedConfig): ListedImage | string | undefined {
   const { metadata, record, file } = entry;
+  if (!isForIncus(record.package_type)) return undefined;
   if (metadata?.type !== "image") return unread;
   const location = feedLocation(entry, baseUrl);
   if (typeof location === "string") return location;
@@ -116,7 +93,7 @@ function imageOf(entry: PublishedPackage, { baseUrl, feeds }: FeedConfig): Liste
     id,
     file,
     ...{ os, release, variant, arch },
-    product: productName({ os, release, variant, arch }),
+    product: [os, release, arch, variant].join(":"),
     serial: `${created.slice(0, 10).replaceAll("-", "")}_${release}`,
     item: location,
     disk: incus ? { arch, incus } : null,
@@ -128,18 +105,12 @@ function imageOf(entry: PublishedPackage, { baseUrl, feeds }: FeedConfig): Liste
 export const undigested = "its manifest does not contain the digests that Incus compares";
 
 function reasonAgainst({ format, compression, content }: ImageMetadata): string | undefined {
-  if (format === "incus")
-    return content === "metadata"
-      ? "it contains the metadata of an image without its file system"
-      : undefined;
+  if (format === "incus" && content === "metadata")
+    return "it contains the metadata of an image without its file system";
+  if (format === "incus") return undefined;
   if (format !== "qcow2") return `Incus starts no disk of the format ${format}`;
-  return compression === undefined
-    ? undefined
-    : `Incus starts no disk that is compressed with ${compression}`;
+  return compression && `Incus starts no disk that is compressed with ${compression}`;
 }
-
-const productName = (image: { os: string; release: string; variant: string; arch: Architecture }): string =>
-  [image.os, image.release, image.arch, image.variant].join(":");
 
 const imageIndex = (rows: readonly IncusRow[]) =>
   indexOf(
@@ -169,10 +140,10 @@ interface ListedImage {
   type: "container" | "virtual-machine";
 }
 
-const tarballFile = ({ arch, incus }: NonNullable<ListedImage["disk"]>): OutputFile => ({
-  path: incusTarballPath(incus.metadata_sha256),
-  chunks: [incusTarball({ ...incus, arch })],
-});
+function* tarballFiles(disks: readonly NonNullable<ListedImage["disk"]>[]): Generator<OutputFile> {
+  for (const { arch, incus } of disks)
+    yield { path: incusTarballPath(incus.metadata_sha256), chunks: [incusTarball({ ...incus, arch })] };
+}
 
 const contentId = "images";
 const imagesPath = "streams/v1/images.json";

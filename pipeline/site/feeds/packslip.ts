@@ -18,7 +18,7 @@ import {
   indistinguishable,
   noChecksum,
   noSize,
-  type OmittedPackage,
+  partOf,
   unknownMachine,
 } from "./feed.ts";
 
@@ -75,8 +75,8 @@ function packslipPart(release: PublishedRelease, { feeds, channels }: FeedConfig
   const { version, provisional, releasedAt, notes, packages, retracted, withdrawn = [] } = release;
   const channel = memberOf(release, channels[0]);
   const types = feeds.packslip?.artifacts ?? {};
-  const { files: live, omitted } = listedOf(packages, types);
-  const files = live.length > 0 ? live : listedOf(withdrawn, types).files;
+  const { rows: live, omitted } = listedOf(packages, types);
+  const files = live.length > 0 ? live : listedOf(withdrawn, types).rows;
   // A release that the default channel never offered is not listed yet; one that it halted is listed as withdrawn.
   if (files.length === 0 || (release.channels && !channel)) return { rows: [], omitted };
   const reasons = retracted
@@ -94,22 +94,16 @@ function packslipPart(release: PublishedRelease, { feeds, channels }: FeedConfig
 
 function listedOf(packages: readonly PublishedPackage[], types: PackslipSettings["artifacts"]) {
   const files: ListedFile[] = [];
-  const omitted: OmittedPackage[] = [];
-  for (const entry of packages) {
-    const { id, package_type: type } = entry.record;
+  return partOf(packages, (entry) => {
+    const type = entry.record.package_type;
     const settings = Object.hasOwn(types, type) ? types[type] : undefined;
-    if (!settings) continue;
-    const file = fileOf(entry, settings);
-    const reason = typeof file === "string" ? file : twinReason(file, files);
-    if (reason !== undefined) omitted.push({ id, file: entry.file, reason });
-    else if (typeof file === "object") files.push(file);
-  }
-  return { files, omitted };
-}
-
-function twinReason({ selector, name }: ListedFile, files: readonly ListedFile[]): string | undefined {
-  const twin = files.find((other) => other.selector === selector || other.name === name);
-  return twin && `${indistinguishable} ${twin.name}`;
+    const file = settings && fileOf(entry, settings);
+    if (!(file instanceof Object)) return file;
+    const twin = files.find(({ selector, name }) => selector === file.selector || name === file.name);
+    if (twin) return `${indistinguishable} ${twin.name}`;
+    files.push(file);
+    return file;
+  });
 }
 
 /** Architectures by the names of Debian; null: runs on every machine. */
@@ -171,10 +165,8 @@ function binsOf(bins: readonly string[], name: string, format: string, version: 
   });
 }
 
-const statementType = "https://in-toto.io/Statement/v1";
-
 const releaseStatement = (row: PackslipRow, project: string, baseUrl: string) => ({
-  _type: statementType,
+  _type: "https://in-toto.io/Statement/v1",
   subject: row.files.map(({ name, sha256 }) => ({ name, digest: { sha256 } })),
   predicateType: "https://packslip.dev/release/v1",
   predicate: {
@@ -188,7 +180,7 @@ const releaseStatement = (row: PackslipRow, project: string, baseUrl: string) =>
 
 /** Withdrawn releases stay, because clients warn of those that they have. */
 const listStatement = (rows: readonly PackslipRow[], project: string, baseUrl: string) => ({
-  _type: statementType,
+  _type: "https://in-toto.io/Statement/v1",
   subject: [],
   predicateType: "https://packslip.dev/releases/v1",
   predicate: {
