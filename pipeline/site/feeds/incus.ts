@@ -28,7 +28,7 @@ export const incusFeed: Feed<IncusRow> = {
   name: "incus",
   /** The rows of a release are none or one. */
   part(release, config) {
-    const offered = isOffered(release, config.channels[0]);
+    const isListed = isOffered(release, config.channels[0]);
     const { rows, omitted } = partOf(release.packages, (entry) => {
       const image = imageOf(entry, config);
       return image instanceof Object ? { image, changed: entry.record.modified_date } : image;
@@ -36,7 +36,7 @@ export const incusFeed: Feed<IncusRow> = {
     const moved = rows.length > 0 ? (release.channels ?? []).flatMap(({ changed }) => changed ?? []) : [];
     const withdrawn = release.retracted.filter(({ package_type: type }) => isForIncus(type));
     const changed = [...rows.map((row) => row.changed), ...moved, ...withdrawn.map(({ at }) => at)];
-    const images = offered ? rows.map(({ image }) => image) : [];
+    const images = isListed ? rows.map(({ image }) => image) : [];
     return { rows: changed.length > 0 ? [{ images, changed }] : [], omitted };
   },
   indexes: (rows) => [imageIndex(rows)],

@@ -7,7 +7,7 @@ import {
 import type { PublishedPackage, PublishedRelease, SiteConfig } from "../../documents/published.ts";
 import { isOffered, memberOf } from "../../selection/channels.ts";
 import { nevra, yumReposOf } from "../../selection/feed-indexes.ts";
-import { type FeedLocation, type FeedPart, feedLocation, noRepository, unread } from "./feed.ts";
+import { type FeedLocation, type FeedPart, feedLocation, noRepository, partOf, unread } from "./feed.ts";
 import { updatedPackage, type YumAdvisory, yumAdvisories } from "./yum-advisory.ts";
 import { element, parent } from "./yum-xml.ts";
 
@@ -41,20 +41,14 @@ export interface YumPackage extends YumChange {
 
 /** The rows of a release, which are none or one. */
 export function yumPart(release: PublishedRelease, config: SiteConfig): FeedPart<YumRow> {
-  const part: FeedPart<YumRow> = { rows: [], omitted: [] };
-  const row: YumRow = {
-    packages: [],
-    changes: changesOf(release, config),
-    advisories: yumAdvisories(release, config),
-  };
-  for (const entry of release.packages) {
-    const listed = listedPackage(entry, release, row.advisories.length > 0, config);
-    if (typeof listed === "string")
-      part.omitted.push({ id: entry.record.id, file: entry.file, reason: listed });
-    else if (listed) row.packages.push(listed);
-  }
-  if (row.packages.length > 0 || row.changes.length > 0) part.rows.push(row);
-  return part;
+  const changes = changesOf(release, config);
+  const advisories = yumAdvisories(release, config);
+  const isSecurityUpdate = advisories.length > 0;
+  const { rows: packages, omitted } = partOf(release.packages, (entry) =>
+    listedPackage(entry, release, isSecurityUpdate, config),
+  );
+  const isEmpty = packages.length === 0 && changes.length === 0;
+  return { rows: isEmpty ? [] : [{ packages, changes, advisories }], omitted };
 }
 
 /** @returns a reason for an rpm that cannot be listed; undefined for other packages */
@@ -74,6 +68,7 @@ function listedPackage(
   if (repos.length === 0) return noRepository;
   const location = feedLocation(entry, baseUrl);
   if (typeof location === "string") return location;
+  const { key_id: keyId } = (record.data.attestation ?? {}) as { key_id?: unknown };
   if (/[\ufffe\uffff]/.test(location.path)) return "its file name has a character that XML cannot carry";
   return {
     id: record.id,
@@ -81,17 +76,12 @@ function listedPackage(
     repos: repos.filter(({ channel }) => isOffered(release, channel)).map(({ name }) => name),
     nevra: nevra(metadata),
     time: secondsOf(record.modified_date),
-    keyId: keyIdOf(entry),
+    keyId: typeof keyId === "string" ? keyId : null,
     primary: primaryPackage(metadata, location, baseUrl),
     filelists: yum.filelists ? filelistsPackage(metadata, location) : null,
     other: yum.changelogs ? otherPackage(metadata, location) : null,
     updated: isSecurityUpdate ? updatedPackage(metadata, file, location) : null,
   };
-}
-
-function keyIdOf({ record }: PublishedPackage): string | null {
-  const { key_id: id } = (record.data.attestation ?? {}) as { key_id?: unknown };
-  return typeof id === "string" ? id : null;
 }
 
 /** Changes after which a repository may have fewer packages: clients ignore an index with an earlier time. */
@@ -162,7 +152,9 @@ function format(rpm: RpmMetadata): string {
     element("rpm:buildhost", {}, rpm.buildhost),
     element("rpm:sourcerpm", {}, rpm.sourcerpm),
     element("rpm:header-range", { start, end }),
-    ...dependencies.flatMap((kind) => dependencyList(kind, rpm[kind])),
+    ...dependencies
+      .filter((kind) => rpm[kind].length > 0)
+      .map((kind) => parent(`rpm:${kind}`, {}, rpm[kind].map(dependency))),
     ...rpm.files.filter(({ path }) => isPrimaryFile(path)).map(fileElement),
   ]);
 }
@@ -170,10 +162,7 @@ function format(rpm: RpmMetadata): string {
 const dependencies = [
   ...(["provides", "requires", "conflicts", "obsoletes"] as const),
   ...(["suggests", "enhances", "recommends", "supplements"] as const),
-] as const;
-
-const dependencyList = (kind: string, entries: readonly RpmEntry[]): string[] =>
-  entries.length === 0 ? [] : [parent(`rpm:${kind}`, {}, entries.map(dependency))];
+];
 
 const dependency = ({ name, flags, epoch, version: ver, release: rel, pre }: RpmEntry): string =>
   element("rpm:entry", { name, flags, epoch, ver, rel, pre: pre ? 1 : undefined });

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { yumFolder } from "../../documents/feeds/paths.ts";
 import {
   feedSlug,
@@ -12,7 +12,6 @@ import { digestOf } from "../../journal/digest.ts";
 import { textFile } from "../output.ts";
 import { type Feed, gzipped, indexOf } from "./feed.ts";
 import { updateElement } from "./yum-advisory.ts";
-import { repoFile, repoFilePath } from "./yum-repo-file.ts";
 import { type YumPackage, type YumRow, yumPart } from "./yum-rows.ts";
 import { type Attributes, element, parent } from "./yum-xml.ts";
 
@@ -35,34 +34,26 @@ export const yumFeed: Feed<YumRow> = {
 
 const reposIn = ({ feeds: { yum } }: FeedConfig): string[] => (yum?.repos ?? []).map(({ name }) => name);
 
-/** Everything that the files of a repository are made from. */
-interface RepositoryContent {
-  repo: string;
-  baseUrl: string;
-  isSigned: boolean;
-  /** Time of its newest change, in seconds since 1970. */
-  time: number;
-  primary: string[];
-  filelists: string[] | null;
-  other: string[] | null;
-  updates: string[];
-  settings: { path: string; text: string };
-  /** Certificates under which its rpms are signed. */
-  certificates: { path: string; armored: string }[];
-}
+type RepositoryContent = ReturnType<typeof contentOf>;
 
-function contentOf(
-  repo: string,
-  rows: readonly YumRow[],
-  config: SiteConfig,
-  isSigned: boolean,
-): RepositoryContent {
+/** Everything that the files of a repository are made from. */
+function contentOf(repo: string, rows: readonly YumRow[], config: SiteConfig, isSigned: boolean) {
   const { baseUrl, product, feeds } = config;
   const chosen = new Set(repoIndex(repo, rows).listed);
   const listed = rows.flatMap(({ packages }) => packages).filter((entry) => chosen.has(entry));
-  const signers = rpmSignersOf(listed, config);
-  const keys = [...(isSigned ? [keysPath(product)] : []), ...signers.certificates.map(({ path }) => path)];
-  const { areAll: arePackagesSigned } = signers;
+  const certificates = rpmCertificates(listed, config);
+  const keys = [...(isSigned ? [keysPath(product)] : []), ...certificates.map(({ path }) => path)];
+  const settings = [
+    `[${feedSlug(product)}-${repo}]`,
+    `name=${product} (${repo})`,
+    // The folder that the mirrorlist names never changes, so that no client reads half a publish.
+    `mirrorlist=${baseUrl}/${mirrorlistPath(repo)}`,
+    "enabled=1",
+    "autorefresh=1",
+    `repo_gpgcheck=${Number(isSigned)}`,
+    `gpgcheck=${Number(certificates.length > 0)}`,
+    ...(keys.length > 0 ? [`gpgkey=${keys.map((path) => `${baseUrl}/${path}`).join("\n       ")}`] : []),
+  ];
   return {
     repo,
     baseUrl,
@@ -72,13 +63,13 @@ function contentOf(
     filelists: feeds.yum?.filelists ? listed.map(({ filelists }) => filelists ?? "") : null,
     other: feeds.yum?.changelogs ? listed.map(({ other }) => other ?? "") : null,
     updates: updatesIn(repo, rows, chosen, product),
-    settings: {
-      path: repoFilePath(repo, product),
-      text: repoFile({ repo, isSigned, arePackagesSigned, keys }, config),
-    },
-    certificates: signers.certificates,
+    settings: { path: repoFilePath(repo, product), text: `${settings.join("\n")}\n` },
+    certificates,
   };
 }
+
+/** Path of a repository's settings, which clients copy into /etc/yum.repos.d or /etc/zypp/repos.d. */
+export const repoFilePath = (repo: string, product: string): string => `${feedSlug(product)}-${repo}.repo`;
 
 /** Repositories may share signers. */
 function certificateGroup(contents: readonly RepositoryContent[]): OutputGroup {
@@ -91,18 +82,27 @@ function certificateGroup(contents: readonly RepositoryContent[]): OutputGroup {
 }
 
 function* filesOf(content: RepositoryContent): Generator<OutputFile> {
-  const { repo, primary, filelists, other, updates, settings } = content;
-  const indexes: YumIndex[] = [
-    packageIndex("primary", "metadata", primary, withRpm("common")),
-    ...(filelists ? [packageIndex("filelists", "filelists", filelists, xmlns("filelists"))] : []),
-    ...(other ? [packageIndex("other", "otherdata", other, xmlns("other"))] : []),
-    ...(updates.length > 0 ? [updateIndex(updates)] : []),
-  ];
+  const { repo, primary, filelists, other, updates, settings, baseUrl } = content;
+  const listOf = (name: string, packages: readonly string[], namespaces: Attributes) =>
+    documentOf(name, packages, { ...namespaces, packages: packages.length });
+  const indexes = {
+    primary: listOf("metadata", primary, withRpm("common")),
+    ...(filelists && { filelists: listOf("filelists", filelists, xmlns("filelists")) }),
+    ...(other && { other: listOf("otherdata", other, xmlns("other")) }),
+    ...(updates.length > 0 && { updateinfo: documentOf("updates", updates, {}) }),
+  };
   const { files, repomd } = repodataOf(repo, indexes, content.time);
   // For clients that know no mirrorlist. `sign` adds the signature, and makes the folder.
   for (const { path, chunks } of files) yield { path: `yum/${repo}/${path}`, chunks };
   yield textFile(repomdPath(repo), repomd);
-  if (!content.isSigned) yield* unsignedFolder(repo, files, repomd, content.baseUrl);
+  if (!content.isSigned) {
+    // The folder that never changes, and the mirrorlist that names it.
+    const folder = yumFolder(hash("sha256", repomd));
+    for (const { path, chunks } of files)
+      yield { path: `${folder}/${path}`, chunks, sameAs: `yum/${repo}/${path}` };
+    yield textFile(`${folder}/repodata/repomd.xml`, repomd);
+    yield textFile(mirrorlistPath(repo), mirrorlistText(baseUrl, folder));
+  }
   yield textFile(settings.path, settings.text);
 }
 
@@ -133,56 +133,35 @@ const updatesIn = (
   });
 
 /**
- * Certificates that clients need to check the rpms themselves, and whether each rpm was signed under one of them.
- * Clients check either all rpms of a repository or none.
+ * Certificates that clients need to check the rpms themselves: none unless each rpm was signed under one of them, because
+ * clients check either all rpms of a repository or none.
  */
-function rpmSignersOf(
-  packages: readonly YumPackage[],
-  { product, rpmSigners }: Pick<SiteConfig, "product" | "rpmSigners">,
-) {
+function rpmCertificates(packages: readonly YumPackage[], { product, rpmSigners }: SiteConfig) {
   const used = new Set(packages.map(({ keyId }) => keyId));
   const signers = rpmSigners.filter(({ keyIds }) => keyIds.some((id) => used.has(id)));
   const known = new Set(signers.flatMap(({ keyIds }) => keyIds));
-  const areAll = used.size > 0 && [...used].every((id) => id !== null && known.has(id));
-  const certificates = signers.map(({ keyIds: [id = ""], armored }) => ({
-    path: `keys/${feedSlug(product)}-rpm-${id}.asc`,
-    armored,
-  }));
-  return { areAll, certificates: areAll ? certificates : [] };
+  if ([...used].some((id) => id === null || !known.has(id))) return [];
+  return signers.map(({ keyIds: [id = ""], armored }) => {
+    return { path: `keys/${feedSlug(product)}-rpm-${id}.asc`, armored };
+  });
 }
-
-/** An index of a repository, such as primary.xml. */
-interface YumIndex {
-  type: "primary" | "filelists" | "other" | "updateinfo";
-  xml: string;
-}
-
-const packageIndex = (
-  type: YumIndex["type"],
-  name: string,
-  packages: readonly string[],
-  namespaces: Attributes,
-): YumIndex => ({ type, xml: documentOf(name, packages, { ...namespaces, packages: packages.length }) });
-
-const updateIndex = (updates: readonly string[]): YumIndex => ({
-  type: "updateinfo",
-  xml: documentOf("updates", updates, {}),
-});
 
 /**
  * The folder `repodata` of a repository. The tag with the repository's name keeps the folders of equal repositories apart.
+ * @param indexes XML documents by their types
  * @param time of the repository's newest change, in seconds since 1970
  */
-function repodataOf(repo: string, indexes: readonly YumIndex[], time: number) {
+function repodataOf(repo: string, indexes: Readonly<Record<string, string>>, time: number) {
   const data: string[] = [];
-  const files = indexes.map(({ type, xml }) => {
+  const files = Object.entries(indexes).map(([type, xml]) => {
     const open = encoder.encode(xml);
     const bytes = gzipped(open);
-    const href = `repodata/${sha256(bytes)}-${type}.xml.gz`;
+    const checksum = hash("sha256", bytes);
+    const href = `repodata/${checksum}-${type}.xml.gz`;
     data.push(
       parent("data", { type }, [
-        element("checksum", { type: "sha256" }, sha256(bytes)),
-        element("open-checksum", { type: "sha256" }, sha256(open)),
+        element("checksum", { type: "sha256" }, checksum),
+        element("open-checksum", { type: "sha256" }, hash("sha256", open)),
         element("location", { href }),
         element("timestamp", {}, String(time)),
         element("size", {}, String(bytes.length)),
@@ -195,20 +174,6 @@ function repodataOf(repo: string, indexes: readonly YumIndex[], time: number) {
   return { files, repomd: documentOf("repomd", [...head, ...data], withRpm("repo")) };
 }
 
-/** The folder that never changes, and the mirrorlist that names it, if nothing is signed. */
-function* unsignedFolder(
-  repo: string,
-  indexes: readonly OutputFile[],
-  repomd: string,
-  baseUrl: string,
-): Generator<OutputFile> {
-  const folder = yumFolder(sha256(encoder.encode(repomd)));
-  for (const { path, chunks } of indexes)
-    yield { path: `${folder}/${path}`, chunks, sameAs: `yum/${repo}/${path}` };
-  yield textFile(`${folder}/repodata/repomd.xml`, repomd);
-  yield textFile(mirrorlistPath(repo), mirrorlistText(baseUrl, folder));
-}
-
 const namespace = (name: string): string => `http://linux.duke.edu/metadata/${name}`;
 const xmlns = (name: string) => ({ xmlns: namespace(name) });
 const withRpm = (name: string) => ({ ...xmlns(name), "xmlns:rpm": namespace("rpm") });
@@ -217,4 +182,3 @@ const documentOf = (name: string, children: readonly string[], attributes: Attri
   `<?xml version="1.0" encoding="UTF-8"?>\n${parent(name, attributes, children)}\n`;
 
 const encoder = new TextEncoder();
-const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");

@@ -12,7 +12,7 @@ import { keyFile, needsKeyFile, sourcesName } from "../feeds/apt-sources.ts";
 import { feedLocation } from "../feeds/feed.ts";
 import { chartAddress } from "../feeds/helm.ts";
 import { imageName } from "../feeds/incus.ts";
-import { repoFilePath } from "../feeds/yum-repo-file.ts";
+import { repoFilePath } from "../feeds/yum.ts";
 import type { RepositoryView } from "./models/file-models.ts";
 
 /** A package repository of the site. */
