@@ -39,7 +39,6 @@ export interface IdentifiedRelease<R extends OutlinedRelease = Release> {
 
 export type IdentifiedOutline = IdentifiedRelease<OutlinedRelease>;
 
-/** Result for all releases together. */
 export interface AssignedIds {
   /** Events that `cut` would append for these releases, in order. */
   pending: PendingEvent[];
@@ -57,20 +56,19 @@ export interface Identified extends AssignedIds {
 /** True if artifacts of the version may get new ids and revisions; false: they keep those in the ledger. */
 export type Allocate = (version: string) => boolean;
 
-/** Assigns ids to releases one after another, so that no release stays in memory. */
+/** Takes releases one after another, so that none stays in memory. */
 interface IdAssignment {
   /** Id for the next artifact without a ledger line. */
   nextId(): number;
   /** @param release the next release, ascending by version */
   next<R extends OutlinedRelease>(release: R): IdentifiedRelease<R>;
-  /** Called once, after the last release. */
   finish(): AssignedIds;
 }
 
 /**
- * Assigns ids and dates: those of the ledger if there is a line, otherwise the id that `cut` would give and
- * midnight of the release date. Published bytes and types never change (bytes-changed), public records never
- * become private, and every line needs its artifact (record-vanished).
+ * Ids and dates: those of the ledger if there is a line, otherwise the id that `cut` would give and midnight of the
+ * release date. Published bytes and types never change (bytes-changed), public records never become private
+ * (record-private), and every line needs its artifact (record-vanished).
  */
 export function idAssignment(ledger: Ledger, allocate: Allocate): IdAssignment {
   const additions: PendingAdd[] = [];
@@ -141,7 +139,6 @@ function knownPackage<A extends ArtifactOutline>(artifact: A, entry: Entry): Pac
   };
 }
 
-/** Collects violations and pending changes of an artifact with a ledger line. */
 function consider(
   artifact: ArtifactOutline,
   entry: Entry,

@@ -9,7 +9,6 @@ import type { Ledger } from "./ledger.ts";
 export interface CatalogHead {
   folder: string;
   config: Config;
-  /** Location of an entry of the configuration. */
   configPlace: Located<unknown>["place"];
   ledger: Ledger;
   /** Versions with a folder that were skipped. */

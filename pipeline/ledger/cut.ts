@@ -20,17 +20,13 @@ export interface Cut extends LedgerChange {
   at: string;
 }
 
-/**
- * Decides the ledger lines that make releases permanent. Writes nothing.
- * @param catalog loaded with the same versions selected
- * @param at date of all lines, from eventTime()
- */
+/** @param catalog loaded with the same versions selected @param at date of all lines, from eventTime() */
 export function decideCut({ identified, ledger }: Catalog, at: string): Cut {
   const events = identified.pending.map((event) => dated(event, at));
   return { ...append(ledger, events), events, at };
 }
 
-/** Refuses misspelt versions. @throws RelcatError version-unknown for each version without a folder */
+/** @throws RelcatError version-unknown for each version without a folder */
 export function refuseUnknownVersions(
   catalog: { folder: string; releases: readonly { version: string }[] },
   versions: readonly string[] = [],
@@ -41,10 +37,7 @@ export function refuseUnknownVersions(
   throwErrors(unknown.map((version) => versionUnknown(version, catalog.folder)));
 }
 
-/**
- * Refuses lines that must not be written.
- * @throws RelcatError with every problem: version-unknown, checks, completeness, revise-limit
- */
+/** @throws RelcatError with every problem: version-unknown, checks, completeness, revise-limit */
 export function refuseCut(catalog: Catalog, { events }: Cut, options: CutOptions = {}): void {
   const { identified, config, ledger } = catalog;
   const named = options.versions && new Set(options.versions);

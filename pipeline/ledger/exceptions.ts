@@ -6,7 +6,6 @@ import type { Located } from "../project/document.ts";
 import { readBytes } from "../project/parse.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** A rule violation by a record of one release. */
 export interface Finding {
   version: string;
   problem: Problem;
@@ -18,7 +17,6 @@ export function boundsOf({ versions }: Pick<Exception, "versions">): [first: str
   return [first, last];
 }
 
-/** Groups findings by the first exception that covers them. */
 export function byException(exceptions: readonly Exception[], findings: readonly Finding[]) {
   const covered = new Map<Exception, Finding[]>(exceptions.map((exception) => [exception, []]));
   const open: Finding[] = [];

@@ -11,7 +11,6 @@ import type { CatalogHead } from "./catalog.ts";
 interface FeedCheck {
   /** @param release the next one, ascending by version */
   next(release: IdentifiedOutline): void;
-  /** After the last release. */
   finish(): Problem[];
 }
 
@@ -23,7 +22,6 @@ interface Listed {
   artifact: ArtifactOutline;
 }
 
-/** @param place of an entry in catalog.yaml */
 export function feedCheck({ feeds, channels }: Settings, place: CatalogHead["configPlace"]): FeedCheck {
   const byName = new Map<string, Listed[]>();
   const foreign = new Map<AptSuite, ForeignBounds>();

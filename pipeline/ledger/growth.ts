@@ -1,7 +1,6 @@
 import type { Problem } from "../../shared/errors.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** Relation of a ledger to an earlier one, or to that of another branch. */
 interface Growth {
   /**
    * grown: starts with all lines of the other; behind: ends before the other; parted: both continued after a
@@ -41,7 +40,6 @@ function isEdited(ours: string, theirs: string): boolean {
   }
 }
 
-/** Verifies that a ledger only grew since an earlier text. */
 export function checkGrowth(ledger: Ledger, base: string, revision: string): Problem[] {
   const { kind, common } = compareGrowth(ledger, base);
   if (kind === "grown") return [];

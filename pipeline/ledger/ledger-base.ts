@@ -11,7 +11,6 @@ import { compareGrowth } from "./growth.ts";
 import { type Ledger, readLedger } from "./ledger.ts";
 import { identity } from "./ledger-records.ts";
 
-/** The base revision's ledger, from git. */
 export interface LedgerBase {
   folder: string;
   /** Revision with settled lines, such as origin/main. */

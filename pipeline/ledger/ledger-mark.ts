@@ -4,10 +4,7 @@ import type { Ledger } from "./ledger.ts";
 
 export const noLedger: LedgerMark = { lines: 0, sha256: createHash("sha256").digest("hex") };
 
-/**
- * Public description of a ledger. It counts only public lines, because the number of private records is
- * secret.
- */
+/** Public description of a ledger. It counts only public lines, because the number of private records is secret. */
 export function ledgerMark(ledger: Pick<Ledger, "pieces" | "publicLines">): LedgerMark {
   const hash = createHash("sha256");
   for (const piece of ledger.pieces()) hash.update(piece);

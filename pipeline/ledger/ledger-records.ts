@@ -1,9 +1,7 @@
 import type { AddEvent, ReinstateEvent, RetractEvent, ReviseEvent } from "../documents/ledger.ts";
 
-/** Reason and date of a withdrawal. */
 export type Retraction = Pick<RetractEvent, "reason" | "replaced_by" | "at">;
 
-/** State of one record. */
 export interface Entry {
   add: AddEvent;
   /** Content of the last add or revise. */
@@ -22,10 +20,8 @@ export interface Entry {
 /** Identity of an artifact: unique in a release, bound to its bytes, and never corrected. */
 export const identity = (version: string, file: string) => `${version}/${file}`;
 
-/** An event of an existing record. */
 export type Change = ReviseEvent | RetractEvent | ReinstateEvent;
 
-/** The records of a ledger, of which each event changes one. */
 export class LedgerRecords {
   /** In the order of their add events. */
   readonly byId = new Map<number, Entry>();

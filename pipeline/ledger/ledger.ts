@@ -11,12 +11,10 @@ import { display } from "../project/display.ts";
 import { isChannelEvent, LedgerChannels } from "./ledger-channels.ts";
 import { type Change, type Entry, LedgerRecords } from "./ledger-records.ts";
 
-/** The ledger and its current state. */
 export interface Ledger {
   file: string;
   /** Assembled on each call, so that a long text does not stay in memory. */
   text(): string;
-  /** The same text in pieces. */
   pieces(): Iterable<string>;
   events: readonly LedgerEvent[];
   /** In the order of their lines. */
@@ -42,7 +40,6 @@ export const ledgerLine = (event: LedgerEvent) => `${JSON.stringify(event)}\n`;
 
 export const restore = "Restore the ledger from version control.";
 
-/** Parses a ledger and reports every invalid line. */
 export const readLedger = ({ file, text }: Source) => readLedgerPieces(file, [text]);
 
 /** @param pieces of the ledger's text; each ends with a line feed, except the last one of a damaged ledger */
@@ -233,7 +230,6 @@ class LedgerFold {
   }
 }
 
-/** Lines to append, and the ledger before and after them. */
 export interface LedgerChange {
   events: readonly LedgerEvent[];
   /** The whole text before and after; `after` is written only if the file still equals `before`. */
@@ -246,9 +242,7 @@ export function append(ledger: Ledger, events: readonly LedgerEvent[]): LedgerCh
   return { events, before, after: before + events.map(ledgerLine).join("") };
 }
 
-/**
- * Validates the new ledger before it is written, so that relcat never writes what it would refuse to read.
- */
+/** Validates the new ledger before it is written, so that relcat never writes what it would refuse to read. */
 export function throwIfUnsound(change: LedgerChange, file: string): void {
   throwErrors(readLedger({ file, text: change.after }).problems);
 }

@@ -23,30 +23,25 @@ export interface Selection {
   /** True: releases without ledger lines are skipped without reading them. */
   released?: boolean;
   /**
-   * Versions to treat as `cut` would. Other open releases get no ids, and their problems are ignored; without
-   * `released` they are still read, for comparisons.
+   * To treat as `cut` would. Other open releases get no ids and their problems do not count; without `released` they are read.
    */
   versions?: readonly string[] | undefined;
   /** Name of the site whose base URL replaces that of the configuration. */
   site?: string | undefined;
 }
 
-/** A catalog whose releases are read one after another. */
 export interface OpenCatalog extends CatalogHead {
   files: AuthoredFiles;
   standingOf(version: string, file: string): LedgerState;
   /** Releases to read, ascending by version. */
   releases: readonly ReleaseFiles[];
-  /** Id for the next artifact without a ledger line. */
   nextId(): number;
   /** Assigns ids to the next release, and collects its problems. */
   identify<R extends OutlinedRelease>(read: ReadRelease<R>): IdentifiedRelease<R>;
   /**
-   * True if no error was found so far, in this release or before it. After an error nothing more is rendered,
-   * because nothing will be placed.
+   * False after an error in this release or before it: nothing more is rendered then, because nothing will be placed.
    */
   isSound(read: ReadRelease): boolean;
-  /** Called once, after the last release. */
   finish(): Promise<{ ids: AssignedIds; problems: Problem[] }>;
 }
 
@@ -115,7 +110,6 @@ export async function openCatalog(
   };
 }
 
-/** The releases to read, those to use, and those that may get ids. */
 interface Scope {
   /** True if no release is skipped; notes for the next release are then checked too. */
   isWhole: boolean;
@@ -142,7 +136,6 @@ function scopeOf({ released, versions }: Selection, project: Project): Scope {
   };
 }
 
-/** Identifies releases one after the other, and collects the problems of all of them. */
 function reviewer(
   project: Project,
   scope: Scope,

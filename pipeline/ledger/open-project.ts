@@ -17,7 +17,6 @@ import { loadLedger } from "./ledger-file.ts";
 export interface Project extends ProjectSettings {
   files: AuthoredFiles;
   config: Config;
-  /** Location of an entry of catalog.yaml. */
   configPlace: Located<unknown>["place"];
   ledger: Ledger;
   isLedgerSound: boolean;

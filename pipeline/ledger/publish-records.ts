@@ -131,7 +131,6 @@ const wireRecord = ({ id, created, modified, artifact }: Package): WireRecord =>
 type AddressParts = Pick<WireRecord, "version" | "name" | "package_type" | "id" | "checksum">;
 type Address = (record: AddressParts, file: string) => string;
 
-/** Address of a file according to artifact_url of the configuration. */
 export const artifactUrl = (
   record: AddressParts,
   file: string,

@@ -16,7 +16,6 @@ import { type Ledger, type LedgerChange, ledgerLine, readLedger } from "./ledger
 import { deliverLedger } from "./ledger-file.ts";
 import { type MovedRecord, Replay, type Start } from "./rebase-replay.ts";
 
-/** One of the two ledgers. */
 interface Side {
   /** Display name: a revision, or the file itself. */
   name: string;
@@ -25,7 +24,6 @@ interface Side {
   text: string;
 }
 
-/** Two diverged ledgers. */
 interface Sides {
   /** The ledger whose bytes stay. */
   onto: Side;
@@ -37,11 +35,10 @@ interface Sides {
 
 /** The base's bytes followed by our new lines. */
 interface Rebase extends LedgerChange {
-  /** Records with changed ids, ascending by the old id. */
+  /** Ascending by the old id. */
   moved: MovedRecord[];
   /** Our revisions that are no longer allowed, by record id. */
   overtaken: number[];
-  /** Our changes of channels that have no effect any more. */
   dropped: ChannelEvent[];
   /** Versions with new records on both sides. */
   cutTwice: string[];
@@ -102,7 +99,6 @@ function versionsOfBoth({ events }: Ledger, replay: Replay, shared: ReadonlySet<
 
 const path = "ledger.jsonl";
 
-/** Option that selects another revision, for hints. */
 const option = "--onto";
 
 /** Two ledgers that git could not merge: that of HEAD and the incoming one. */

@@ -6,7 +6,6 @@ import type { CommandContext } from "../system/lock.ts";
 import { append, type Ledger, type LedgerChange } from "./ledger.ts";
 import { changeLedger } from "./ledger-file.ts";
 
-/** Appends lines that withdraw records. */
 export async function retract(
   folder: string,
   options: RetractOptions,
@@ -15,7 +14,6 @@ export async function retract(
   return changeLedger(folder, context, (ledger, at) => decideRetract(ledger, options, at));
 }
 
-/** Appends lines that undo retractions. */
 export async function reinstate(
   folder: string,
   ids: readonly number[],
@@ -31,8 +29,8 @@ export interface RetractOptions {
 }
 
 /**
- * Decides lines that withdraw records. A repeated retraction may change reason and replacement.
- * @throws RelcatError record-unknown, replacement-unknown, text-format for the reason
+ * A repeated retraction may change reason and replacement.
+ * @throws RelcatError record-unknown, replacement-unknown, text-format
  */
 export function decideRetract(
   ledger: Ledger,
@@ -88,10 +86,7 @@ function replacementProblems(
   return [{ code: "replacement-unknown", severity: "error", message, hint }];
 }
 
-/**
- * Decides lines that undo retractions.
- * @throws RelcatError record-unknown, nothing-to-reinstate
- */
+/** @throws RelcatError record-unknown, nothing-to-reinstate */
 export function decideReinstate(ledger: Ledger, ids: readonly number[], at: string): LedgerChange {
   const problems: Problem[] = [];
   const events: ReinstateEvent[] = [];

@@ -26,8 +26,7 @@ interface SettledMetadata {
 }
 
 /**
- * Reads the settled metadata that the work tree may have changed. None if git cannot tell.
- * @param folder of the releases
+ * The settled metadata that the work tree may have changed. None if git cannot tell.
  * @throws RelcatError git-revision
  */
 export async function settledMetadata(
@@ -124,11 +123,7 @@ function changed({ file, content, place }: Artifact, members: readonly string[],
   };
 }
 
-/**
- * Finds metadata of cut artifacts that is not the settled one. A branch proves such a change in `check --artifacts`;
- * other commands accept it after the merge.
- * @param folder of the releases
- */
+/** A branch proves a change of settled metadata in `check --artifacts`; other commands accept it after the merge. */
 export async function unmergedMetadata(folder: string, base: LedgerBase): Promise<Problem[]> {
   const settled = await settledMetadata(folder, base);
   if (settled.length === 0) return [];

@@ -5,7 +5,6 @@ import { isInRepository, uncommitted } from "../system/git/git.ts";
 
 /**
  * Files that a build is made from, and that HEAD does not have as they are here. None outside a repository.
- * @param folder of the releases
  * @param built versions of the build; other releases and notes of the next one may be unfinished
  */
 export async function uncommittedSources(folder: string, built: ReadonlySet<string>): Promise<string[]> {

@@ -29,7 +29,6 @@ export async function uncut(
 }
 
 /**
- * Removes the lines of a version from the ledger. The version must be the last one and not settled.
  * @param settled text of the ledger at the settled revision; its lines stay
  * @throws RelcatError version-unknown, version-settled, version-not-last
  */

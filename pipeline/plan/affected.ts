@@ -7,13 +7,11 @@ import { display } from "../project/display.ts";
 import { isPrivate } from "../records/normalize.ts";
 import { type Fix, vulnerable } from "../selection/vulnerable.ts";
 
-/** A public file of an affected release that is cut. */
 type AffectedFile = Affected["files"][number];
 
 /**
- * Finds what is affected.
  * @param asked the id of a vulnerability or of an advisory, a version, a range of versions, or a SHA-256
- * @throws RelcatError usage, record-unknown if no note and no file has it
+ * @throws RelcatError record-unknown if no note and no file has it
  */
 export function affectedBy(asked: string, { identified: { releases } }: Catalog): Affected {
   const cut = releases.filter(({ packages }) => packages.some(({ ledgerState }) => ledgerState !== "new"));

@@ -6,11 +6,9 @@ import { leaves } from "../records/merge.ts";
 import type { Baseline } from "./read-baseline.ts";
 import type { ListedRecord, Snapshot } from "./snapshot.ts";
 
-/** The catalog to publish. */
 interface Planned {
   snapshot: Snapshot;
   config: Config;
-  /** Ledger state of a record's current content. */
   stateOf(id: number): LedgerState;
 }
 

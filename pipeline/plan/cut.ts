@@ -28,7 +28,6 @@ export interface CutRequest extends CutOptions {
   confirm?: ((due: Cut, catalog: Catalog) => Promise<void>) | undefined;
 }
 
-/** The commit of a cut. */
 interface CutCommit {
   /** Abbreviated commit id. */
   id: string | undefined;
@@ -198,7 +197,6 @@ function refuseOtherLedger(plan: Plan, text: string): void {
 }
 
 /**
- * Refuses a plan that would be different today.
  * @param fresh a plan made now, for the same versions and date
  * @throws RelcatError plan-stale, naming the differences
  */

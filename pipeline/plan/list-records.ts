@@ -82,7 +82,6 @@ function asParameter(term: string): Term {
   return [name, value.join("=")];
 }
 
-/** `field=value`, split. */
 type Term = readonly [name: string, value: string];
 
 const own = ["arch", "line", "ordering"];
@@ -118,7 +117,6 @@ function refuseTerms(terms: readonly Term[], config: Config, records: readonly R
 
 const flags = ["true", "false", "1", "0"];
 
-/** Allowed values of a field with a fixed set. */
 function valuesOf(field: string, { packageTypes, platforms }: Config): string[] | undefined {
   switch (field) {
     case "package_type":

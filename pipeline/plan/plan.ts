@@ -37,7 +37,6 @@ export interface PlanRequest extends BaselineRequest {
   documents: boolean;
 }
 
-/** The plan that `plan` prints, and the ledger lines that `cut` writes. */
 export interface Decided {
   plan: Plan;
   cut: Cut;
@@ -72,7 +71,6 @@ export async function planCatalog(
   return { plan, cut, catalog, refused };
 }
 
-/** A pure function of two catalog states. */
 function decidePlan(
   { catalog, cut, refused }: Omit<Decided, "plan">,
   baseline: Baseline,
@@ -262,7 +260,6 @@ const describeBaseline = ({ kind, name, commit, snapshot, problems }: Baseline):
   problems,
 });
 
-/** Ledger state of a record's content, now or after the cut. */
 function ledgerStates({ identified }: Catalog, { events }: Cut): (id: number) => LedgerState {
   const planned = new Set(events.map(({ id }) => id));
   const packages = identified.releases.flatMap((release) => release.packages);

@@ -32,7 +32,6 @@ export interface BaselineRequest {
 /** SHA-256 of each file of a site, by path. */
 export type DocumentHashes = ReadonlyMap<string, string>;
 
-/** The published state that a plan is compared with. */
 export interface Baseline {
   kind: Plan["baseline"]["kind"];
   /** Revision, URL, folder or file, as the user named it. */
@@ -53,7 +52,6 @@ export interface Baseline {
 }
 
 /**
- * Reads the baseline of a plan.
  * @param sources undefined: documents are not compared
  * @throws RelcatError git-revision, input-missing, network, and errors of reading a live list
  */
@@ -152,7 +150,6 @@ const notComparable = "Nothing can be compared with it. Is it the complete, unch
 /** Large enough for any catalog: 25,000 records have 22 MB. */
 const maxListBytes = 256 * 1024 * 1024;
 
-/** A published catalog, as bytes. */
 interface Live {
   name: string;
   /** The list and its source. */
@@ -163,7 +160,7 @@ interface Live {
 }
 
 /**
- * Reads the live catalog from a built folder, a site's address, or a file with the list.
+ * @param against a built folder, a site's address, or a file with the list
  * @param ours our key names inside `data`, used if the live records contain none
  * @throws RelcatError input-missing, network, import-list, import-record …
  */

@@ -4,7 +4,6 @@ import type { Catalog } from "../ledger/catalog.ts";
 import type { Cut } from "../ledger/cut.ts";
 import { isPrivate } from "../records/normalize.ts";
 
-/** Errors and warnings about artifacts that would get ids. */
 export interface Refused {
   problems: Problem[];
   /** Problems of private records. */
@@ -12,7 +11,6 @@ export interface Refused {
 }
 
 /**
- * Artifacts that the policies reject, or that were never inspected.
  * @param artifacts folder with the artifacts to inspect again; undefined: the results recorded at ingest
  * @throws RelcatError for signers or artifacts that cannot be read
  */

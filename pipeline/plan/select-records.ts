@@ -10,7 +10,6 @@ export type RecordChoice =
   | { ids: readonly number[] }
   | { version: string; packageType?: string | undefined; name?: string | undefined };
 
-/** The selected ledger entries. */
 export interface ChosenRecords {
   /** Ascending by id. */
   entries: Entry[];
@@ -19,7 +18,7 @@ export interface ChosenRecords {
 }
 
 /**
- * Finds the selected records. Ids may name retracted records, whose reason can be corrected.
+ * Ids may name retracted records, whose reason can be corrected.
  * @throws RelcatError version-unknown, record-unknown, nothing-to-retract
  */
 export function selectRecords(ledger: Ledger, choice: RecordChoice): ChosenRecords {

@@ -68,7 +68,6 @@ const problemsBelow = ({ folder, problems }: Catalog, path: string): Problem[] =
     ({ at }) => at && (at.file === `${folder}/catalog.yaml` || at.file.startsWith(`${folder}/${path}`)),
   );
 
-/** Problems that affect how notes are displayed. */
 export function noteProblems(problems: readonly Problem[]): Problem[] {
   return problems.filter(({ code, at }) => {
     if (code.startsWith("note-")) return true;

@@ -24,10 +24,8 @@ export interface ListedRecord {
   facts?: { package: string | null; documents: string | null };
 }
 
-/** Facts of a release in addition to its records. */
 export type ReleaseFacts = Pick<PublishedRelease, "date" | "summary"> & { notes: readonly Note[] };
 
-/** Public content of a catalog at one time, by id and by version. */
 export interface Snapshot {
   listed: ReadonlyMap<number, ListedRecord>;
   retracted: ReadonlyMap<number, Plan["retracted"][number]>;

@@ -23,7 +23,6 @@ export interface CatalogStatus {
   next: NextStep;
 }
 
-/** Suggested next command, with the reason. */
 export interface NextStep {
   command: string;
   why: string;
@@ -39,10 +38,7 @@ export function countCatalog({ releases, nextNotes }: Catalog): Counts {
   };
 }
 
-/**
- * Open, incomplete and withdrawn content, with the next command.
- * @param clock milliseconds since 1970
- */
+/** @param clock milliseconds since 1970 */
 export function catalogStatus(catalog: Catalog, clock: number): CatalogStatus {
   const releases = catalog.identified.releases.map((release) => releaseStatus(release, catalog));
   const errors = catalog.problems.filter((problem) => problem.severity === "error").length;

@@ -40,9 +40,8 @@ export interface InspectedFile {
 }
 
 /**
- * Inspects files. The results are in the given order.
- * @throws RelcatError input-missing, folder-missing, key-unusable (before anything is read); file-access,
- * file-changed
+ * The results are in the given order.
+ * @throws RelcatError input-missing, folder-missing, key-unusable (before anything is read); file-access, file-changed
  */
 export async function inspectFiles(
   { files, keys: folder, selfCheck }: InspectRequest,

@@ -18,10 +18,7 @@ const late: readonly string[] = lateImageMembers;
 
 const maxShown = 3;
 
-/**
- * Compares metadata with what the bytes state.
- * @returns the differing members with both values, in one line; undefined: there are none
- */
+/** @returns the differing members with both values, in one line; undefined: there are none */
 export function metadataDifferences(stated: PackageMetadata, read: PackageMetadata): string | undefined {
   const [claim, fact] = [leaves(stated), leaves(read)];
   const isOpen = (field: string) => {
@@ -81,8 +78,7 @@ export async function refuteMetadata(
 }
 
 /**
- * Compares a document with what its manifest says.
- * @param sha256 digest of the artifact that it belongs to
+ * @param sha256 digest of the artifact that the document belongs to
  * @returns a clause that says how it differs; undefined: it is the stated one
  * @throws only what the source throws
  */

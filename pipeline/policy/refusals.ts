@@ -4,11 +4,9 @@ import type { Verdict } from "../../inspect/verdict.ts";
 import type { Place, Problem } from "../../shared/errors.ts";
 import type { Policy } from "../documents/policy.ts";
 
-/** An artifact that is checked against a policy, as messages name it. */
 interface CheckedArtifact {
   name: string;
   packageType: string;
-  /** Version of the release. */
   version: string;
   /** Location of the claim; without a claim, location of the artifact. */
   at(claim?: Claim): Place;
@@ -116,11 +114,7 @@ function otherVersion({ facts }: Inspection, { versions }: Policy, version: stri
 /** Strips the epoch prefix and the revision suffix that packagers add. */
 const upstream = (version: string): string => version.replace(/^\d+:/, "").replace(/-[^-]+$/, "");
 
-/**
- * Expands templates to the versions a package may carry.
- * @param version YY.MM.NNN
- * @param templates with {YY}, {M}, {MM}, {N} and {NNN}
- */
+/** @param version YY.MM.NNN @param templates with {YY}, {M}, {MM}, {N} and {NNN} */
 export function versionsInside(version: string, templates: readonly string[]): string[] {
   const [YY = "", MM = "", NNN = ""] = version.split(".");
   const values: Readonly<Record<string, string>> = {

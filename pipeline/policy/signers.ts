@@ -20,8 +20,7 @@ export interface Signers {
 }
 
 /**
- * Reads the certificates that `signers:` lists.
- * @param catalog path or https URL of catalog.yaml; the listed names are relative to it
+ * @param catalog path or https URL of catalog.yaml; the names in `signers:` are relative to it
  * @throws RelcatError input-missing, network, key-unusable
  */
 export async function readSigners({ signers }: Pick<Settings, "signers">, catalog: string): Promise<Signers> {

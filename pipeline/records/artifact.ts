@@ -6,16 +6,13 @@ import type { Inspected } from "../documents/policy.ts";
 import type { RepositoryName } from "./repository-name.ts";
 import type { Verbatim } from "./verbatim.ts";
 
-/**
- * The part of an artifact that ids, completeness and the ledger need. A build keeps only this of every
- * release.
- */
+/** The part that ids, completeness and the ledger need. A build keeps only this of every release. */
 export interface ArtifactOutline {
-  /** Identifies the artifact together with the version. */
+  /** With the version, the identity of the artifact. */
   file: string;
-  /** URL from the manifest; null: built from artifact_url of the configuration. */
+  /** null: built from artifact_url of the configuration. */
   url: string | null;
-  /** Size of the download in bytes. */
+  /** In bytes. */
   size: number | null;
   /** The record without `data`. */
   content: Omit<RecordContent, "data">;
@@ -29,7 +26,6 @@ export interface ArtifactOutline {
   documentKinds?: readonly ArtifactDocument["kind"][] | undefined;
   /** Its manifest, and its index in that manifest. */
   origin: { manifest: string; index: number };
-  /** Location of the artifact in that manifest. */
   place(): Place;
 }
 
@@ -62,7 +58,6 @@ export interface OutlinedRelease<A extends ArtifactOutline = ArtifactOutline> {
   complete: boolean;
 }
 
-/** A release with merged manifests. */
 export interface Release extends OutlinedRelease<Artifact> {
   notes: Note[];
 }

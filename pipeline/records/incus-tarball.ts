@@ -2,7 +2,6 @@ import { crc32 } from "node:zlib";
 import type { Architecture, IncusImage } from "../../shared/package-metadata.ts";
 import { firstDayOf } from "../../shared/version.ts";
 
-/** Content of an image's metadata tarball. */
 export type IncusStatement = Pick<IncusImage, "os" | "release" | "variant" | "description"> & {
   arch: Architecture;
 };

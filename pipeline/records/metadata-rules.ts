@@ -56,7 +56,6 @@ const incusTarballIsItsOwn: ArtifactRule = function* ({ artifact, version, place
 
 const again = "Let relcat ingest write it, or leave it out.";
 
-/** Rules for what a package states about itself. */
 export const metadataRules: readonly ArtifactRule[] = [
   metadataOfType,
   metadataIsBounded,

@@ -16,10 +16,7 @@ export function kindKey(key: string, config: Settings): string | undefined {
 
 export const inlineText = (note: InlineNote) => (typeof note === "string" ? note : note.text);
 
-/**
- * Notes of a release: inline ones in written order, then fragments by file name. They must have passed the
- * rules.
- */
+/** Notes of a release: inline ones in written order, then fragments by file name. They must have passed the rules. */
 export function normalizeNotes(
   release: Pick<WrittenRelease, "notes">,
   fragments: readonly WrittenNote[],

@@ -25,13 +25,10 @@ export interface ReadRelease<R extends OutlinedRelease = Release> {
   findings: Problem[];
 }
 
-/** Input besides its files that reading a release needs. */
 interface ReadingContext {
-  /** The releases folder. */
   folder: string;
   config: Settings;
   files: AuthoredFiles;
-  /** The ledger's state of a file of a release. */
   standingOf(version: string, file: string): LedgerState;
 }
 
@@ -70,10 +67,7 @@ const asOutline = ({
   ...outline
 }: Artifact) => outline;
 
-/**
- * Locates artifacts in their manifests only when a problem needs it, so that source texts do not stay in
- * memory.
- */
+/** Locates artifacts in their manifests only when a problem needs it, so that source texts do not stay in memory. */
 export function withPlaces(artifacts: readonly ArtifactOutline[], root: string, files: AuthoredFiles): void {
   for (const artifact of artifacts) {
     const { origin } = artifact;

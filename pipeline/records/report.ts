@@ -22,7 +22,6 @@ export interface ArtifactInRelease {
 /** new: not in the ledger; cut: in it; withdrawn: cut and retracted. */
 export type LedgerState = "new" | "cut" | "withdrawn";
 
-/** A named rule that yields problems. */
 export type ArtifactRule = (context: ArtifactInRelease) => Iterable<Problem>;
 export type ReleaseRule = (release: ParsedRelease, config: Settings) => Iterable<Problem>;
 

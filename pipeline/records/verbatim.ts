@@ -35,10 +35,7 @@ export function verbatimOf({ verbatim, absent }: WrittenArtifact): Verbatim | un
   return verbatim || absent ? { fields: verbatim ?? {}, absent: absent ?? [] } : undefined;
 }
 
-/**
- * The record in its imported form.
- * @param dates date fields that still have their imported values
- */
+/** The record in its imported form. @param dates date fields that still have their imported values */
 export function asImported(
   record: object,
   verbatim: Verbatim | undefined,

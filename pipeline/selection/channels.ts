@@ -5,10 +5,7 @@ interface InChannels {
   channels?: readonly ReleaseChannel[] | undefined;
 }
 
-/**
- * The releases that a channel offers, including those without packages.
- * @param channel undefined: the project has no channels, so that each release is offered
- */
+/** Includes releases without packages. @param channel as in isOffered */
 export const offeredIn = <Release extends InChannels>(
   releases: readonly Release[],
   channel: string | undefined,

@@ -11,7 +11,6 @@ export interface OrderTerm {
   descending: boolean;
 }
 
-/** A parsed query of the list. */
 export interface ListQuery {
   /** undefined: missing or empty. */
   format: string | undefined;
@@ -50,8 +49,7 @@ export function readListQuery(parameters: Iterable<[string, string]>): ListQuery
 }
 
 /**
- * Terms that are not fields are ignored, because existing API clients rely on that; terms after `id` have no
- * effect.
+ * Terms that are not fields are ignored, because existing API clients rely on that; terms after `id` have no effect.
  */
 function readOrdering(text: string): OrderTerm[] {
   const terms: OrderTerm[] = [];

@@ -11,10 +11,7 @@ export interface RecordIndex {
   readonly offered?: ReadonlySet<string> | undefined;
 }
 
-/**
- * @param offered see RecordIndex
- * @param dataOf reads the nested part of a record lazily, because it is large and seldom needed
- */
+/** @param dataOf reads the nested part of a record lazily, because it is large and seldom needed */
 export const indexRecords = (
   rows: readonly Row[],
   offered?: ReadonlySet<string> | undefined,

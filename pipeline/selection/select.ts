@@ -3,7 +3,6 @@ import { compareKeys, type Field, filterFields, sortKey } from "./fields.ts";
 import type { ListQuery, OrderTerm } from "./query.ts";
 import { matcher, type RecordIndex } from "./record-index.ts";
 
-/** Positions of the selected records, in the requested order. */
 export function select(index: RecordIndex, query: ListQuery): readonly number[] {
   return order(index, choose(index, query), query.ordering);
 }
@@ -62,7 +61,6 @@ function order(
 
 const byId: OrderTerm = { field: "id", descending: false };
 
-/** Result of `latest/`. */
 export type LatestChoice =
   | { kind: "none" }
   | { kind: "one"; position: number }

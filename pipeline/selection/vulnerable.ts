@@ -12,7 +12,6 @@ interface Candidate {
   isCut: boolean;
 }
 
-/** Releases that a vulnerability concerns. */
 interface Vulnerable {
   fixes: Fix[];
   /** Affected ones, in the order of the releases. A release that fixes it is not affected. */

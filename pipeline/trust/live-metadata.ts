@@ -27,7 +27,6 @@ export interface LiveMetadata {
 
 export const nothingLive: LiveMetadata = { roles: new Map(), highest: new Map(), unverified: [] };
 
-/** Storage with signed metadata. */
 export interface MetadataSource {
   read(path: string): Promise<Uint8Array | undefined>;
   /** Paths below metadata/, including leftovers. */
@@ -38,10 +37,7 @@ export interface MetadataSource {
   earlierTimestamps?(): Promise<Uint8Array[]>;
 }
 
-/**
- * Version numbers that unsigned file names may reserve: an interrupted publish leaves a few, an attacker
- * could leave any.
- */
+/** Versions that unsigned file names may reserve: an interrupted publish leaves a few, an attacker could leave any. */
 const leftOverBound = 1000;
 /** File names beyond that bound that are opened per role to look for a valid signature. */
 const maxOpenedNames = 20;
@@ -95,8 +91,7 @@ export async function readLiveChain(source: Pick<MetadataSource, "read">, root: 
 type Reader<T extends Online> = (bytes: Uint8Array) => Signed<T>;
 
 /**
- * Parses metadata signed by a key of the root. All online roles, including delegated ones, use the online
- * key.
+ * Parses metadata signed by a key of the root. All online roles, including delegated ones, use the online key.
  * @param meta expected version, length and hash from the parent document
  * @returns undefined for anything else
  */
@@ -122,10 +117,7 @@ export function verified<T extends Online | Root>(
   }
 }
 
-/**
- * A version above all earlier timestamps, for a site whose own timestamp was destroyed. The gap skips later
- * ones that may have been lost.
- */
+/** For a site whose own timestamp was destroyed. The gap skips later ones that may have been lost. */
 async function earlierTimestamp(source: MetadataSource, root: SignedRoot): Promise<number> {
   const earlier = (await source.earlierTimestamps?.()) ?? [];
   const versions = earlier.map(

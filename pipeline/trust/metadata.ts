@@ -190,7 +190,6 @@ export function signingDate(
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** Whether the document has a valid signature by this key. */
 export function hasSigned(keys: Root["keys"] | undefined, id: string, document: Metadata<Role>): boolean {
   try {
     keys?.[id]?.verifySignature(document);
@@ -207,14 +206,11 @@ export const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(te
 
 export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-/**
- * Path of a role's metadata. Role names come from a snapshot, so they are percent-encoded to stay in the
- * folder (TUF 1.0, 4.4).
- */
+/** Role names come from a snapshot, so they are percent-encoded to stay in the folder (TUF 1.0, 4.4). */
 export const metadataPath = (role: string, version: number): string =>
   `metadata/${version}.${encodeURIComponent(role.toWellFormed())}.json`;
 
-/** Path of a target. It contains the hash, so that old and new versions exist side by side (TUF 1.0, 6.2). */
+/** The path contains the hash, so that old and new versions exist side by side (TUF 1.0, 6.2). */
 export function targetName(path: string, hash: string): string {
   const slash = path.lastIndexOf("/") + 1;
   return `targets/${path.slice(0, slash)}${hash}.${path.slice(slash)}`;

@@ -3,12 +3,7 @@ import { failure } from "../../shared/errors.ts";
 
 const restore = "Nothing was changed. Restore the file from a copy of the site, and find out who changed it.";
 
-/**
- * Parses a document that relcat keeps at a site.
- * @param place for the message
- * @param hint for the error
- * @throws RelcatError site-tampered
- */
+/** Parses a document that relcat keeps at a site. @throws RelcatError site-tampered */
 export function parsedAs<T>(schema: z.ZodType<T>, read: () => Uint8Array, place: string, hint = restore): T {
   let document: unknown;
   try {
@@ -22,9 +17,8 @@ export function parsedAs<T>(schema: z.ZodType<T>, read: () => Uint8Array, place:
 }
 
 /**
- * relcat never writes a path that leads out of its folder, so such a document was tampered with.
- * @param place for the message
- * @throws RelcatError site-tampered if a key of the document is such a path
+ * relcat never writes a path that leads out of its folder.
+ * @throws RelcatError site-tampered if a key is such a path
  */
 export function refuseHostilePaths(error: z.ZodError, place: string, hint: string): void {
   if (error.issues[0]?.code !== "invalid_key") return;
@@ -40,9 +34,7 @@ export function firstIssue({ issues: [issue] }: z.ZodError): string {
   return `${place.join(".") || "it"}: ${reason.replace(/^[a-z-]+\|/, "expected ")}`;
 }
 
-/**
- * Only relcat writes these documents, so an invalid one is an error of the site. @param place for the message
- */
+/** Only relcat writes these documents, so an invalid one is an error of the site. */
 const unreadable = (place: string, reason: string, hint: string, cause?: unknown) =>
   failure(
     "site-tampered",

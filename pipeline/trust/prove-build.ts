@@ -14,7 +14,6 @@ import {
 } from "./metadata.ts";
 import { pathsOf } from "./roles.ts";
 
-/** A file with the size and hash that a signature covers. */
 interface ProvedFile {
   sha256: string;
   size: number;

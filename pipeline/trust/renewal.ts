@@ -12,7 +12,6 @@ import {
 } from "./metadata.ts";
 import { isDue, signingOffline } from "./roles.ts";
 
-/** Documents signed offline, including pending ones. */
 interface OfflineTrust {
   /** The newest one. */
   root: SignedRoot;
@@ -68,7 +67,6 @@ export function keysOf(root: Root): RootKeys {
 }
 
 interface Signing {
-  /** The available keys. */
   signers: readonly Signer[];
   /** With releases, such as "26". */
   years: readonly string[];

@@ -135,7 +135,6 @@ export async function signProved(
   });
 }
 
-/** Dates to compare the clock with. */
 export async function datesOf(
   releases: string,
   { timestamp }: Pick<LiveMetadata, "timestamp">,
@@ -222,9 +221,7 @@ const builtBytes = (at: RootFolder, path: string, { files }: BuildDocument): Uin
   return bytes && sha256(bytes) === files[path]?.sha256 ? bytes : undefined;
 };
 
-/**
- * Read again for signing, because it may have changed since the comparison. @throws RelcatError build-changed
- */
+/** Read again for signing, because it may have changed since the comparison. @throws RelcatError build-changed */
 function requireBuilt(out: string, path: string, build: BuildDocument): Uint8Array {
   const bytes = builtBytes(rootFolder(out), path, build);
   if (bytes) return bytes;
@@ -297,7 +294,6 @@ type OnCompared = (progress: { done: number; total: number }) => void;
 /**
  * Rebuilds the site from the checkout without a cache and compares it with the build to be signed, so that
  * neither a wrong cache nor an earlier job can add content to a signed site.
- * @param out folder of the build, for messages
  * @throws RelcatError build-unproved, naming the first different file; build-stale
  */
 async function refuseOtherThanCheckout(

@@ -162,7 +162,6 @@ function datedContact({ build, read, now }: SignRequest): SignedFile[] {
 
 const file = (path: string, text: string): SignedFile => ({ path, bytes: bytesOf(text) });
 
-/** Namespace passed to `ssh-keygen -Y verify -n`. */
 const magic = Buffer.from("SSHSIG");
 const hash = "sha512";
 const keyType = "ssh-ed25519";
@@ -180,10 +179,7 @@ export async function sshSignature(signer: Signer, message: Uint8Array): Promise
   return `-----BEGIN SSH SIGNATURE-----\n${blob.replace(/.{1,70}/g, "$&\n")}-----END SSH SIGNATURE-----\n`;
 }
 
-/**
- * A line of `allowed_signers` (ssh-keygen(1)). @param principal identity of the key, such as
- * releases@example.com
- */
+/** A line of `allowed_signers` (ssh-keygen(1)). @param principal identity of the key, such as releases@example.com */
 export const allowedSigner = (principal: string, publicKey: Uint8Array): string =>
   `${principal} namespaces="${signatureNamespace}" ${keyType} ${publicBlob(publicKey).toString("base64")}\n`;
 

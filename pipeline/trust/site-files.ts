@@ -41,10 +41,7 @@ const additions = [
 
 type Known = Readonly<Record<string, { sha256: string; size: number }>>;
 
-/**
- * Public files of a build and its signatures.
- * @param provisional versions, for a site without permanent builds
- */
+/** Public files of a build and its signatures. @param provisional versions, for a site without permanent builds */
 export function publicFiles(files: Known, provisional: readonly string[]): PublicFile[] {
   return Object.entries(files)
     .filter(([path]) => !isHosting(path))
@@ -70,5 +67,4 @@ export function withFolderAddresses(files: readonly PublicFile[]): PublicFile[] 
   return [...files, ...folders];
 }
 
-/** The file that is served at a path. */
 export const sourceOf = (path: string): string => folderAddresses.get(path) ?? path;

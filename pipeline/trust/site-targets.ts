@@ -4,21 +4,17 @@ import { channelTarget } from "../documents/site-paths.ts";
 import { sha256 } from "./metadata.ts";
 import { isHosting } from "./site-files.ts";
 
-/** A built site. */
 export interface BuiltFiles {
   build: BuildDocument;
   buildBytes: Uint8Array;
-  /** Reads a file of the build. */
   read: (path: string) => Uint8Array;
 }
 
-/** A file that signing adds to a site. */
 export interface SignedFile {
   path: string;
   bytes: Uint8Array;
 }
 
-/** The document of one release. */
 export interface BuiltRelease {
   version: string;
   document: ReleaseDocument;

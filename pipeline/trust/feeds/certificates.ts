@@ -4,7 +4,6 @@ import type { FeedKey } from "../../documents/feeds/keys.ts";
 import type { FeedKeyEnd } from "../../documents/outputs/trust.ts";
 import { dateOf, day } from "../roles.ts";
 
-/** An OpenPGP certificate, parsed. */
 export interface FeedCertificate {
   /** 40 uppercase hexadecimal characters. */
   fingerprint: string;

@@ -17,7 +17,6 @@ import {
 
 export interface FeedSigning extends Feeds {
   build: BuildDocument;
-  /** Reads a file of the build. */
   read: (path: string) => Uint8Array;
   /** Reads a file of earlier signings, the live one first. Nothing of it is trusted. */
   earlier: (path: string) => Promise<readonly Uint8Array[]>;
@@ -40,7 +39,6 @@ export async function signFeeds(request: FeedSigning): Promise<SignedFile[]> {
   return files;
 }
 
-/** Suites of apt and repositories of yum in a build. */
 interface Feeds {
   suites: string[];
   repos: string[];

@@ -61,7 +61,6 @@ export async function readClearsigned(
   return again === file ? { text, signature } : undefined;
 }
 
-/** As `signersOf`, for a clear-signed text. */
 export const signersOfText = (
   { text, signature }: { text: string; signature: string },
   certificates: readonly FeedCertificate[],

@@ -12,9 +12,7 @@ import { dateText, type FeedCertificate, readCertificate } from "./certificates.
 import { readDatedRelease } from "./release-file.ts";
 import { readClearsigned, signersOf, signersOfText } from "./signatures.ts";
 
-/** A signed site. */
 export interface FeedsToVerify {
-  /** Every file, by path. */
   listed: Readonly<Record<string, { sha256: string }>>;
   /** undefined: the file is missing, or not the listed one, which other checks report. */
   read(path: string): Promise<Uint8Array | undefined>;
@@ -22,7 +20,6 @@ export interface FeedsToVerify {
   now: number;
 }
 
-/** A fault of a signature for apt or yum. */
 export interface FeedFault {
   path: string;
   /** Sentence continuation after the path. */

@@ -41,9 +41,7 @@ function metadataAtUrl(url: string): MetadataSource {
   };
 }
 
-/**
- * @returns undefined if it does not exist @throws RelcatError network, because the live state is then unknown
- */
+/** @returns undefined if it does not exist @throws RelcatError network, because the live state is then unknown */
 async function download(
   url: string,
   onAnswer: (response: Response) => void,

@@ -6,10 +6,7 @@ import type { Settings } from "../../documents/config.ts";
 import { accessFailure } from "../../system/access-failure.ts";
 import { keyId, publicBytes, publicKeyObject, type Signer } from "../keys.ts";
 
-/**
- * Opens a key for signing: a PEM file, a PEM in a variable, or an external program.
- * @throws RelcatError key-unusable, naming the searched location
- */
+/** @throws RelcatError key-unusable, naming the searched file, variable or program */
 export function openSigner(
   { folder, ...trust }: Settings["trust"],
   environment: Readonly<Record<string, string | undefined>>,
@@ -91,7 +88,7 @@ const programSigner = (command: readonly string[], folder: string, publicKey: Ui
 });
 
 /**
- * Runs a program that signs its stdin.
+ * The program signs its stdin.
  * @param read the signature in its output; undefined: there is none
  * @throws RelcatError key-unusable
  */

@@ -96,10 +96,7 @@ export function writeTrust(
   return written;
 }
 
-/**
- * Private keys are readable only by their owner and never overwritten. @throws RelcatError file-exists,
- * file-access
- */
+/** Private keys are readable only by their owner and never overwritten. @throws RelcatError file-exists, file-access */
 export function writeKeys(folder: string, keys: Readonly<Record<string, string>>): void {
   const there = Object.keys(keys).find((name) => existsSync(join(folder, name)));
   if (there !== undefined)
