@@ -4,7 +4,7 @@ import { display } from "../project/display.ts";
 import { unknownTypeHint } from "../project/unknown-type.ts";
 import { attestationRules } from "./attestation-rules.ts";
 import { debsHaveOneBound, metadataRules } from "./metadata-rules.ts";
-import { type ArtifactRule, error, type LedgerState, warning } from "./report.ts";
+import { type ArtifactInRelease, type ArtifactRule, error, warning } from "./report.ts";
 import { verbatimRules } from "./verbatim-rules.ts";
 
 const packageTypeKnown: ArtifactRule = function* ({ artifact, type, place, config }) {
@@ -15,28 +15,14 @@ const packageTypeKnown: ArtifactRule = function* ({ artifact, type, place, confi
 };
 
 /** Case-sensitive, because `linux` (packages) and `Linux` (images) are different values. */
-const operatingSystemOfType: ArtifactRule = function* ({ artifact, type, place }) {
-  const stated = artifact.operating_system;
-  if (!type || stated === undefined || stated === type.operating_system) return;
-  const message = `operating_system is ${display(stated)}, expected ${display(type.operating_system)} as the type ${artifact.package_type} has it`;
-  yield error(
-    "operating-system-mismatch",
-    place(["operating_system"]),
-    message,
-    "Leave it out: the package type decides it.",
-  );
-};
-
-const platformOfType: ArtifactRule = function* ({ artifact, type, place }) {
-  const stated = artifact.platform;
-  if (!type || stated === undefined || stated === type.platform) return;
-  const message = `platform is ${stated}, expected ${type.platform} as the type ${artifact.package_type} has it`;
-  yield error(
-    "platform-mismatch",
-    place(["platform"]),
-    message,
-    "Leave it out: the package type decides it.",
-  );
+const systemOfType: ArtifactRule = function* ({ artifact, type, place }) {
+  const codes = { operating_system: "operating-system-mismatch", platform: "platform-mismatch" } as const;
+  for (const field of ["operating_system", "platform"] as const) {
+    const stated = artifact[field];
+    if (!type || stated === undefined || stated === type[field]) continue;
+    const message = `${field} is ${display(stated)}, expected ${display(type[field])} as the type ${artifact.package_type} has it`;
+    yield error(codes[field], place([field]), message, "Leave it out: the package type decides it.");
+  }
 };
 
 /** An artifact is one of the two variants, or it is not split. */
@@ -46,58 +32,49 @@ const notBothVariants: ArtifactRule = function* ({ artifact, place }) {
   yield error("variant-both", place(["headless"]), message, "An artifact that is not split has both false.");
 };
 
-const fileFitsInBytes: ArtifactRule = function* ({ artifact, file, place }) {
-  const bytes = Buffer.byteLength(file);
+/** An artifact without `file` is called as its `name` says. */
+const placeOfFile = ({ artifact, place }: ArtifactInRelease) =>
+  place([artifact.file === undefined ? "name" : "file"]);
+
+const fileFitsInBytes: ArtifactRule = function* (context) {
+  const bytes = Buffer.byteLength(context.file);
   if (bytes <= 255) return;
-  const path = artifact.file === undefined ? ["name"] : ["file"];
   const message = `the file name has ${bytes} bytes in UTF-8, expected at most 255`;
-  yield error(
-    "name-format",
-    place(path),
-    message,
-    "No file system stores it; shorten it, or give `file` apart from `name`.",
-  );
+  const hint = "No file system stores it; shorten it, or give `file` apart from `name`.";
+  yield error("name-format", placeOfFile(context), message, hint);
 };
 
 /** Web servers, and relcat's own, never send a file whose name begins with a dot. */
-const fileIsServed: ArtifactRule = function* ({ artifact, file, place, ledgerState }) {
+const fileIsServed: ArtifactRule = function* (context) {
+  const { artifact, file } = context;
   if (!file.startsWith(".") || artifact.url !== undefined) return;
-  const path = artifact.file === undefined ? ["name"] : ["file"];
   const message = `the file name is ${display(file)}, expected a name that does not begin with a dot`;
   yield* refusedIfNew(
-    place(path),
+    context,
+    placeOfFile(context),
     message,
-    ["Rename it", "web servers do not send such a file"],
-    ledgerState(),
+    "Rename it",
+    "web servers do not send such a file",
   );
 };
 
 /** These characters display a name in another order than it is stored: `tool\u202Eimg.exe` looks like `toolexe.gmi`. */
-const namesReadAsStored: ArtifactRule = function* ({ artifact, place, ledgerState }) {
+const namesReadAsStored: ArtifactRule = function* (context) {
   for (const key of ["name", "file"] as const) {
-    const [found] = /[\u202a-\u202e\u2066-\u2069]/.exec(artifact[key] ?? "") ?? [];
+    const [found] = /[\u202a-\u202e\u2066-\u2069]/.exec(context.artifact[key] ?? "") ?? [];
     if (found === undefined) continue;
     const code = `U+${found.charCodeAt(0).toString(16).toUpperCase()}`;
     const message = `${key} has the character ${code}, which changes the direction of text, expected none`;
-    yield* refusedIfNew(place([key]), message, ["Remove it", "it can disguise a file name"], ledgerState());
+    yield* refusedIfNew(context, context.place([key]), message, "Remove it", "it can disguise a file name");
   }
 };
 
 /** Earlier versions of relcat cut such names, which the ledger makes permanent. */
-function* refusedIfNew(
-  at: Place,
-  message: string,
-  [fix, reason]: [string, string],
-  ledgerState: LedgerState,
-) {
-  if (ledgerState === "new") yield error("name-format", at, message, `${fix}: ${reason}.`);
-  if (ledgerState === "cut")
-    yield warning(
-      "name-format",
-      at,
-      message,
-      `It is cut, so the name stays. Withdraw it with relcat retract: ${reason}.`,
-    );
+function* refusedIfNew(its: ArtifactInRelease, at: Place, message: string, fix: string, reason: string) {
+  const state = its.ledgerState();
+  const hint = `It is cut, so the name stays. Withdraw it with relcat retract: ${reason}.`;
+  if (state === "new") yield error("name-format", at, message, `${fix}: ${reason}.`);
+  if (state === "cut") yield warning("name-format", at, message, hint);
 }
 
 const urlCanBeRead: ArtifactRule = function* ({ artifact, place }) {
@@ -107,14 +84,12 @@ const urlCanBeRead: ArtifactRule = function* ({ artifact, place }) {
 };
 
 /** A copied manifest with last month's files would ship old software as a new version. */
-const fileCarriesNoOtherVersion: ArtifactRule = function* ({ artifact, file, version, place }) {
-  for (const other of versionsWithin(file)) {
-    if (other === version) continue;
-    const path = artifact.file === undefined ? ["name"] : ["file"];
-    const message = `the file name has the version ${other}, expected ${version}`;
-    yield error("foreign-version", place(path), message, "Was this manifest copied from another release?");
-    return;
-  }
+const fileCarriesNoOtherVersion: ArtifactRule = function* (context) {
+  const other = versionsWithin(context.file).find((each) => each !== context.version);
+  if (other === undefined) return;
+  const message = `the file name has the version ${other}, expected ${context.version}`;
+  const hint = "Was this manifest copied from another release?";
+  yield error("foreign-version", placeOfFile(context), message, hint);
 };
 
 const partsRequired: ArtifactRule = function* ({ artifact, type, version, config, place }) {
@@ -124,12 +99,8 @@ const partsRequired: ArtifactRule = function* ({ artifact, type, version, config
     `Let the build write it, or take ${type.kind} out of require.${part} in catalog.yaml.`;
   for (const part of ["store", "vendor"] as const) {
     if (!require[part].includes(type.kind) || !isEmpty(artifact[part])) continue;
-    yield error(
-      `${part}-required`,
-      place([]),
-      `${part} is ${absence(artifact[part])}, expected on every ${type.kind}`,
-      hint(part),
-    );
+    const message = `${part} is ${absence(artifact[part])}, expected on every ${type.kind}`;
+    yield error(`${part}-required`, place([]), message, hint(part));
   }
   // An empty attestation does not count, because it attests nothing.
   if (!require.attestation.includes(type.kind) || !isEmpty(artifact.attestation)) return;
@@ -159,12 +130,8 @@ const derivationOfStorePath: ArtifactRule = function* ({ artifact, place }) {
   const stated = artifact.vendor?.image?.derivation;
   if (hash === undefined || stated === undefined || stated === hash) return;
   const message = `derivation is ${display(stated)}, but store.path has the hash ${display(hash)}`;
-  yield warning(
-    "derivation-path",
-    place(["vendor", "image", "derivation"]),
-    message,
-    "One of the two is from another build.",
-  );
+  const at = place(["vendor", "image", "derivation"]);
+  yield warning("derivation-path", at, message, "One of the two is from another build.");
 };
 
 const revisionListed: ArtifactRule = function* ({ artifact, release, place }) {
@@ -172,19 +139,14 @@ const revisionListed: ArtifactRule = function* ({ artifact, release, place }) {
   const rev = artifact.vendor?.rev;
   if (revs === undefined || rev === undefined || Object.values(revs).includes(rev)) return;
   const message = `vendor.rev ${rev} is not one of the release's revs`;
-  yield error(
-    "revision-unlisted",
-    place(["vendor", "rev"]),
-    message,
-    `Rebuild from a listed revision, or add this one to ${release.folder}/release.yaml.`,
-  );
+  const hint = `Rebuild from a listed revision, or add this one to ${release.folder}/release.yaml.`;
+  yield error("revision-unlisted", place(["vendor", "rev"]), message, hint);
 };
 
 /** All rules for one artifact, in the order in which their messages appear. */
 export const artifactRules: readonly ArtifactRule[] = [
   packageTypeKnown,
-  operatingSystemOfType,
-  platformOfType,
+  systemOfType,
   notBothVariants,
   debsHaveOneBound,
   fileFitsInBytes,

@@ -68,20 +68,16 @@ export const debsHaveOneBound: ArtifactRule = function* ({ artifact, release, pl
   if (artifact.package_type !== "deb") return;
   const [min, max] = [artifact.min_os_version ?? null, artifact.max_os_version ?? null];
   if (min !== null && max !== null) {
-    yield error(
-      "deb-os-range",
-      place(["max_os_version"]),
-      "a deb has both min_os_version and max_os_version, expected at most one",
-      "Remove the bound that is not needed to distinguish it from the other debs of the release.",
-    );
+    const message = "a deb has both min_os_version and max_os_version, expected at most one";
+    const hint = "Remove the bound that is not needed to distinguish it from the other debs of the release.";
+    yield error("deb-os-range", place(["max_os_version"]), message, hint);
   }
   if (min !== null || max !== null || !hasLike(artifact, release)) return;
-  yield error(
-    "deb-os-range",
-    place([]),
-    "a deb has neither min_os_version nor max_os_version, and another one is of the same release, variant and architecture",
-    "Set max_os_version on the build for the older systems, min_os_version on the one for the newer.",
-  );
+  const message =
+    "a deb has neither min_os_version nor max_os_version, and another one is of the same release, variant and architecture";
+  const hint =
+    "Set max_os_version on the build for the older systems, min_os_version on the one for the newer.";
+  yield error("deb-os-range", place([]), message, hint);
 };
 
 /** True if a machine that can install the deb could also install another deb of the release. */

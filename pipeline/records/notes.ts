@@ -5,9 +5,6 @@ import type { WrittenRelease } from "../documents/release.ts";
 /** release.yaml allows plural forms of the default kinds for inline notes. */
 const plurals: Readonly<Record<string, string>> = { features: "feature", fixes: "fix" };
 
-/** The configured component of a key; undefined: none. */
-export const componentKey = (key: string, config: Settings) => (config.components.has(key) ? key : undefined);
-
 /** The configured kind of an inline key, singular or default plural. */
 export function kindKey(key: string, config: Settings): string | undefined {
   const singular = plurals[key] ?? key;

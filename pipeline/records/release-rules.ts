@@ -4,29 +4,21 @@ import type { Settings } from "../documents/config.ts";
 import type { WrittenNote } from "../documents/note.ts";
 import { display } from "../project/display.ts";
 import type { Located } from "../project/document.ts";
-import { componentKey, inlineText, kindKey } from "./notes.ts";
+import { inlineText, kindKey } from "./notes.ts";
 import { error, type ReleaseRule, warning } from "./report.ts";
 
 /** Folder, release.yaml and manifests must agree on the version. */
 const versionsAgree: ReleaseRule = function* ({ version, folder, release, manifests }) {
   if (release && release.value.version !== version) {
     const message = `version is ${release.value.version}, expected ${version} as the folder is named`;
-    yield error(
-      "release-mismatch",
-      release.place(["version"]),
-      message,
-      `Correct it, or rename the folder ${folder}.`,
-    );
+    const hint = `Correct it, or rename the folder ${folder}.`;
+    yield error("release-mismatch", release.place(["version"]), message, hint);
   }
   for (const manifest of manifests) {
     if (manifest.value.release === version) continue;
     const message = `the manifest is for the release ${manifest.value.release}, expected ${version}`;
-    yield error(
-      "release-mismatch",
-      manifest.place(["release"]),
-      message,
-      "Move it to its own release's manifests folder.",
-    );
+    const hint = "Move it to its own release's manifests folder.";
+    yield error("release-mismatch", manifest.place(["release"]), message, hint);
   }
 };
 
@@ -36,8 +28,7 @@ const day = 86_400_000;
 const datePlausible: ReleaseRule = function* ({ version, release }) {
   if (!release) return;
   const { date } = release.value;
-  const start = Date.parse(firstDayOf(version));
-  const days = (Date.parse(`${date}T00:00:00Z`) - start) / day;
+  const days = (Date.parse(`${date}T00:00:00Z`) - Date.parse(firstDayOf(version))) / day;
   if (days >= -7 && days <= 400) return;
   const message = `the date ${date} is far from the month of ${version}`;
   yield warning("release-date", release.place(["date"]), message, "Check the year and the month.");
@@ -46,13 +37,8 @@ const datePlausible: ReleaseRule = function* ({ version, release }) {
 const hasArtifacts: ReleaseRule = function* ({ version, folder, release, manifests, problems }) {
   if (!release || problems.length > 0 || manifests.some((manifest) => manifest.value.artifacts.length > 0))
     return;
-  const at = release.place(["version"]);
-  yield warning(
-    "release-empty",
-    at,
-    "the release has no artifacts yet",
-    `Add packages with relcat ingest --release ${version} BUILD-OUTPUT, or put manifests into ${folder}/manifests/.`,
-  );
+  const hint = `Add packages with relcat ingest --release ${version} BUILD-OUTPUT, or put manifests into ${folder}/manifests/.`;
+  yield warning("release-empty", release.place(["version"]), "the release has no artifacts yet", hint);
 };
 
 const notesUseKnownKeys: ReleaseRule = function* ({ release, notes }, config) {
@@ -60,7 +46,7 @@ const notesUseKnownKeys: ReleaseRule = function* ({ release, notes }, config) {
   if (!release) return;
   for (const [component, kinds] of Object.entries(release.value.notes ?? {})) {
     const path = ["notes", component];
-    if (!componentKey(component, config)) yield unknownKey(release, path, "component", component, config);
+    if (!config.components.has(component)) yield unknownKey(release, path, "component", component, config);
     for (const [kind, list] of Object.entries(kinds)) {
       if (!kindKey(kind, config)) yield unknownKey(release, [...path, kind], "kind", kind, config);
       for (const [index, note] of list.entries()) {
@@ -93,12 +79,8 @@ function unknownKey(
 }
 
 function emptyNote(document: Located<unknown>, path: (string | number)[]): Problem {
-  return error(
-    "note-empty",
-    document.place(path),
-    "the note has no text",
-    "Write what changed, or remove the note.",
-  );
+  const hint = "Write what changed, or remove the note.";
+  return error("note-empty", document.place(path), "the note has no text", hint);
 }
 
 export const releaseRules: readonly ReleaseRule[] = [

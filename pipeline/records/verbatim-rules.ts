@@ -1,4 +1,4 @@
-import type { Code, Problem } from "../../shared/errors.ts";
+import type { Problem } from "../../shared/errors.ts";
 import { display } from "../project/display.ts";
 import { checkShape } from "../project/document.ts";
 import { type ArtifactInRelease, type ArtifactRule, error } from "./report.ts";
@@ -17,12 +17,8 @@ const verbatimBreaksRules: ArtifactRule = function* (context) {
     yield* problems.map((problem) => ({ ...problem, at }));
     if (problems.length > 0 || differsFromType(field, context) || datesOutOfOrder(context)) continue;
     const message = `verbatim.${field} is ${display(value)}, which a manifest can say itself`;
-    yield error(
-      "verbatim-needless",
-      at,
-      message,
-      "Write it as a field of the artifact; verbatim is for what breaks a rule.",
-    );
+    const hint = "Write it as a field of the artifact; verbatim is for what breaks a rule.";
+    yield error("verbatim-needless", at, message, hint);
   }
 };
 
@@ -74,14 +70,9 @@ const identityNotVerbatim: ArtifactRule = function* ({ artifact, place }) {
 /** Only an imported record may lack a checksum, because its file may no longer be available. */
 const checksumKnown: ArtifactRule = function* ({ artifact, place }) {
   if (artifact.sha256 !== "unknown" || Object.hasOwn(artifact.verbatim ?? {}, "checksum")) return;
-  const code: Code = "checksum-format";
   const message = 'sha256 is "unknown", expected 64 lowercase hexadecimal characters';
-  yield error(
-    code,
-    place(["sha256"]),
-    message,
-    "Only imported records may lack it, with what they have in verbatim.checksum.",
-  );
+  const hint = "Only imported records may lack it, with what they have in verbatim.checksum.";
+  yield error("checksum-format", place(["sha256"]), message, hint);
 };
 
 export const verbatimRules: readonly ArtifactRule[] = [

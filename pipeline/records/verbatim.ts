@@ -93,27 +93,22 @@ function neutralAttestation(attestation: Fields, wire: Wire): Fields {
 export function readable(artifact: WrittenArtifact, wire: Wire): WrittenArtifact {
   const { verbatim } = artifact;
   if (!verbatim) return artifact;
-  const { description, operating_system, platform, min_os_version, max_os_version, gui_only, headless } =
-    packageRecordSchema.shape;
-  const simple = {
-    description,
-    operating_system,
-    platform,
-    min_os_version,
-    max_os_version,
-    gui_only,
-    headless,
-  };
-  const fitting = Object.entries(simple).filter(
-    ([field, schema]) => Object.hasOwn(verbatim, field) && schema.safeParse(verbatim[field]).success,
+  const fitting = simpleFields.filter(
+    (field) =>
+      Object.hasOwn(verbatim, field) && packageRecordSchema.shape[field].safeParse(verbatim[field]).success,
   );
   return {
     ...artifact,
-    ...Object.fromEntries(fitting.map(([field]) => [field, verbatim[field]])),
+    ...Object.fromEntries(fitting.map((field) => [field, verbatim[field]])),
     ...visibility(verbatim),
     ...(Object.hasOwn(verbatim, "data") && readableData(verbatim.data, wire)),
   };
 }
+
+const simpleFields = [
+  ...(["description", "operating_system", "platform"] as const),
+  ...(["min_os_version", "max_os_version", "gui_only", "headless"] as const),
+];
 
 /** An unknown restriction makes the record private, because publishing it could be a leak. */
 function visibility(verbatim: Fields): Partial<WrittenArtifact> {
@@ -127,14 +122,12 @@ function visibility(verbatim: Fields): Partial<WrittenArtifact> {
 }
 
 function readableData(data: unknown, wire: Wire): Partial<WrittenArtifact> {
-  const parts = neutralData(data, wire);
-  const schemas = { store: storeSchema, vendor: vendorSchema, attestation: attestationSchema };
-  return Object.fromEntries(
-    Object.entries(schemas).map(([part, schema]) => [
-      part,
-      part in parts ? salvage(parts[part], schema) : undefined,
-    ]),
-  );
+  const { store, vendor, attestation } = neutralData(data, wire);
+  return {
+    store: salvage(store, storeSchema),
+    vendor: salvage(vendor, vendorSchema),
+    attestation: salvage(attestation, attestationSchema),
+  };
 }
 
 /** Removes the parts of a value that do not fit its schema; undefined if nothing remains. */
