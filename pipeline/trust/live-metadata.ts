@@ -53,7 +53,7 @@ export async function readLiveMetadata(source: MetadataSource, root: SignedRoot)
   const names = await source.names();
   const { signedVersions, ...chain } = await readLiveChain(source, root);
   // A timestamp older than other signed metadata may be a replayed one.
-  if (!chain.timestamp || (await newerSigned(source, names, chain, root)) !== undefined) {
+  if (!chain.timestamp || (await newerThanLive(source, chain, root, names))) {
     const live = signedVersions.get("timestamp") ?? 0;
     signedVersions.set("timestamp", Math.max(live, await earlierTimestamp(source, root)));
   }
@@ -156,16 +156,12 @@ async function highestSigned(
   root: SignedRoot,
 ): Promise<number> {
   const beyond = versions.filter((version) => version > from).sort((a, b) => b - a);
-  for (const version of beyond.slice(0, maxOpenedNames))
-    if (await isSignedVersion(source, role, version, root)) return version;
-  return 0;
-}
-
-async function isSignedVersion(source: MetadataSource, role: string, version: number, root: SignedRoot) {
-  const bytes = await source.read(metadataPath(role, version));
-  if (!bytes) return false;
   const read: Reader<Online> = role === "snapshot" ? readSnapshot : readTargets;
-  return verified(bytes, read, root, role)?.metadata.signed.version === version;
+  for (const version of beyond.slice(0, maxOpenedNames)) {
+    const bytes = await source.read(metadataPath(role, version));
+    if (bytes && verified(bytes, read, root, role)?.metadata.signed.version === version) return version;
+  }
+  return 0;
 }
 
 /** Versions by role, from file names. Storage may contain names that belong to no role; they are ignored. */
@@ -183,21 +179,15 @@ function versionsByRole(names: readonly string[]): Map<string, number[]> {
  * Finds signed metadata newer than the live one, left by an unfinished publish or hidden by the storage.
  * @returns the path of the first
  */
-export const newerThanLive = async (
+export async function newerThanLive(
   source: MetadataSource,
-  live: LiveMetadata,
-  root: SignedRoot,
-): Promise<string | undefined> => newerSigned(source, await source.names(), live, root);
-
-async function newerSigned(
-  source: MetadataSource,
-  names: readonly string[],
   live: Pick<LiveMetadata, "roles" | "snapshot">,
   root: SignedRoot,
+  names?: readonly string[],
 ): Promise<string | undefined> {
   const known = new Map([...live.roles].map(([role, { metadata }]) => [role, metadata.signed.version]));
   if (live.snapshot) known.set("snapshot", live.snapshot.metadata.signed.version);
-  for (const [role, versions] of versionsByRole(names)) {
+  for (const [role, versions] of versionsByRole(names ?? (await source.names()))) {
     const version = await highestSigned(source, role, versions, known.get(role) ?? 0, root);
     if (version > 0) return metadataPath(role, version);
   }

@@ -1,4 +1,3 @@
-import type { Targets } from "@tufjs/models";
 import { z } from "zod";
 import { relativePathSchema } from "../documents/relative-path.ts";
 import { type BuildDocument, buildSchema } from "../documents/site.ts";
@@ -102,18 +101,14 @@ async function targetsOf(
     if (!bytes) throw new Unproved(path, "is missing");
     const document = verified(bytes, readTargets, root, role, meta);
     if (!document) throw new Unproved(path, notSigned);
-    for (const [target, file] of filesOf(document.metadata.signed, role, path)) targets.set(target, file);
+    const prefixes = pathsOf(role).map((pattern) => pattern.slice(0, pattern.indexOf("*")));
+    for (const [target, { length, hashes }] of Object.entries(document.metadata.signed.targets)) {
+      if (!prefixes.some((prefix) => target.startsWith(prefix)))
+        throw new Unproved(path, `names ${target}, which is outside of its role`);
+      targets.set(target, { sha256: hashes.sha256 ?? "", size: length });
+    }
   }
   return targets;
-}
-
-function* filesOf({ targets }: Targets, role: string, path: string): Generator<[string, ProvedFile]> {
-  const prefixes = pathsOf(role).map((pattern) => pattern.slice(0, pattern.indexOf("*")));
-  for (const [target, { length, hashes }] of Object.entries(targets)) {
-    if (!prefixes.some((prefix) => target.startsWith(prefix)))
-      throw new Unproved(path, `names ${target}, which is outside of its role`);
-    yield [target, { sha256: hashes.sha256 ?? "", size: length }];
-  }
 }
 
 async function readAs(read: ReadKept, path: string, file: ProvedFile | undefined): Promise<Uint8Array> {

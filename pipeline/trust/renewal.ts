@@ -11,13 +11,9 @@ import {
   targetsContent,
 } from "./metadata.ts";
 import { isDue, signingOffline } from "./roles.ts";
+import type { StoredTrust } from "./stores/trust-folder.ts";
 
-interface OfflineTrust {
-  /** The newest one. */
-  root: SignedRoot;
-  targets: SignedTargets;
-  pending: SignedRoot | undefined;
-}
+type OfflineTrust = Omit<StoredTrust, "roots">;
 
 /** Changes to write: absent parts stay as they are; `pending` null removes the pending root. */
 export interface TrustChange {

@@ -31,7 +31,7 @@ import { keysOf } from "./renewal.ts";
 import { decideSigning, endsOfTrust } from "./sign.ts";
 import { isAddition, isHosting, isSigned, timestampPath } from "./site-files.ts";
 import { openPackslipSigner } from "./site-packslip-key.ts";
-import type { SignedFile } from "./site-targets.ts";
+import { type SignedFile, sorted } from "./site-targets.ts";
 import { openFeedSigners } from "./stores/feed-signers.ts";
 import { metadataAt } from "./stores/metadata-source.ts";
 import { openSigner } from "./stores/signer.ts";
@@ -270,8 +270,7 @@ function deliver(out: string, build: string, files: readonly SignedFile[]): Sign
     removeFile(file);
     counts.removed++;
   }
-  const sorted = Object.fromEntries(Object.entries(listed).sort(([a], [b]) => (a < b ? -1 : 1)));
-  const list: SignedList = { schema_version: 1, build, files: sorted };
+  const list: SignedList = { schema_version: 1, build, files: sorted(listed) };
   replaceDurably(at(relativePath(signedList)), new TextEncoder().encode(`${JSON.stringify(list)}\n`));
   return { build, ...counts, expires: earliest(files) };
 }

@@ -8,12 +8,10 @@ import type { Signer } from "./keys.ts";
 import type { LiveMetadata } from "./live-metadata.ts";
 import {
   type AnySigned,
-  bytesOf,
   hasSigned,
   metadataPath,
   type RoleContent,
   roleContent,
-  type SignedRoot,
   type SignedSnapshot,
   type SignedTargets,
   type SignedTimestamp,
@@ -36,13 +34,16 @@ import {
   type Signing,
   warningDays,
 } from "./roles.ts";
+import { timestampPath } from "./site-files.ts";
 import {
   type BuiltFiles,
   type BuiltRelease,
+  file,
   releasesOf,
   type SignedFile,
   targetsOf,
 } from "./site-targets.ts";
+import type { StoredTrust } from "./stores/trust-folder.ts";
 
 interface SignRequest extends BuiltFiles, RolesRequest {
   /** Files that signing adds to package repositories. */
@@ -67,24 +68,23 @@ export async function decideSigning(request: SignRequest): Promise<SignedFile[]>
   const releases = releasesOf(request);
   const signatures = [...(await signReleases(request, releases)), ...request.feeds, ...datedContact(request)];
   const targets = targetsOf(request, releases, signatures);
-  const roles = await signRoles(request, targets);
-  const parts = new Map([["targets", request.trust.targets], ...roles]);
+  const parts = new Map([["targets", request.trust.targets], ...(await signRoles(request, targets))]);
   const snapshot = await signSnapshot(request, parts);
   const timestamp = await signTimestamp(request, snapshot);
   return [
     ...signatures,
     ...targets.map(({ path, bytes }) => ({ path: targetName(path, sha256(bytes)), bytes })),
-    ...request.trust.roots.map(({ metadata, bytes }) => ({
-      path: `metadata/${metadata.signed.version}.root.json`,
-      bytes,
-    })),
-    ...[...parts].map(([role, part]) => ({ path: pathOf(role, part), bytes: part.bytes })),
-    { path: pathOf("snapshot", snapshot), bytes: snapshot.bytes },
-    { path: "metadata/timestamp.json", bytes: timestamp.bytes },
+    ...request.trust.roots.map((root) => metadataFile("root", root)),
+    ...Array.from(parts, ([role, part]) => metadataFile(role, part)),
+    metadataFile("snapshot", snapshot),
+    { path: timestampPath, bytes: timestamp.bytes },
   ];
 }
 
-const pathOf = (role: string, { metadata }: AnySigned): string => metadataPath(role, metadata.signed.version);
+const metadataFile = (role: string, { metadata, bytes }: AnySigned): SignedFile => ({
+  path: metadataPath(role, metadata.signed.version),
+  bytes,
+});
 
 function refuseProvisional({ provisional }: BuildDocument): void {
   if (provisional.length === 0) return;
@@ -140,10 +140,8 @@ async function signReleases(request: SignRequest, releases: readonly BuiltReleas
     if (Object.hasOwn(build.files, sums))
       files.push(file(`${sums}.sig`, await sshSignature(online, read(sums))));
     if (builder === undefined) continue;
-    const statement = provenanceStatement(document, builder, vendor);
-    files.push(
-      file(`releases/${version}/provenance.json`, `${JSON.stringify(await envelope(online, statement))}\n`),
-    );
+    const provenance = await envelope(online, provenanceStatement(document, builder, vendor));
+    files.push(file(`releases/${version}/provenance.json`, `${JSON.stringify(provenance)}\n`));
   }
   return files;
 }
@@ -159,8 +157,6 @@ function datedContact({ build, read, now }: SignRequest): SignedFile[] {
   const body = new TextDecoder().decode(read(undatedSecurityPath));
   return [file(securityPath, `${body}Expires: ${end.toISOString().slice(0, 19)}Z\n`)];
 }
-
-const file = (path: string, text: string): SignedFile => ({ path, bytes: bytesOf(text) });
 
 const magic = Buffer.from("SSHSIG");
 const hash = "sha512";
@@ -197,17 +193,8 @@ function uint32(value: number): Buffer {
   return bytes;
 }
 
-/** Offline-signed metadata in releases/trust/. */
-interface Trust {
-  /** Ascending by version. */
-  roots: readonly SignedRoot[];
-  /** The newest of them. */
-  root: SignedRoot;
-  targets: SignedTargets;
-}
-
 interface RolesRequest extends Signing {
-  trust: Trust;
+  trust: Omit<StoredTrust, "pending">;
   live: LiveMetadata;
   online: Signer;
 }
@@ -259,9 +246,8 @@ function contentsOf(targets: readonly SignedFile[], live: LiveMetadata): Map<str
 
 function refuseUndelegated({ trust }: RolesRequest, contents: ReadonlyMap<string, RoleContent>): void {
   const delegated = trust.targets.metadata.signed.delegations?.roles ?? {};
-  const missing = [...contents.keys()].filter(
-    (role) => !role.includes(".") && !Object.hasOwn(delegated, role),
-  );
+  const roles = [...contents.keys()].filter((role) => !role.includes("."));
+  const missing = roles.filter((role) => !Object.hasOwn(delegated, role));
   if (missing.length === 0) return;
   throw failure("role-undelegated", `no role is responsible for ${missing.join(", ")} yet`, moreYears);
 }
@@ -315,11 +301,6 @@ async function signTimestamp(request: RolesRequest, snapshot: SignedSnapshot): P
   const current = live.timestamp;
   const isSame = current?.metadata.signed.snapshotMeta.version === snapshot.metadata.signed.version;
   if (isSame && isGood("timestamp", current, request)) return current;
-  const content = timestampContent(
-    nextVersion(live, "timestamp"),
-    snapshot,
-    request,
-    current?.metadata.signed,
-  );
-  return signed(content, [online]);
+  const version = nextVersion(live, "timestamp");
+  return signed(timestampContent(version, snapshot, request, current?.metadata.signed), [online]);
 }

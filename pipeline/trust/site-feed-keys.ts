@@ -50,17 +50,20 @@ export async function rotateFeedKey(
   source: NewFeedKey,
   now: number,
 ): Promise<FeedKeyDelivery> {
-  const listed = config.feedKeys.map(({ fingerprint, state, since }) => ({ fingerprint, state, since }));
+  const keys = config.feedKeys.map(({ fingerprint, state, since }) => ({ fingerprint, state, since }));
   const since = dateOf(now);
   if (step !== "announce") {
-    const [next, changed] = step === "sign" ? letSign(listed, since) : retireOldest(listed, since);
+    const changed: ListedFeedKey =
+      step === "sign"
+        ? { ...announced(keys), state: "signing", since }
+        : { ...oldest(keys), state: "retired", since };
+    const next = keys.map((each) => (each.fingerprint === changed.fingerprint ? changed : each));
     return { ...changed, written: writeFeedKeys(releases, next), keys: [] };
   }
-  announceKey(listed, "", since); // Nothing is made if it cannot be announced.
+  refuseAnnouncement(keys);
   const made = await newKey(config, source, now);
-  const next = announceKey(listed, made.fingerprint, since);
   const key = { fingerprint: made.fingerprint, state: "announced", since } as const;
-  return { ...key, written: writeFeedKeys(releases, next, made), keys: made.keys };
+  return { ...key, written: writeFeedKeys(releases, [...keys, key], made), keys: made.keys };
 }
 
 /** @returns its certificate, and the files of its private key */
@@ -114,8 +117,8 @@ export type RotationStep = (typeof rotationSteps)[number];
 
 type Keys = readonly ListedFeedKey[];
 
-/** Adds a key that clients learn of and that signs nothing yet. @throws RelcatError trust-exists, trust-missing */
-function announceKey(keys: Keys, fingerprint: string, since: string): ListedFeedKey[] {
+/** An announced key signs nothing yet: clients learn of it first. @throws RelcatError trust-exists, trust-missing */
+function refuseAnnouncement(keys: Keys): void {
   const waiting = keys.find(({ state }) => state === "announced");
   if (waiting)
     throw failure(
@@ -129,13 +132,12 @@ function announceKey(keys: Keys, fingerprint: string, since: string): ListedFeed
       "there is no OpenPGP key to rotate",
       "Start with: relcat trust init KEYS-FOLDER --openpgp",
     );
-  return [...keys, { fingerprint, state: "announced", since }];
 }
 
-/** From now on the announced key signs too. @throws RelcatError trust-missing */
-function letSign(keys: Keys, since: string): [ListedFeedKey[], changed: ListedFeedKey] {
+/** The key that signs from now on. @throws RelcatError trust-missing */
+function announced(keys: Keys): ListedFeedKey {
   const key = keys.find(({ state }) => state === "announced");
-  if (key) return changedTo(keys, { ...key, state: "signing", since });
+  if (key) return key;
   throw failure(
     "trust-missing",
     "no OpenPGP key is announced",
@@ -143,20 +145,15 @@ function letSign(keys: Keys, since: string): [ListedFeedKey[], changed: ListedFe
   );
 }
 
-/** From now on the oldest key signs nothing, and clients do not get it any more. @throws RelcatError trust-missing */
-function retireOldest(keys: Keys, since: string): [ListedFeedKey[], changed: ListedFeedKey] {
-  const [oldest, next] = keys.filter(({ state }) => state === "signing");
-  if (oldest && next) return changedTo(keys, { ...oldest, state: "retired", since });
+/** The key that signs nothing from now on, and that clients no longer get. @throws RelcatError trust-missing */
+function oldest(keys: Keys): ListedFeedKey {
+  const [first, next] = keys.filter(({ state }) => state === "signing");
+  if (first && next) return first;
   throw failure(
     "trust-missing",
-    oldest
-      ? `only the OpenPGP key ${oldest.fingerprint} signs, and none would be left`
+    first
+      ? `only the OpenPGP key ${first.fingerprint} signs, and none would be left`
       : "no OpenPGP key signs",
     "Let the next key sign first: relcat trust rotate openpgp --step sign",
   );
 }
-
-const changedTo = (keys: Keys, changed: ListedFeedKey): [ListedFeedKey[], changed: ListedFeedKey] => [
-  keys.map((key) => (key.fingerprint === changed.fingerprint ? changed : key)),
-  changed,
-];

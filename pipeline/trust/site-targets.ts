@@ -1,7 +1,7 @@
 import { versionAfter } from "../../shared/version.ts";
 import { type BuildDocument, type ReleaseDocument, versionsPath } from "../documents/site.ts";
 import { channelTarget } from "../documents/site-paths.ts";
-import { sha256 } from "./metadata.ts";
+import { bytesOf, sha256 } from "./metadata.ts";
 import { isHosting } from "./site-files.ts";
 
 export interface BuiltFiles {
@@ -15,11 +15,15 @@ export interface SignedFile {
   bytes: Uint8Array;
 }
 
+type FileDigests = Record<string, { sha256: string; size: number }>;
+
 export interface BuiltRelease {
   version: string;
   document: ReleaseDocument;
   bytes: Uint8Array;
 }
+
+export const file = (path: string, text: string): SignedFile => ({ path, bytes: bytesOf(text) });
 
 export function releasesOf({ build, read }: BuiltFiles): BuiltRelease[] {
   return Object.keys(build.files).flatMap((path) => {
@@ -37,8 +41,8 @@ export function targetsOf(
   signatures: readonly SignedFile[],
 ): SignedFile[] {
   const owners = new Map(releases.flatMap(({ version, document }) => ownPaths(version, document)));
-  const listed = new Map<string | undefined, Record<string, { sha256: string; size: number }>>();
-  const put = (path: string, known: { sha256: string; size: number }) => {
+  const listed = new Map<string | undefined, FileDigests>();
+  const put = (path: string, known: FileDigests[string]) => {
     const owner = owners.get(path) ?? versionOf(path);
     const own = listed.get(owner) ?? {};
     own[path] = known;
@@ -48,7 +52,8 @@ export function targetsOf(
   for (const { path, bytes } of [...signatures, { path: "build.json", bytes: buildBytes }]) {
     put(path, { sha256: sha256(bytes), size: bytes.length });
   }
-  const filesOf = (version: string | undefined) => listText(listed.get(version) ?? {});
+  const list = (path: string, version?: string) =>
+    file(path, `${JSON.stringify({ schema_version: 1, files: sorted(listed.get(version) ?? {}) })}\n`);
   return [
     { path: "catalog/index.json", bytes: read("api/v1/package/index.json") },
     { path: "catalog/latest.json", bytes: read("api/v1/latest.json") },
@@ -58,10 +63,10 @@ export function targetsOf(
       const [, name] = /^api\/v1\/channel\/([^/]+)\.json$/.exec(file) ?? [];
       return name === undefined ? [] : [{ path: channelTarget(name), bytes: read(file) }];
     }),
-    { path: "catalog/files.json", bytes: filesOf(undefined) },
+    list("catalog/files.json"),
     ...releases.flatMap(({ version, bytes }) => [
       { path: `releases/${version}/release.json`, bytes },
-      { path: `releases/${version}/files.json`, bytes: filesOf(version) },
+      list(`releases/${version}/files.json`, version),
     ]),
   ];
 }
@@ -78,7 +83,6 @@ function ownPaths(version: string, { packages, retracted }: ReleaseDocument): [s
 const versionOf = (path: string): string | undefined =>
   versionAfter("api/v1/release/", path) ?? versionAfter("releases/", path);
 
-function listText(files: Record<string, { sha256: string; size: number }>): Uint8Array {
-  const sorted = Object.fromEntries(Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1)));
-  return new TextEncoder().encode(`${JSON.stringify({ schema_version: 1, files: sorted })}\n`);
-}
+/** Files of a list, ascending by path. */
+export const sorted = (files: FileDigests): FileDigests =>
+  Object.fromEntries(Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -8,7 +8,7 @@ import { covered, envelope } from "../provenance.ts";
 import { clockTolerance, dateOf, day } from "../roles.ts";
 import type { SignedFile } from "../site-targets.ts";
 import type { FeedSigning } from "./sign-feeds.ts";
-import type { FeedFault, FeedsToVerify } from "./verify-feeds.ts";
+import { type FeedFault, type FeedsToVerify, madeWrong } from "./verify-feeds.ts";
 
 /** The id of a key, and the key in the format of minisign, which users give to mise. */
 export function packslipKey(publicKey: Uint8Array): { id: string; line: string; text: string } {
@@ -128,27 +128,24 @@ function signedPayload(bytes: Uint8Array, publicKey: Uint8Array): string | undef
   }
 }
 
-const publishAgain = "; sign and publish again";
-
 /** Verifies the statements of packslip with the key that the site offers. */
 export async function packslipFaults({ listed, read, now }: FeedsToVerify): Promise<FeedFault[]> {
   const unsigned = unsignedIn(listed);
   if (unsigned.length === 0) return [];
   const offered = new TextDecoder().decode(await read(packslipKeyPath));
   const publicKey = parsePackslipKey(offered)?.publicKey;
-  if (!publicKey)
-    return [{ path: packslipKeyPath, what: `is not a key as minisign writes it${publishAgain}` }];
+  if (!publicKey) return [madeWrong(packslipKeyPath, "is not a key as minisign writes it")];
   const digests = new Map(Object.entries(listed).map(([path, known]) => [path, known.sha256]));
   const faults = await inParallel(unsigned.sort(), 8, async (from): Promise<FeedFault[]> => {
     const path = signedPath(from);
-    if (!Object.hasOwn(listed, path)) return [{ path, what: `is missing beside ${from}${publishAgain}` }];
+    if (!Object.hasOwn(listed, path)) return [madeWrong(path, `is missing beside ${from}`)];
     const [statement, bytes] = await Promise.all([read(from), read(path)]);
     if (!statement || !bytes) return [];
     const payload = signedPayload(bytes, publicKey);
-    if (payload === undefined) return [{ path, what: `is not signed by ${packslipKeyPath}${publishAgain}` }];
+    if (payload === undefined) return [madeWrong(path, `is not signed by ${packslipKeyPath}`)];
     const dates = datesIn(payload);
     if (payload !== JSON.stringify(completed(statement, publicKey, digests, dates)))
-      return [{ path, what: `does not say what ${from} and the signed files say${publishAgain}` }];
+      return [madeWrong(path, `does not say what ${from} and the signed files say`)];
     const what = `expired on ${dates.expires_at}; renew it with relcat publish SITE --refresh`;
     return Date.parse(dates.expires_at) <= now ? [{ path, what, ended: true }] : [];
   });

@@ -4,7 +4,7 @@ import { mirrorlistPath, mirrorlistText, releaseBody, repomdPath } from "../../d
 import type { BuildDocument } from "../../documents/site.ts";
 import { bytesOf, sha256 } from "../metadata.ts";
 import { clockTolerance, day } from "../roles.ts";
-import type { SignedFile } from "../site-targets.ts";
+import { file, type SignedFile } from "../site-targets.ts";
 import { datedRelease, readDatedRelease } from "./release-file.ts";
 import {
   clearsigned,
@@ -83,20 +83,19 @@ async function signSuite(suite: string, request: FeedSigning): Promise<SignedFil
     .filter(({ date }) => date <= now)
     .sort((a, b) => b.date - a.date);
   const [newest] = signed;
-  const isDue = ({ date }: EarlierRelease) => now - date >= (validDays * day) / 2;
   const current = signed.find(
-    (each) => each.text === datedRelease(body, each.date, validDays) && each.isByAll && !isDue(each),
+    ({ text, date, isByAll }) =>
+      isByAll && text === datedRelease(body, date, validDays) && now - date < (validDays * day) / 2,
   );
-  if (current && current.date === newest?.date) {
-    const kept = await keptPair(current, path, request);
-    return [file(path("InRelease"), current.file), ...kept];
-  }
-  const date = Math.max(seconds(now - clockTolerance), newest?.date ?? 0);
+  const kept = current?.date === newest?.date ? current : undefined;
+  const date = kept?.date ?? Math.max(seconds(now - clockTolerance), newest?.date ?? 0);
   const text = datedRelease(body, date, validDays);
+  // Release.gpg belongs to a kept InRelease if it signs the same text.
+  const detached = kept && (await keptSignature(path("Release.gpg"), bytesOf(text), request));
   return [
-    file(path("InRelease"), await clearsigned(signers, text, date)),
+    file(path("InRelease"), kept?.file ?? (await clearsigned(signers, text, date))),
     file(path("Release"), text),
-    file(path("Release.gpg"), await detachedSignature(signers, bytesOf(text), "binary", date)),
+    file(path("Release.gpg"), detached ?? (await detachedSignature(signers, bytesOf(text), "binary", date))),
   ];
 }
 
@@ -127,18 +126,6 @@ async function earlierReleases(
     if (isOurs) found.push({ file: text, text: read.text, date: dated.date, isByAll: areAll(by, signers) });
   }
   return found;
-}
-
-/** Release.gpg belongs to a kept InRelease if it signs the same text. */
-async function keptPair(
-  { text, date }: EarlierRelease,
-  path: (name: string) => string,
-  request: FeedSigning,
-): Promise<SignedFile[]> {
-  const signature =
-    (await keptSignature(path("Release.gpg"), bytesOf(text), request)) ??
-    (await detachedSignature(request.signers, bytesOf(text), "binary", date));
-  return [file(path("Release"), text), file(path("Release.gpg"), signature)];
 }
 
 /** repomd.xml.asc, and a copy of the index in a folder that never changes. */
@@ -191,5 +178,3 @@ const areAll = (by: readonly (string | undefined)[], signers: readonly FeedSigne
   signers.every(({ certificate }, index) => by[index] === certificate.fingerprint);
 
 const certificatesOf = (signers: readonly FeedSigner[]) => signers.map(({ certificate }) => certificate);
-
-const file = (path: string, text: string): SignedFile => ({ path, bytes: bytesOf(text) });

@@ -81,8 +81,26 @@ export async function signersOf(
   certificates: readonly FeedCertificate[],
   now: number,
 ): Promise<Signers> {
+  const { createMessage, enums, PacketList, Signature, verify } = await import("openpgp");
   const packets = await packetsOf(signature).catch(() => []);
-  return Promise.all(packets.map((packet) => signerOf(packet, bytes, kind, certificates, now)));
+  const signerOf = async (packet: SignaturePacket): Promise<string | undefined> => {
+    if (packet.signatureType !== enums.signature[kind]) return undefined;
+    const message = await createMessage({ binary: bytes });
+    const list = new PacketList<SignaturePacket>();
+    list.push(packet);
+    for (const { key, fingerprint } of certificates) {
+      const { signatures } = await verify({
+        message,
+        signature: new Signature(list),
+        verificationKeys: key as PublicKey,
+        date: new Date(now),
+        format: "binary",
+      });
+      if (await signatures[0]?.verified.catch(() => false)) return fingerprint;
+    }
+    return undefined;
+  };
+  return Promise.all(packets.map(signerOf));
 }
 
 /** @throws Error unless the text is one block of signature packets in their usual form */
@@ -93,29 +111,4 @@ async function packetsOf(signature: string): Promise<SignaturePacket[]> {
   if (armored(signatureTitle, read.write()) !== signature)
     throw new TypeError("bytes other than a signature");
   return [...read.packets];
-}
-
-async function signerOf(
-  packet: SignaturePacket,
-  bytes: Uint8Array,
-  kind: SignatureKind,
-  certificates: readonly FeedCertificate[],
-  now: number,
-): Promise<string | undefined> {
-  const { createMessage, enums, PacketList, Signature, verify } = await import("openpgp");
-  if (packet.signatureType !== enums.signature[kind]) return undefined;
-  const message = await createMessage({ binary: bytes });
-  const list = new PacketList<SignaturePacket>();
-  list.push(packet);
-  for (const { key, fingerprint } of certificates) {
-    const { signatures } = await verify({
-      message,
-      signature: new Signature(list),
-      verificationKeys: key as PublicKey,
-      date: new Date(now),
-      format: "binary",
-    });
-    if (await signatures[0]?.verified.catch(() => false)) return fingerprint;
-  }
-  return undefined;
 }

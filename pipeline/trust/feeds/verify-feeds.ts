@@ -7,7 +7,7 @@ import {
   repomdPath,
 } from "../../documents/feeds/signing.ts";
 import { bytesOf, sha256 } from "../metadata.ts";
-import { clockTolerance } from "../roles.ts";
+import { clockTolerance, dateOf } from "../roles.ts";
 import { dateText, type FeedCertificate, readCertificate } from "./certificates.ts";
 import { readDatedRelease } from "./release-file.ts";
 import { readClearsigned, signersOf, signersOfText } from "./signatures.ts";
@@ -32,23 +32,14 @@ interface Verifying extends FeedsToVerify {
   certificates: readonly FeedCertificate[];
 }
 
-const publishAgain = "; sign and publish again";
+/** A fault of the files, not of the time. */
+export const madeWrong = (path: string, what: string): FeedFault => ({
+  path,
+  what: `${what}; sign and publish again`,
+});
 
 /** Verifies the signatures of apt and yum repositories with the certificates that the site offers. */
 export async function feedFaults(site: FeedsToVerify): Promise<FeedFault[]> {
-  const { certificates, faults } = await certificatesOf(site);
-  const found = [...faults];
-  for (const suite of named(site, /^dists\/([^/]+)\/(?:InRelease|Release|Release\.undated)$/))
-    found.push(...(await suiteFaults(suite, { ...site, certificates })));
-  for (const repo of named(site, /^yum\/([^/]{1,49})\/repodata\/repomd\.xml$/))
-    found.push(...(await repoFaults(repo, { ...site, certificates })));
-  return found;
-}
-
-const named = ({ listed }: FeedsToVerify, pattern: RegExp): string[] =>
-  [...new Set(Object.keys(listed).flatMap((path) => pattern.exec(path)?.[1] ?? []))].sort();
-
-async function certificatesOf(site: FeedsToVerify) {
   const certificates: FeedCertificate[] = [];
   const faults: FeedFault[] = [];
   for (const fingerprint of named(site, /^keys\/([0-9A-F]{40})\.asc$/)) {
@@ -57,68 +48,62 @@ async function certificatesOf(site: FeedsToVerify) {
     if (text === undefined) continue;
     const certificate = await readCertificate(text).catch(() => undefined);
     if (certificate?.fingerprint === fingerprint) certificates.push(certificate);
-    else faults.push({ path, what: `is not the certificate with this fingerprint${publishAgain}` });
+    else faults.push(madeWrong(path, "is not the certificate with this fingerprint"));
   }
-  return { certificates, faults };
+  for (const suite of named(site, /^dists\/([^/]+)\/(?:InRelease|Release|Release\.undated)$/))
+    faults.push(...(await suiteFaults(suite, { ...site, certificates })));
+  for (const repo of named(site, /^yum\/([^/]{1,49})\/repodata\/repomd\.xml$/))
+    faults.push(...(await repoFaults(repo, { ...site, certificates })));
+  return faults;
 }
 
+const named = ({ listed }: FeedsToVerify, pattern: RegExp): string[] =>
+  [...new Set(Object.keys(listed).flatMap((path) => pattern.exec(path)?.[1] ?? []))].sort();
+
+const missingFrom = (what: string, paths: readonly string[], { listed }: FeedsToVerify): FeedFault[] =>
+  paths
+    .filter((path) => !Object.hasOwn(listed, path))
+    .map((path) => madeWrong(path, `is missing from ${what}`));
+
 async function suiteFaults(suite: string, site: Verifying): Promise<FeedFault[]> {
-  const path = (name: string) => `dists/${suite}/${name}`;
-  const lacking = [path("InRelease"), path("Release"), path("Release.gpg"), releaseBody(suite, true)]
-    .filter((name) => !Object.hasOwn(site.listed, name))
-    .map((name) => ({ path: name, what: `is missing from the suite${publishAgain}` }));
+  const paths = ["InRelease", "Release", "Release.gpg"].map((name) => `dists/${suite}/${name}`);
+  const [inReleasePath = "", path = "", detachedPath = ""] = paths;
+  const bodyPath = releaseBody(suite, true);
+  const lacking = missingFrom("the suite", [...paths, bodyPath], site);
   if (lacking.length > 0) return lacking;
   const [inRelease, release, detached, body] = await Promise.all(
-    ["InRelease", "Release", "Release.gpg", "Release.undated"].map((name) => textOf(site, path(name))),
+    [...paths, bodyPath].map((each) => textOf(site, each)),
   );
   if (inRelease === undefined || release === undefined || detached === undefined) return [];
   const read = await readClearsigned(inRelease);
+  if (!read) return [madeWrong(inReleasePath, "is not a clear-signed file as relcat writes it")];
   const dated = readDatedRelease(release);
-  if (!read)
-    return [
-      { path: path("InRelease"), what: `is not a clear-signed file as relcat writes it${publishAgain}` },
-    ];
   const faults: FeedFault[] = [];
-  if (read.text !== release)
-    faults.push({
-      path: path("Release"),
-      what: `differs from InRelease, expected the same text${publishAgain}`,
-    });
+  if (read.text !== release) faults.push(madeWrong(path, "differs from InRelease, expected the same text"));
   if (body !== undefined && dated?.body !== body)
-    faults.push({
-      path: path("Release"),
-      what: `differs from Release.undated in more than dates${publishAgain}`,
-    });
+    faults.push(madeWrong(path, "differs from Release.undated in more than dates"));
   const { certificates, now } = site;
   const at = now + clockTolerance;
+  const detachedBy = await signersOf(bytesOf(release), detached, "binary", certificates, at);
   faults.push(
-    ...signerFaults(path("InRelease"), await signersOfText(read, certificates, at), site),
-    ...signerFaults(
-      path("Release.gpg"),
-      await signersOf(bytesOf(release), detached, "binary", certificates, at),
-      site,
-    ),
+    ...signerFaults(inReleasePath, await signersOfText(read, certificates, at), site),
+    ...signerFaults(detachedPath, detachedBy, site),
   );
-  if (dated && dated.date > at)
-    faults.push({
-      path: path("Release"),
-      what: `is dated ${timeText(dated.date)}, which is in the future; correct the clock of the machine that signs, or of this one`,
-    });
-  if (dated && dated.validUntil <= now)
-    faults.push({
-      path: path("Release"),
-      what: `expired on ${timeText(dated.validUntil)}, so apt refuses it; renew it with relcat publish SITE --refresh`,
-      ended: true,
-    });
+  if (dated && dated.date > at) {
+    const what = `is dated ${dateOf(dated.date)}, which is in the future; correct the clock of the machine that signs, or of this one`;
+    faults.push({ path, what });
+  }
+  if (dated && dated.validUntil <= now) {
+    const what = `expired on ${dateOf(dated.validUntil)}, so apt refuses it; renew it with relcat publish SITE --refresh`;
+    faults.push({ path, what, ended: true });
+  }
   return faults;
 }
 
 async function repoFaults(repo: string, site: Verifying): Promise<FeedFault[]> {
   const { listed, certificates, now } = site;
   const path = repomdPath(repo);
-  const lacking = [`${path}.asc`, mirrorlistPath(repo)]
-    .filter((name) => !Object.hasOwn(listed, name))
-    .map((name) => ({ path: name, what: `is missing from the repository${publishAgain}` }));
+  const lacking = missingFrom("the repository", [`${path}.asc`, mirrorlistPath(repo)], site);
   if (lacking.length > 0) return lacking;
   const [repomd, signature, mirrorlist] = await Promise.all([
     site.read(path),
@@ -126,25 +111,17 @@ async function repoFaults(repo: string, site: Verifying): Promise<FeedFault[]> {
     textOf(site, mirrorlistPath(repo)),
   ]);
   if (!repomd || !signature || mirrorlist === undefined) return [];
-  const by = await signersOf(
-    repomd,
-    new TextDecoder().decode(signature),
-    "binary",
-    certificates,
-    now + clockTolerance,
-  );
+  const armored = new TextDecoder().decode(signature);
+  const by = await signersOf(repomd, armored, "binary", certificates, now + clockTolerance);
   const folder = yumFolder(sha256(Buffer.concat([repomd, signature])));
   const faults = signerFaults(`${path}.asc`, by, site);
   if (!isMirrorlist(mirrorlist, folder))
-    faults.push({
-      path: mirrorlistPath(repo),
-      what: `does not name ${folder}, the folder of this index${publishAgain}`,
-    });
+    faults.push(madeWrong(mirrorlistPath(repo), `does not name ${folder}, the folder of this index`));
   const own = `yum/${repo}/`;
   for (const name of Object.keys(listed).filter((each) => each.startsWith(own))) {
     const copy = `${folder}/${name.slice(own.length)}`;
     if (listed[copy]?.sha256 !== listed[name]?.sha256)
-      faults.push({ path: copy, what: `is not the same as ${name}${publishAgain}` });
+      faults.push(madeWrong(copy, `is not the same as ${name}`));
   }
   return faults;
 }
@@ -162,9 +139,9 @@ function signerFaults(
   by: readonly (string | undefined)[],
   { certificates, now }: Verifying,
 ): FeedFault[] {
-  if (by.length === 0) return [{ path, what: `has no signature${publishAgain}` }];
+  if (by.length === 0) return [madeWrong(path, "has no signature")];
   if (by.includes(undefined))
-    return [{ path, what: `has a signature that none of the certificates in keys/ made${publishAgain}` }];
+    return [madeWrong(path, "has a signature that none of the certificates in keys/ made")];
   const ended = certificates.filter(({ fingerprint, ends }) => by.includes(fingerprint) && ends <= now);
   return ended.map(({ fingerprint, ends }) => ({
     path,
@@ -172,8 +149,6 @@ function signerFaults(
     ended: true,
   }));
 }
-
-const timeText = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, "Z");
 
 async function textOf({ read }: FeedsToVerify, path: string): Promise<string | undefined> {
   const bytes = await read(path);
