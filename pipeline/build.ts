@@ -5,6 +5,7 @@ import { sliceReader, storeSlices } from "./journal/stored-slices.ts";
 import type { IdentifiedOutline } from "./ledger/assign-ids.ts";
 import { refuseUnknownVersions } from "./ledger/cut.ts";
 import type { Ledger } from "./ledger/ledger.ts";
+import type { LedgerContext } from "./ledger/ledger-file.ts";
 import { ledgerMark } from "./ledger/ledger-mark.ts";
 import { type OpenCatalog, openCatalog, type Selection } from "./ledger/load-catalog.ts";
 import { summarizeRelease } from "./ledger/publish-records.ts";
@@ -17,25 +18,21 @@ import { requiredButLeftOut } from "./site/feeds/feed-gaps.ts";
 import { openSiteFolder, type SiteFolder } from "./site/stores/site-folder.ts";
 import { readSources } from "./site/stores/templates.ts";
 
-/** Number of finished releases, and of all releases. */
+/** Numbers of releases. */
 export interface BuildProgress {
   done: number;
   total: number;
 }
 
 /** Input of a build, and its callbacks. */
-export interface BuildRequest {
+export interface BuildRequest extends Pick<LedgerContext, "clock" | "proveLedger"> {
   folder: string;
   out: string;
   selection: Selection;
   /** A commit whose files are built under today's ledger, instead of those in the folder. */
   earlier: { commit: string; files: AuthoredFiles; ledger: Ledger } | undefined;
-  /** Milliseconds since 1970. */
-  clock: number;
-  /** Throws if the ledger lost lines that git has. Undefined: no comparison with git. */
-  proveLedger: ((ledger: Ledger, ledgerBase: string) => Promise<void>) | undefined;
   /** Returns the report of the command, which is stored for a later build that finds nothing changed. */
-  report: ((built: BuiltSite) => Promise<unknown>) | undefined;
+  report?: ((built: BuiltSite) => Promise<unknown>) | undefined;
   onProgress?: ((progress: BuildProgress) => void) | undefined;
 }
 

@@ -13,14 +13,11 @@ import { refuseForeignFolder, workFolder } from "./site/stores/foreign-folder.ts
 import { requireFolder } from "./system/files.ts";
 import { withOutputLock } from "./system/lock.ts";
 
-export interface BuildContext extends LedgerContext {
+export interface BuildContext extends LedgerContext, Pick<BuildRequest, "report" | "onProgress"> {
   /** Undefined: the build neither uses nor writes a journal. */
   remembering?: Remembering | undefined;
-  /** Report of the command, stored for a later build that finds nothing changed. */
-  report?: ((built: BuiltSite) => Promise<unknown>) | undefined;
   /** Called with the reason if the cache cannot be used; the build continues without it. */
   onCacheFailure?: OnCacheFailure | undefined;
-  onProgress?: BuildRequest["onProgress"];
 }
 
 /**
@@ -37,17 +34,8 @@ export async function build(
 ): Promise<BuiltSite> {
   refuseForeignFolder(out, folder);
   const earlier = at === undefined ? undefined : await earlierFiles(folder, at);
-  const { clock, pid, onWait, proveLedger, report, onProgress } = context;
-  const request: BuildRequest = {
-    folder,
-    out,
-    selection,
-    earlier,
-    clock,
-    proveLedger,
-    report,
-    onProgress,
-  };
+  const { pid, onWait } = context;
+  const request: BuildRequest = { ...context, folder, out, selection, earlier };
   requireFolder(folder);
   return withOutputLock(out, pid, onWait, async () => {
     const built = earlier ? undefined : await buildWithJournal(request, context);
@@ -65,10 +53,9 @@ async function earlierFiles(folder: string, at: string): Promise<BuildRequest["e
 /** @returns undefined without a usable journal */
 async function buildWithJournal(
   request: BuildRequest,
-  { pid, clock, remembering, onCacheFailure }: BuildContext,
+  { pid, remembering, onCacheFailure }: BuildContext,
 ): Promise<BuiltSite | undefined> {
   if (!remembering) return undefined;
-  const { folder, out } = request;
   let isReported = false;
   const report = (reason: string) => {
     if (!isReported) onCacheFailure?.(reason);
@@ -76,7 +63,7 @@ async function buildWithJournal(
   };
   let journal: Journal | undefined;
   try {
-    journal = openJournal({ folder, out, pid, clock, onCacheFailure: report }, remembering);
+    journal = openJournal(request, pid, remembering, report);
     return journal && (await buildSite(request, journal));
   } catch (error) {
     if (error instanceof RelcatError) throw error;

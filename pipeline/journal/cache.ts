@@ -17,38 +17,10 @@ import type { RelcatError } from "../../shared/errors.ts";
 import { accessFailure, refuseSpecial } from "../system/access-failure.ts";
 import { isMissing } from "../system/files.ts";
 
-/**
- * Stores results of earlier runs, each under the digest of its input. The cache is optional: an entry that
- * cannot be read is computed again, an entry that cannot be written is not stored, and no failure stops a
- * run.
- */
-export interface Cache {
-  /** @returns the bytes stored under this key; undefined if they are damaged or belong to another key */
-  get(key: string): Uint8Array | undefined;
-  put(key: string, bytes: Uint8Array): void;
-  /** Stores an entry without holding all of it in memory. */
-  putPieces(key: string, pieces: Iterable<Uint8Array>): void;
-  /** Opens an entry to which pieces are added one by one. The caller must call `end`. */
-  begin(key: string): GrowingEntry;
-  remove(key: string): void;
-  /** Whether the entry exists, valid or not. Asking counts as use, so `prune` keeps the entry. */
-  has(key: string): boolean;
-  /** Current time of the cache's file system, in milliseconds since 1970; 0 if no file can be written. */
-  clock(): number;
-  /** Removes entries that no run has written or used for 30 days. */
-  prune(): void;
-}
-
-/** An entry that other runs cannot see until `keep` is called. */
-export interface GrowingEntry {
-  add(piece: Uint8Array): void;
-  keep(): void;
-  /** Removes the entry unless `keep` was called. */
-  end(): void;
-}
-
 /** Called with a sentence, only for the first failure of a cache. */
 export type OnCacheFailure = (reason: string) => void;
+
+export type Cache = NonNullable<ReturnType<typeof cacheIn>>;
 
 const oldest = 30 * 24 * 3_600_000;
 const digestLength = 32;
@@ -57,16 +29,13 @@ const digestLength = 32;
 const keyedHash = (key: string) => createHash("sha256").update(`${key}\0`);
 
 /**
+ * Stores results of earlier runs, each under the digest of its input. An entry that cannot be read is computed again,
+ * one that cannot be written is not stored, and no failure stops a run.
  * @param folder created if it does not exist
  * @param now milliseconds since 1970
  * @returns undefined if the folder is not writable; the run then uses no cache
  */
-export function cacheIn(
-  folder: string,
-  pid: number,
-  now: number,
-  onFailure: OnCacheFailure = () => {},
-): Cache | undefined {
+export function cacheIn(folder: string, pid: number, now: number, onFailure: OnCacheFailure = () => {}) {
   // The process id is not enough, because containers that share a cache may have the same one.
   const own = `${pid}-${randomBytes(4).toString("hex")}`;
   const trials = trying(onFailure);
@@ -74,12 +43,14 @@ export function cacheIn(
   if (clock() === undefined) return undefined;
   const used = new Set<string>();
   const place = (key: string) => join(folder, key.slice(0, 2), key);
-  const begin = (key: string): GrowingEntry => {
+  /** Opens an entry to which pieces are added one by one. The caller must call `end`. */
+  const begin = (key: string) => {
     used.add(key);
     const path = place(key);
     // The rename is atomic, so other runs see a whole entry or none.
-    return growingEntry(key, path, `${path}.${own}`, trials);
+    return growingEntry(key, path, `${path}.${own}`, trials.write);
   };
+  /** Stores an entry without holding all of it in memory. */
   const putPieces = (key: string, pieces: Iterable<Uint8Array>) => {
     const entry = begin(key);
     try {
@@ -90,22 +61,26 @@ export function cacheIn(
     }
   };
   return {
-    get(key) {
+    /** @returns the bytes stored under this key; undefined if they are damaged or belong to another key */
+    get(key: string): Uint8Array | undefined {
       used.add(key);
       const bytes = trials.read(place(key));
       return bytes && entryBytes(key, bytes);
     },
-    put: (key, bytes) => putPieces(key, [bytes]),
+    put: (key: string, bytes: Uint8Array) => putPieces(key, [bytes]),
     putPieces,
     begin,
-    remove(key) {
+    remove(key: string) {
       trials.write(place(key), () => rmSync(place(key), { recursive: true, force: true }));
     },
-    has(key) {
+    /** Whether the entry exists, valid or not. Asking counts as use, so `prune` keeps the entry. */
+    has(key: string) {
       used.add(key);
       return existsSync(place(key));
     },
+    /** Current time of the cache's file system, in milliseconds since 1970; 0 if no file can be written. */
     clock: () => clock() ?? 0,
+    /** Removes entries that no run has written or used for 30 days. */
     prune() {
       trials.write(folder, () => {
         for (const path of entries(folder)) {
@@ -118,28 +93,16 @@ export function cacheIn(
   };
 }
 
-interface Trials {
-  /** @returns undefined if the file is missing or unreadable */
-  read(path: string): Uint8Array | undefined;
-  /**
-   * @returns undefined after a failure. All later writes are skipped, because a full disk would fail each of
-   * them.
-   */
-  write<T>(path: string, act: () => T): T | undefined;
-}
-
-/**
- * File operations that never throw. Only the first failure is reported, because the others usually have the
- * same cause.
- */
-function trying(onFailure: OnCacheFailure): Trials {
+/** File operations that never throw. Only the first failure is reported: the others usually have the same cause. */
+function trying(onFailure: OnCacheFailure) {
   let [isReported, canWrite] = [false, true];
   const report = ({ message, problems: [first] }: RelcatError) => {
     if (!isReported) onFailure(first?.message ?? message);
     isReported = true;
   };
   return {
-    read(path) {
+    /** @returns undefined if the file is missing or unreadable */
+    read(path: string): Uint8Array | undefined {
       try {
         refuseSpecial(path);
         return readFileSync(path);
@@ -148,7 +111,8 @@ function trying(onFailure: OnCacheFailure): Trials {
         return undefined;
       }
     },
-    write(path, act) {
+    /** @returns undefined after a failure, without another try, because a full disk would fail each of them */
+    write<T>(path: string, act: () => T): T | undefined {
       if (!canWrite) return undefined;
       try {
         return act();
@@ -169,35 +133,41 @@ function timeOfNewFile(path: string): number {
   return mtimeMs;
 }
 
-/** The digest is at the start of the file, but it is known only after the last piece. */
-function growingEntry(key: string, path: string, temporary: string, { write }: Trials): GrowingEntry {
+/** An entry that other runs cannot see until `keep` is called. */
+function growingEntry(
+  key: string,
+  path: string,
+  temporary: string,
+  write: ReturnType<typeof trying>["write"],
+) {
   const hash = keyedHash(key);
+  // The digest is at the start of the file, but it is known only after the last piece.
+  let size = digestLength;
   let file = write(path, () => {
     mkdirSync(dirname(path), { recursive: true });
     return openSync(temporary, "w");
   });
-  let size = digestLength;
+  const writeAt = (bytes: Uint8Array, place: number) =>
+    write(path, () => {
+      for (let at = 0; file !== undefined && at < bytes.length; )
+        at += writeSync(file, bytes, at, bytes.length - at, place + at);
+    });
   const close = () => {
     const open = file;
     file = undefined;
-    if (open !== undefined) closing(open, path, write);
-  };
-  const add = (bytes: Uint8Array, at: number) => {
-    const open = file;
-    if (open === undefined) return;
-    if (write(path, () => writeAt(open, bytes, at)) === undefined) close();
+    if (open !== undefined) closeSync(open);
   };
   return {
-    add(piece) {
+    add(piece: Uint8Array) {
       hash.update(piece);
-      add(piece, size);
+      writeAt(piece, size);
       size += piece.length;
     },
     keep() {
-      add(hash.digest(), 0);
-      if (file === undefined) return;
-      close();
+      writeAt(hash.digest(), 0);
       write(path, () => {
+        // Some file systems report a full disk only here.
+        close();
         try {
           renameSync(temporary, path);
         } catch (error) {
@@ -206,31 +176,16 @@ function growingEntry(key: string, path: string, temporary: string, { write }: T
         }
       });
     },
+    /** Removes the entry unless `keep` was called. */
     end() {
-      close();
       try {
         rmSync(temporary, { force: true });
+        close();
       } catch {
         // The file stays behind; a later run prunes it.
       }
     },
   };
-}
-
-/** Some file systems report a full disk only when the file is closed. */
-function closing(file: number, path: string, write: Trials["write"]): void {
-  try {
-    closeSync(file);
-  } catch (error) {
-    write(path, () => {
-      throw error;
-    });
-  }
-}
-
-function writeAt(file: number, bytes: Uint8Array, place: number): true {
-  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at, place + at);
-  return true;
 }
 
 /** @returns undefined if the entry is damaged, incomplete or of another key */

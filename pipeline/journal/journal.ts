@@ -33,7 +33,7 @@ import {
   parseJournal,
 } from "./journal-file.ts";
 import { hasSlices, type SliceStore } from "./stored-slices.ts";
-import type { Remembering } from "./unchanged-build.ts";
+import type { BuildCall, Remembering } from "./unchanged-build.ts";
 
 /** A release as the journal stores it. */
 interface RememberedRelease {
@@ -56,70 +56,19 @@ interface NextRelease {
   group: string;
 }
 
-/** A release that has not changed since the last build. */
-interface KeptRelease {
-  key: string;
-  read: ReadRelease<OutlinedRelease>;
-  group: MadeGroup;
-}
-
-/** The bytes of a release's files. */
-interface ReleaseBytes {
-  contents: readonly Uint8Array[];
-  /** Digest of everything that the release's files and slices are generated from. */
-  keyOf(hasNewIds: boolean): string;
-}
-
-/** All files of a site. */
-interface MadeSite {
-  groups: readonly MadeGroup[];
-  buildDocument: MadeFile;
-}
-
-/**
- * Information that one build stores for the next. Nothing in it is trusted without a comparison with the
- * actual files.
- */
-export interface Journal {
-  /** Stores slices for the end of this build and for the next build. */
-  slices: SliceStore;
-  /** @param basis everything that all releases depend on */
-  begin(basis: unknown): void;
-  /** The next release; undefined: it, or one of its files in the site, has changed since the last build. */
-  release(next: NextRelease): Promise<KeptRelease | undefined>;
-  read(next: NextRelease): Promise<ReleaseBytes>;
-  /** The group's files; undefined: they need to be generated again, or someone changed one of them. */
-  group(name: string, key: string): MadeGroup | undefined;
-  /** A compressed sibling; undefined: it is missing, or someone changed it. */
-  sibling(path: string): MadeFile | undefined;
-  noteRelease(release: RememberedRelease): void;
-  /**
-   * Called when all files are in place.
-   * @param report the command's report, for a later build that finds nothing changed
-   */
-  save(made: MadeSite, report: unknown): void;
-  /** Called if an entry could not be used; the next build then ignores the journal. */
-  discard(): void;
-  /** Must be called once, even after a failure. */
-  close(): void;
-}
-
 /** Name of the group of build.json, which is in no other group. */
 const otherFiles = "";
 
-interface JournalPlace {
-  folder: string;
-  out: string;
-  pid: number;
-  clock: number;
-  onCacheFailure: OnCacheFailure;
-}
+/** Information that one build stores for the next. Nothing in it is trusted without a comparison with the actual files. */
+export type Journal = NonNullable<ReturnType<typeof openJournal>>;
 
 /** @returns undefined if the cache is not writable; the build then works without a journal */
 export function openJournal(
-  { folder, out, pid, clock, onCacheFailure }: JournalPlace,
+  { folder, out, clock }: Pick<BuildCall, "folder" | "out" | "clock">,
+  pid: number,
   { cache: at, call, program, inputs }: Remembering,
-): Journal | undefined {
+  onCacheFailure: OnCacheFailure,
+) {
   const cache = cacheIn(at, pid, clock, onCacheFailure);
   if (!cache) return undefined;
   const name = journalName(at, out);
@@ -158,11 +107,14 @@ export function openJournal(
     return known.length === paths.length ? known : (await read(release)).digests;
   };
   return {
-    slices: cache,
-    begin(made) {
+    /** Stores slices for the end of this build and for the next build. */
+    slices: cache as SliceStore,
+    /** @param made everything that all releases depend on */
+    begin(made: unknown) {
       basis = digestOf(program, made);
     },
-    async release(next) {
+    /** @returns undefined if the release, or one of its files in the site, has changed since the last build */
+    async release(next: NextRelease) {
       const { version } = next.files;
       const line = outlines.get(version);
       if (line === undefined) return undefined;
@@ -175,25 +127,34 @@ export function openJournal(
       withPlaces(read.release.artifacts, folder, files);
       return { key, read, group: kept };
     },
-    async read(next) {
+    /** The bytes of a release's files, and a digest of everything that its outputs are generated from. */
+    async read(next: NextRelease) {
       const { contents, digests } = await read(next.files);
-      return { contents, keyOf: (hasNewIds) => keyOf(next, digests, hasNewIds) };
+      return { contents, keyOf: (hasNewIds: boolean) => keyOf(next, digests, hasNewIds) };
     },
+    /** @returns undefined if the files need to be generated again, or if someone changed one of them */
     group,
-    sibling(path) {
+    /** A compressed sibling; undefined: it is missing, or someone changed it. */
+    sibling(path: string) {
       const file = siblings.get(path);
       return file && isUntouched(file) ? file : undefined;
     },
-    noteRelease: (release) => note(release.read.release.version, JSON.stringify(release)),
-    save({ groups: made, buildDocument }, report) {
+    noteRelease: (release: RememberedRelease) => note(release.read.release.version, JSON.stringify(release)),
+    /**
+     * Called when all files are in place.
+     * @param report the command's report, for a later build that finds nothing changed
+     */
+    save(made: { groups: readonly MadeGroup[]; buildDocument: MadeFile }, report: unknown) {
       noted.keep();
-      const all = [...made, { name: otherFiles, key: "", files: [buildDocument], siblings: [] }];
+      const all = [...made.groups, { name: otherFiles, key: "", files: [made.buildDocument], siblings: [] }];
       const head = { call, program, recordedAt: cache.clock(), report: report ?? null };
       const folders = foldersWithFolders(out, all);
       cache.putPieces(name, journalLines({ head, inputs, folders, groups: all }));
       cache.prune();
     },
+    /** Called if an entry could not be used; the next build then ignores the journal. */
     discard: () => cache.remove(name),
+    /** Must be called once, even after a failure. */
     close: () => noted.end(),
   };
 }
@@ -227,10 +188,7 @@ function readOutlines(cache: Cache, name: string): Map<string, string> {
   return outlines;
 }
 
-/**
- * Folders that contain folders. A folder that contains only files needs no entry, because its files have
- * theirs; each record has such a folder.
- */
+/** Folders that contain folders. Those with files alone, such as that of each record, need no entry: their files have theirs. */
 function foldersWithFolders(out: string, groups: readonly MadeGroup[]): (readonly [string, StatData])[] {
   const found = new Set<string>();
   for (const { files } of groups)
@@ -275,8 +233,8 @@ function releaseKey(
 }
 
 /**
- * Returns a test whether a file of a site is still as an earlier build left it.
- * @param recordedAt time at which the files were last inspected, in milliseconds since 1970
+ * A test whether a file of a site is still as an earlier build left it.
+ * @param recordedAt when the files were last inspected, in milliseconds since 1970
  */
 export function untouchedFiles(out: string, recordedAt: number): (file: MadeFile) => boolean {
   const folders = realFolders(out);
@@ -291,13 +249,10 @@ export function untouchedFiles(out: string, recordedAt: number): (file: MadeFile
   };
 }
 
-/**
- * A journal for a build that neither uses nor stores anything.
- * @param work a temporary folder, created when it is needed
- */
+/** For a build that neither uses nor stores anything. @param work a temporary folder, created when it is needed */
 export function noJournal(files: AuthoredFiles, work: string, pid: number): Journal {
   let store: Cache | undefined;
-  const slices = (): Cache => {
+  const slices = () => {
     store ??= cacheIn(join(work, "slices"), pid, 0, (reason) => {
       throw failure("file-access", reason, "Check the permissions of the site's folder, and the free space.");
     });

@@ -1,11 +1,8 @@
 import type { FeedParts, ReleaseFacts, ReleaseSlices, RepositoryOffer } from "../documents/published.ts";
+import type { Cache } from "./cache.ts";
 
 /** Stores slices of releases until the end of the build, so that they use little memory. */
-export interface SliceStore {
-  get(key: string): Uint8Array | undefined;
-  put(key: string, bytes: Uint8Array): void;
-  has(key: string): boolean;
-}
+export type SliceStore = Pick<Cache, "get" | "put" | "has">;
 
 /** Entries of a release. Each is read and verified as a whole, so values that are read together share one. */
 const entriesOf = (key: string) => ({
@@ -34,7 +31,7 @@ const memoryLimit = 4 << 20;
 
 /** Reads slices of releases from their entries, and keeps those that were read last. */
 export function sliceReader(store: SliceStore): (key: string, count: number) => ReleaseSlices {
-  const recent = new Map<string, Entry>();
+  const recent = new Map<string, ReturnType<typeof read>>();
   let held = 0;
   const linesOf = (entry: string): string[] => {
     const found = recent.get(entry);
@@ -53,7 +50,7 @@ export function sliceReader(store: SliceStore): (key: string, count: number) => 
   return (key, count) => {
     const entries = entriesOf(key);
     const whole = <T>(list: readonly T[]): readonly T[] => {
-      if (list.length !== count) throw new SlicesLost(key);
+      if (list.length !== count) throw slicesLost(key);
       return list;
     };
     return {
@@ -69,22 +66,13 @@ export function sliceReader(store: SliceStore): (key: string, count: number) => 
   };
 }
 
-interface Entry {
-  lines: string[];
-  size: number;
-}
-
-function read(store: SliceStore, entry: string): Entry {
+function read(store: SliceStore, entry: string) {
   const bytes = store.get(entry);
-  if (!bytes) throw new SlicesLost(entry);
+  if (!bytes) throw slicesLost(entry);
   return { lines: decoder.decode(bytes).split("\n"), size: bytes.length };
 }
 
 /** An entry of the cache could not be written, or someone changed or removed it during the build. */
-class SlicesLost extends Error {
-  constructor(entry: string) {
-    super(`the entry ${entry} is missing or damaged`);
-  }
-}
+const slicesLost = (entry: string) => new Error(`the entry ${entry} is missing or damaged`);
 
 const [encoder, decoder] = [new TextEncoder(), new TextDecoder()];

@@ -7,7 +7,6 @@ import { isRecentlyChanged, isSameStatData, type MadeGroup, readStatData, statDa
 import { areUnchanged, type Inputs, scanInputs } from "./inputs.ts";
 import { journalLines, journalName, readJournalFile } from "./journal-file.ts";
 
-/** Command line of a build, and the folders it uses. */
 export interface BuildCall {
   /** All arguments, because a different argument may mean a different build. */
   words: readonly string[];
@@ -26,11 +25,8 @@ export interface BuildCall {
 }
 
 /** Everything that a build needs to use its journal. */
-export interface Remembering {
-  /** Folder of the cache. */
-  cache: string;
+export interface Remembering extends Pick<BuildCall, "cache" | "program"> {
   call: string;
-  program: string;
   inputs: Inputs;
 }
 
@@ -38,9 +34,8 @@ const callText = ({ words, program, own, folder, out }: BuildCall): string =>
   JSON.stringify([program, own, words, folder, out]);
 
 /**
- * The report of the last build, if no input or output has changed. Compares stat data only, and runs before the
- * code that builds is loaded.
- * @returns undefined if something may have changed
+ * The report of the last build; undefined: an input or output may have changed. Compares stat data only, and runs before
+ * the code that builds is loaded.
  */
 export function unchangedBuild(call: BuildCall): unknown {
   try {
@@ -93,8 +88,7 @@ function changesSince(groups: Iterable<MadeGroup>, out: string, recordedAt: numb
 
 /**
  * The inputs of a build, as they are before it starts.
- * @returns undefined if the build can keep no journal: without a releases folder or a cache, or if links lead
- * elsewhere
+ * @returns undefined without a releases folder or a cache, and if links lead elsewhere: the build keeps no journal
  */
 export function beforeBuild(call: BuildCall): Remembering | undefined {
   if (!lstatSync(call.folder, { throwIfNoEntry: false })) return undefined;
@@ -129,15 +123,12 @@ let digest: string | undefined;
 
 /** Digest of the files that affect what a build generates; computed only once. */
 function sourceDigest(): string {
-  digest ??= digestBelow(join(import.meta.dirname, ".."));
-  return digest;
-}
-
-function digestBelow(folder: string): string {
+  if (digest !== undefined) return digest;
   const hash = createHash("sha256");
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const entries = readdirSync(join(import.meta.dirname, ".."), { recursive: true, withFileTypes: true });
   // biome-ignore lint/plugin: names in the program's own folder.
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   for (const path of paths.sort()) hash.update(`${path}\0`).update(readFileSync(path));
-  return hash.digest("hex");
+  digest = hash.digest("hex");
+  return digest;
 }
