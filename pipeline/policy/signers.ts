@@ -7,7 +7,7 @@ import type { Settings } from "../documents/config.ts";
 import type { Policy } from "../documents/policy.ts";
 import { isRelativePath } from "../documents/relative-path.ts";
 import { readIfPresent, refuseForeignLink } from "../system/files.ts";
-import { fetchDocument } from "../system/network/fetch-document.ts";
+import { fetchDocument } from "../system/network/fetch.ts";
 
 /** Larger than any list of certificates. */
 const maxCertificateListBytes = 1 << 22;

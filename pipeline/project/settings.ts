@@ -4,7 +4,7 @@ import { configSchema, type KeyedSettings, type Settings } from "../documents/co
 import type { SiteSettings } from "../documents/sites.ts";
 import { readIfPresent, requireFolder } from "../system/files.ts";
 import { refuseScheme } from "../system/input-files.ts";
-import { fetchDocument } from "../system/network/fetch-document.ts";
+import { fetchDocument } from "../system/network/fetch.ts";
 import { filesIn } from "./authored-files.ts";
 import { readFeedKeys } from "./certificates.ts";
 import { type UsableConfig, useConfig } from "./config.ts";

@@ -45,11 +45,6 @@ export async function requesting<T>(
   }
 }
 
-interface Asking {
-  method?: "GET" | "HEAD";
-  headers: Readonly<Record<string, string>>;
-}
-
 /**
  * Requests an address and follows redirects, which storage hosts use.
  * @param refuse creates the error for an unsafe redirect
@@ -57,7 +52,7 @@ interface Asking {
  */
 export async function follow(
   start: string,
-  asking: Asking,
+  asking: { method?: "HEAD"; headers: Readonly<Record<string, string>> },
   idleTimeout: Pick<IdleTimeout, "signal" | "reset">,
   refuse: (url: string, what: string) => RelcatError = unreachable,
   requireSafe?: (target: string) => void,
@@ -106,11 +101,16 @@ export async function readLimited(
 }
 
 /** Turns a network error into a message; errors with a hint stay as they are. */
-export function networkProblem(url: string, error: unknown, idleTimeout?: IdleTimeout): unknown {
+export function networkProblem(
+  url: string,
+  error: unknown,
+  idleTimeout?: IdleTimeout,
+  refuse = unreachable,
+): unknown {
   const shown = idleTimeout?.signal.aborted ? idleTimeout.signal.reason : error;
   if (!(shown instanceof Error) || shown.name === "RelcatError") return shown;
   const reason = shown.cause instanceof Error ? shown.cause.message : shown.message;
-  return unreachable(url, `cannot be read: ${reason || shown.message}`, error);
+  return refuse(url, `cannot be read: ${reason || shown.message}`, error);
 }
 
 export const isTemporary = (status: number): boolean => status === 408 || status === 429 || status >= 500;

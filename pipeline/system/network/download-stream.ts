@@ -16,15 +16,21 @@ export interface ArtifactStream {
   /** 200: whole file; 206: from the requested offset; 416: nothing after that offset. */
   status: number;
   /** Length of the following bytes; undefined if the server does not send it. */
-  length: number | undefined;
+  length?: number | undefined;
   /** A strong ETag; undefined if there is none. */
-  etag: string | undefined;
+  etag?: string | undefined;
   chunks: AsyncIterable<Uint8Array>;
   /** Must also be called if the stream was not read to its end. */
   end(): void;
 }
 
 const encodings = { "accept-encoding": "identity", accept: "*/*" };
+
+const ask: typeof follow = async (place, ...request) => {
+  const response = await follow(place, ...request);
+  if (isTemporary(response.status)) throw unreachable(place, `answered ${response.status}`);
+  return response;
+};
 
 /** Length of an artifact according to its server. @throws RelcatError network */
 export async function artifactLength(place: string): Promise<{ status: number; length: number | undefined }> {
@@ -33,8 +39,7 @@ export async function artifactLength(place: string): Promise<{ status: number; l
     return { status: stats ? 200 : 404, length: stats?.size };
   }
   return requesting(place, async (idleTimeout) => {
-    const response = await follow(place, { method: "HEAD", headers: encodings }, idleTimeout);
-    if (isTemporary(response.status)) throw unreachable(place, `answered ${response.status}`);
+    const response = await ask(place, { method: "HEAD", headers: encodings }, idleTimeout);
     return { status: response.status, length: lengthOf(response) };
   });
 }
@@ -47,8 +52,7 @@ export async function artifactLength(place: string): Promise<{ status: number; l
 export const encodedAnswer = (url: string) =>
   requesting(url, async (idleTimeout) => {
     const headers = { "accept-encoding": "gzip, br", accept: "*/*" };
-    const response = await follow(url, { headers }, idleTimeout);
-    if (isTemporary(response.status)) throw unreachable(url, `answered ${response.status}`);
+    const response = await ask(url, { headers }, idleTimeout);
     const encoding = response.headers.get("content-encoding")?.trim().toLowerCase();
     return { status: response.status, encoding: encoding === "identity" ? undefined : encoding };
   });
@@ -72,8 +76,7 @@ export async function openArtifact(place: string, from = 0, etag?: string): Prom
   const idleTimeout = startIdleTimeout();
   const range = from > 0 ? { range: `bytes=${from}-`, ...(etag !== undefined && { "if-range": etag }) } : {};
   try {
-    const response = await follow(place, { headers: { ...encodings, ...range } }, idleTimeout);
-    if (isTemporary(response.status)) throw unreachable(place, `answered ${response.status}`);
+    const response = await ask(place, { headers: { ...encodings, ...range } }, idleTimeout);
     const strong = response.headers.get("etag");
     return {
       status: isFrom(response, from) ? response.status : 416,
@@ -93,11 +96,7 @@ export async function openArtifact(place: string, from = 0, etag?: string): Prom
 const isFrom = ({ status, headers }: Response, from: number): boolean =>
   status !== 206 || (headers.get("content-range") ?? "").startsWith(`bytes ${from}-`);
 
-async function* bodyOf(
-  place: string,
-  response: Response,
-  idleTimeout: IdleTimeout,
-): AsyncGenerator<Uint8Array> {
+async function* bodyOf(place: string, response: Response, idleTimeout: IdleTimeout) {
   try {
     for await (const chunk of response.body ?? []) {
       idleTimeout.reset();
@@ -111,19 +110,17 @@ async function* bodyOf(
 function openFile(path: string, from: number): ArtifactStream {
   accessing(`cannot read ${path}`, () => refuseSpecial(path));
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (!stats)
-    return { status: 404, length: undefined, etag: undefined, chunks: emptyStream(), end: () => {} };
+  if (!stats) return { status: 404, chunks: emptyStream(), end: () => {} };
   const stream = createReadStream(path, { start: from, highWaterMark: 512 * 1024 });
   return {
     status: from > 0 ? 206 : 200,
     length: Math.max(0, stats.size - from),
-    etag: undefined,
     chunks: stream,
     end: () => stream.destroy(),
   };
 }
 
-async function* emptyStream(): AsyncGenerator<Uint8Array> {}
+async function* emptyStream() {}
 
 /**
  * Hashes an artifact with the memory of a few chunks.

@@ -5,6 +5,7 @@ import {
   type IdleTimeout,
   isTemporary,
   networkFailure,
+  networkProblem,
   readLimited,
   redirection,
   requesting,
@@ -29,38 +30,29 @@ const headers = { accept: "application/json, */*;q=0.1" };
  * @param limit bytes, counted after decompression
  * @throws RelcatError network, file-size
  */
-export async function fetchBytes(
-  url: string,
-  limit: number,
-  retry: RetryPolicy = defaultRetry,
-): Promise<Uint8Array> {
-  return retried(url, retry, async (idleTimeout) => {
+export const fetchBytes = (url: string, limit: number, retry: RetryPolicy = defaultRetry) =>
+  retried(url, retry, async (idleTimeout) => {
     const response = await follow(url, { headers }, idleTimeout, refused);
     if (!response.ok) throw statusProblem(url, response);
     const tooLong = () =>
       failure("file-size", `${url} has more than ${limit} bytes`, "Is this the address of the list?");
     return readLimited(response, limit, tooLong, idleTimeout);
   });
-}
 
-export interface Redirection {
-  status: number;
-  /** Absolute; undefined: not a redirect. */
-  location: URL | undefined;
-}
+export type Redirection = Awaited<ReturnType<typeof findRedirect>>;
 
 /**
  * Finds the target of a redirect without following it.
+ * @returns `location`: absolute; undefined: not a redirect
  * @throws RelcatError network
  */
-export async function findRedirect(url: string, retry: RetryPolicy = defaultRetry): Promise<Redirection> {
-  return retried(url, retry, async (idleTimeout) => {
+export const findRedirect = (url: string, retry: RetryPolicy = defaultRetry) =>
+  retried(url, retry, async (idleTimeout) => {
     let response = await request(url, "HEAD", idleTimeout);
     if (response.status === 405 || response.status === 501) response = await request(url, "GET", idleTimeout);
     if (isTemporary(response.status)) throw statusProblem(url, response);
     return { status: response.status, location: redirection(response, url) };
   });
-}
 
 /** Does not read the body. */
 async function request(url: string, method: "GET" | "HEAD", idleTimeout: IdleTimeout): Promise<Response> {
@@ -85,10 +77,11 @@ async function retried<T>(
   }
 }
 
-/** An explicit refusal is not retried. */
+/** Cause of an explicit refusal, which is not retried. */
+const final = Symbol("final");
+
 const isFinal = (error: unknown) =>
   !(error instanceof RelcatError) || error.code !== "network" || error.cause === final;
-const final = Symbol("final");
 
 function statusProblem(url: string, { status, statusText }: Response): RelcatError {
   const text = `answered ${status} ${statusText}`.trim();
@@ -99,3 +92,32 @@ const refusedWith = networkFailure(
   "Check the address; a list that needs a login can be saved and given as a file.",
 );
 const refused = (url: string, what: string) => refusedWith(url, what, final);
+
+/**
+ * Downloads a document, in 30 seconds for the whole answer, because it is small.
+ * @throws RelcatError network with the status or the reason; usage for a URL without transport security
+ */
+export async function fetchDocument(url: string, limit: number): Promise<Uint8Array> {
+  refusePlaintext(url);
+  const timeout = { signal: AbortSignal.timeout(30_000), reset: () => {} };
+  try {
+    const response = await follow(url, { headers: {} }, timeout, noDocument, refusePlaintext);
+    if (!response.ok) throw noDocument(url, `answered ${response.status} ${response.statusText}`.trim());
+    return await readLimited(response, limit, () => noDocument(url, `has more than ${limit} bytes`));
+  } catch (error) {
+    throw networkProblem(url, error, undefined, noDocument);
+  }
+}
+
+const noDocument = networkFailure("Check the URL and the network, then run the command again.");
+
+/** Also for the target of each redirect. */
+function refusePlaintext(url: string): void {
+  const { protocol, hostname } = new URL(url);
+  if (protocol === "https:" || /^(127\.0\.0\.1|localhost|\[::1\])$/.test(hostname)) return;
+  throw failure(
+    "usage",
+    `${url} is not an https URL`,
+    "Over http, anyone on the network path could change the content.",
+  );
+}
