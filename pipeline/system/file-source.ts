@@ -34,8 +34,7 @@ export function fileSource(path: string, onBytes: (done: number) => void = () =>
   let piece = Buffer.alloc(0);
   let held: Uint8Array | undefined;
 
-  // Checks the open file and the path, because a build that renames a new file into place changes only the
-  // path.
+  // Checks the path too, because a build that renames a new file into place changes only that.
   const refuseChanged = () =>
     attempt(path, () => {
       for (const after of [fstatSync(descriptor, { bigint: true }), statSync(path, { bigint: true })])
@@ -165,11 +164,7 @@ async function readAhead(
 }
 
 const isSame = (a: BigIntStats, b: BigIntStats) =>
-  a.size === b.size &&
-  a.mtimeNs === b.mtimeNs &&
-  a.ctimeNs === b.ctimeNs &&
-  a.ino === b.ino &&
-  a.dev === b.dev;
+  (["size", "mtimeNs", "ctimeNs", "ino", "dev"] as const).every((member) => a[member] === b[member]);
 
 function attempt<T>(path: string, work: () => T): T {
   try {

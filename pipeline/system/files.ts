@@ -43,14 +43,13 @@ async function readExisting(path: string): Promise<Uint8Array> {
   }
 }
 
-/** Throws if the file is missing. */
 export const readPresent = (path: string): Uint8Array =>
   accessing(`cannot read ${path}`, () => {
     refuseSpecial(path);
     return readFileSync(path);
   });
 
-/** undefined if the file is missing. */
+/** undefined: the file is missing. */
 export function readIfPresent(path: string): Uint8Array | undefined {
   try {
     refuseSpecial(path);
@@ -61,58 +60,33 @@ export function readIfPresent(path: string): Uint8Array | undefined {
   }
 }
 
-/**
- * Fills a buffer from an offset of an open file.
- * @returns number of bytes read, less than the buffer's size at the end of the file
- */
-function readInto(buffer: Uint8Array, descriptor: number, place: number): number {
-  let filled = 0;
-  for (let read = -1; filled < buffer.length && read !== 0; filled += read)
-    read = readSync(descriptor, buffer, filled, buffer.length - filled, place + filled);
-  return filled;
-}
+const chunkSize = 1 << 20;
 
-/**
- * Chunks of a file; the last one may be shorter. All share one buffer, because separate ones would be garbage
- * collected late, so each is valid only until the next.
- */
-function* piecesOf(path: string, size: number): Generator<Uint8Array> {
+/** Reads the file in chunks, which share one buffer, because separate ones would be garbage collected late. */
+export function digestOf(path: string): { sha256: string; size: number } {
+  const hash = createHash("sha256");
+  let size = 0;
   refuseSpecial(path);
   const descriptor = openSync(path, "r");
   try {
     // One byte more shows the end of the file.
-    const buffer = Buffer.allocUnsafeSlow(Math.min(size, fstatSync(descriptor).size + 1));
-    for (let at = 0, length: number; ; at += length) {
-      length = readInto(buffer, descriptor, at);
-      if (length === 0) return;
-      yield buffer.subarray(0, length);
+    const buffer = Buffer.allocUnsafeSlow(Math.min(chunkSize, fstatSync(descriptor).size + 1));
+    for (let length = -1; length !== 0; size += length) {
+      length = readSync(descriptor, buffer, 0, buffer.length, size);
+      hash.update(buffer.subarray(0, length));
     }
   } finally {
     closeSync(descriptor);
   }
-}
-
-/** Reads the file in chunks. */
-export function digestOf(path: string): { sha256: string; size: number } {
-  const hash = createHash("sha256");
-  let size = 0;
-  for (const piece of piecesOf(path, pieceSize)) {
-    hash.update(piece);
-    size += piece.length;
-  }
   return { sha256: hash.digest("hex"), size };
 }
-
-const pieceSize = 1 << 20;
 
 export const isMissing = (error: unknown) => {
   const code = (error as NodeJS.ErrnoException).code;
   return code === "ENOENT" || code === "ENOTDIR";
 };
 
-export function exists(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) !== undefined;
-}
+export const exists = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined;
 
 /** @throws RelcatError folder-missing */
 export function requireFolder(folder: string): void {
@@ -126,8 +100,8 @@ const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0 } = constants;
 const replacing = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW;
 
 /**
- * Writes chunks and, if `durable`, syncs them to disk; returns hash and size. A symbolic link at the path is
- * refused, because the bytes would go to its target.
+ * Refuses a symbolic link at the path, because the bytes would go to its target.
+ * @param durable whether the bytes are synced to disk
  * @param time modification time in seconds since 1970; default: now
  */
 export function writeChunks(
@@ -223,9 +197,8 @@ export const removeFile = (path: string): void =>
   accessing(`cannot remove ${path}`, () => rmSync(path, { force: true }));
 
 /** True if an existing path is inside a folder, with links resolved. */
-export function isBelow(folder: string, path: string): boolean {
-  return `${realpathSync(path)}/`.startsWith(`${realpathSync(folder)}/`);
-}
+export const isBelow = (folder: string, path: string): boolean =>
+  `${realpathSync(path)}/`.startsWith(`${realpathSync(folder)}/`);
 
 /** True if a real path belongs to the project. */
 export type InProject = (realPath: string) => boolean;
@@ -237,11 +210,7 @@ export type InProject = (realPath: string) => boolean;
  */
 export function inProject(folder: string): InProject {
   const roots = [`${folder}/..`, folder].map((root) => realpathSync(root));
-  return (realPath) =>
-    roots.some((root) => {
-      const path = relative(root, realPath);
-      return !/(?:^|\/)\./.test(path);
-    });
+  return (realPath) => roots.some((root) => !/(?:^|\/)\./.test(relative(root, realPath)));
 }
 
 /** @throws RelcatError file-access if a link takes the path outside the project */

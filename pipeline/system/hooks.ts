@@ -1,8 +1,5 @@
 import { failure } from "../../shared/errors.ts";
 
-/** Time-out in milliseconds, long enough for purging a CDN. */
-const hookTimeoutMilliseconds = 300_000;
-
 /**
  * Runs a program from catalog.yaml without a shell.
  * @param input for its stdin
@@ -17,18 +14,17 @@ export async function runHook(
   { folder, hidden }: { folder: string; hidden: readonly string[] },
 ): Promise<void> {
   const { execa } = await import("execa");
-  const env = Object.fromEntries(hidden.map((variable) => [variable, undefined]));
-  // Output goes directly to relcat's own messages, without buffering.
-  const options = {
+  const result = await execa(program, args, {
     reject: false,
     input,
     stdout: "ignore",
+    // Goes directly to relcat's own messages, without buffering.
     stderr: "inherit",
-    timeout: hookTimeoutMilliseconds,
-    env,
+    // Long enough for purging a CDN.
+    timeout: 300_000,
+    env: Object.fromEntries(hidden.map((variable) => [variable, undefined])),
     cwd: folder,
-  } as const;
-  const result = await execa(program, args, options);
+  });
   if (!result.failed) return;
   throw failure(
     "hook-failed",
@@ -36,12 +32,6 @@ export async function runHook(
     "Run the command again: it continues where this one stopped.",
   );
 }
-
-/**
- * Time-out in milliseconds. Two consecutive runs still finish within the minute that a connection may be
- * silent.
- */
-const timeoutMilliseconds = 25_000;
 
 /**
  * Runs a program without a shell and discards its stdout.
@@ -57,7 +47,8 @@ export async function runCommand(
     reject: false,
     stdin: "ignore",
     stdout: "ignore",
-    timeout: timeoutMilliseconds,
+    // Two consecutive runs finish within the minute that a connection may be silent.
+    timeout: 25_000,
     env: environment as Record<string, string>,
   });
   if (!result.failed) return undefined;

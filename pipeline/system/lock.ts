@@ -22,9 +22,7 @@ export interface CommandContext {
   onWait: (holder: number) => void;
 }
 
-/**
- * Name of the lock file, in the releases folder (ignored by git) and in the folder of a site (not served).
- */
+/** In the releases folder, where git ignores it, and in the folder of a site, which does not serve it. */
 export const lockFile = ".relcat-lock";
 
 /** SQLITE_READONLY, SQLITE_FULL, SQLITE_CANTOPEN and SQLITE_NOTADB */
@@ -49,8 +47,8 @@ export const withWriteLock = async <T>(
 ): Promise<T> => (dryRun ? work() : withLock(folder, pid, onWait, work));
 
 /**
- * Like withLock, for an output folder, which may not exist yet. The lock file is outside of it, because the
- * folder is copied to servers. All paths to the same folder give the same lock file.
+ * Like withLock, for an output folder, which may not exist yet. The lock file is outside of it, because the folder is
+ * copied to servers, and the same for all paths to the folder.
  */
 export const withOutputLock = <T>(out: string, pid: number, onWait: OnWait, work: Work<T>): Promise<T> =>
   holding(outputLock(out), out, pid, onWait, work);
@@ -83,7 +81,13 @@ async function holding<T>(
 ): Promise<T> {
   const database = open(file);
   try {
-    await acquire(database, { file, folder }, pid, onWait);
+    for (let waited = 0; !isTaken(database, file); waited += step) {
+      const holder = holderOf(file);
+      if (waited === 0) onWait(holder);
+      if (waited >= maxWaitMilliseconds) throw held(folder, holder);
+      await wait(step);
+    }
+    noteHolder(file, pid);
     try {
       return await work();
     } finally {
@@ -113,45 +117,34 @@ const isLink = (file: string) =>
     "Nothing was written through it. Remove it, find out who made it, and run the command again.",
   );
 
-async function acquire(
-  database: DatabaseSync,
-  { file, folder }: { file: string; folder: string },
-  pid: number,
-  onWait: OnWait,
-) {
-  for (let waited = 0; ; waited += step) {
-    if (hold(database, file, pid)) return;
-    const holder = holderOf(file);
-    if (waited === 0) onWait(holder);
-    if (waited >= maxWaitMilliseconds) {
-      const who = holder === 0 ? "another relcat" : `the relcat with process id ${holder}`;
-      throw failure(
-        "lock-held",
-        `${who} is writing to ${folder}`,
-        "Wait for it to finish, then run the command again.",
-      );
-    }
-    await wait(step);
+const held = (folder: string, holder: number) =>
+  failure(
+    "lock-held",
+    `${holder === 0 ? "another relcat" : `the relcat with process id ${holder}`} is writing to ${folder}`,
+    "Wait for it to finish, then run the command again.",
+  );
+
+/** @returns false if another process has the lock */
+function isTaken(database: DatabaseSync, file: string): boolean {
+  try {
+    database.exec("BEGIN IMMEDIATE");
+    return true;
+  } catch (error) {
+    if (isBusy(error)) return false;
+    throw unusable(file, error);
   }
 }
 
 /** Others read the holder's process id from a file of its own, so that the bytes of the lock file never change. */
 const holderFile = (file: string): string => `${file}-holder`;
 
-function hold(database: DatabaseSync, file: string, pid: number): boolean {
-  try {
-    database.exec("BEGIN IMMEDIATE");
-  } catch (error) {
-    if (isBusy(error)) return false;
-    throw unusable(file, error);
-  }
+function noteHolder(file: string, pid: number): void {
   try {
     refuseSpecial(holderFile(file));
     writeFileSync(holderFile(file), `${pid}\n`);
   } catch (error) {
     throw accessFailure(`cannot lock ${dirname(file)}`, error);
   }
-  return true;
 }
 
 /** The file may belong to another program, and the folder to another user. */

@@ -13,8 +13,6 @@ import { failure } from "../../shared/errors.ts";
 /** In milliseconds. A slow machine compiles for minutes, but a registry that is silent for a minute is unreachable. */
 const timeouts = { work: 300_000, registry: 60_000 };
 
-const compiled = "build/program/main.js";
-
 /** package-lock.json, or the reason why npm did not write one. */
 export type Locked = { text: string } | { reason: string };
 
@@ -35,14 +33,14 @@ export async function pack(folder: string, isClone: boolean, work: string) {
   const reason = await npm(work, ["pack", resolve(folder), "--ignore-scripts", "--pack-destination", work]);
   if (reason === "missing") return undefined;
   const name = readdirSync(work).find((file) => file.endsWith(".tgz"));
-  if (reason !== undefined || name === undefined)
-    throw notPacked(folder, reason ?? "npm pack wrote no file", sayWhich);
+  if (reason !== undefined || name === undefined) {
+    const hint =
+      "Say what package.json installs: --relcat FILE.tgz, or --relcat VERSION if a registry has it.";
+    throw notPacked(folder, reason ?? "npm pack wrote no file", hint);
+  }
   // biome-ignore lint/plugin: npm wrote this file a moment ago.
   return { name, bytes: readFileSync(join(work, name)) };
 }
-
-const sayWhich =
-  "Say what package.json installs: --relcat FILE.tgz, or --relcat VERSION if a registry has it.";
 
 const notPacked = (folder: string, reason: string, hint: string) =>
   failure("pack-failed", `npm could not pack ${folder}: ${reason}`, hint);
@@ -126,7 +124,7 @@ const compiledFrom = [
 
 /** True if a source, or the folder of a removed one, is newer than the compiled program. */
 function isStale(clone: string): boolean {
-  const program = statSync(join(clone, compiled), { throwIfNoEntry: false });
+  const program = statSync(join(clone, "build/program/main.js"), { throwIfNoEntry: false });
   if (!program) return true;
   return compiledFrom.some(
     // biome-ignore lint/plugin: names of a fixed list.

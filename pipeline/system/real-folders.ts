@@ -1,19 +1,11 @@
 import { existsSync, lstatSync, mkdirSync, realpathSync, rmSync, type Stats } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 
-/** Folders below a site's folder. None may be a link, because that would redirect writes outside. */
-interface RealFolders {
-  /** True if all parent folders exist and none is a link. */
-  holds(path: string): boolean;
-  /**
-   * Creates the parent folders. A link in place of one is removed without touching its target.
-   * @returns whether the file's own folder is new
-   */
-  make(path: string): boolean;
-}
-
-/** Caches checks: inner folders permanently, others while consecutive files share them. */
-export function realFolders(root: string): RealFolders {
+/**
+ * Folders below a site's folder. None may be a link, because that would redirect writes outside. Checks are cached: of
+ * inner folders permanently, of others while consecutive files share them.
+ */
+export function realFolders(root: string) {
   const parents = new Set<string>(["."]);
   let last = ".";
   const isKnown = (folder: string) => folder === last || parents.has(folder);
@@ -42,7 +34,12 @@ export function realFolders(root: string): RealFolders {
     mkdirSync(place);
     return true;
   };
-  return { holds: (path) => holds(dirname(path)), make: (path) => make(dirname(path)) };
+  return {
+    /** True if all parent folders exist and none is a link. */
+    holds: (path: string) => holds(dirname(path)),
+    /** Creates the parent folders; a link in place of one is removed. @returns whether the file's own folder is new */
+    make: (path: string) => make(dirname(path)),
+  };
 }
 
 /** Resolves links as far as the path exists; no trailing slash, so the root is empty. */

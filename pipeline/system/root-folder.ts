@@ -3,10 +3,7 @@ import { dirname, join } from "node:path";
 import { failure } from "../../shared/errors.ts";
 import type { RelativePath } from "../documents/relative-path.ts";
 
-/**
- * Joins an untrusted path to a folder. @throws RelcatError site-tampered for a link that leads out of the
- * folder
- */
+/** Joins an untrusted path to a folder. @throws RelcatError site-tampered for a link that leads out of it */
 export type RootFolder = (path: RelativePath) => string;
 
 /** Each published build links to its site's artifacts. */

@@ -1,18 +1,13 @@
 import { Worker } from "node:worker_threads";
 
-/** A worker thread that answers one job after another. It keeps the process alive only while it works. */
-export interface Thread {
-  /** @throws Error as the job threw it, with its code; or that the thread has ended */
-  ask(job: unknown): Promise<unknown>;
-  hasEnded(): boolean;
-}
+export type Thread = ReturnType<typeof startThread>;
 
 /**
- * Starts a thread.
+ * Starts a thread that answers one job after another. It keeps the process alive only while it works.
  * @param program JavaScript that defines `answer(job)`, which may be asynchronous. It is a text, because the
  * bundle, the compiled files and the sources would each need another path to a file.
  */
-export function startThread(program: string): Thread {
+export function startThread(program: string) {
   // A thread works on memory outside of V8's heap. Without a limit, the young part of its heap grows to 20 MB.
   const resourceLimits = { maxYoungGenerationSizeMb: 4 };
   const worker = new Worker(`${program}${loop}`, { eval: true, execArgv: [], resourceLimits });
@@ -34,7 +29,8 @@ export function startThread(program: string): Thread {
   worker.unref();
   return {
     hasEnded: () => ended !== undefined,
-    async ask(job) {
+    /** @throws Error as the job threw it, with its code; or that the thread has ended */
+    async ask(job: unknown): Promise<unknown> {
       if (ended) throw ended;
       worker.postMessage(job);
       worker.ref();
