@@ -4,7 +4,7 @@ import { filesIn } from "../project/authored-files.ts";
 import { eventTime } from "../project/event-time.ts";
 import { requireFolder } from "../system/files.ts";
 import {
-  isMergedIn,
+  isAncestor,
   type Operation,
   operationUnderWay,
   partedAt,
@@ -249,7 +249,7 @@ export async function rebaseLedger(
       eventTime(context.clock, context.explicitTime, newest),
     );
     deliverLedger(folder, rebase, context.dryRun);
-    const isMerged = operation !== undefined || onto === "none" || (await isMergedIn(folder, onto));
+    const isMerged = operation !== undefined || onto === "none" || (await isAncestor(folder, onto, "HEAD"));
     return { rebase, onto: sides.onto, operation: operation?.kind, isMerged };
   });
 }

@@ -3,7 +3,7 @@ import { findLedgerBase } from "../ledger/ledger-base.ts";
 import { type ProjectSettings, siteNamed } from "../project/settings.ts";
 import { isInRepository } from "../system/git/git.ts";
 import { branchOf, pushHead } from "../system/git/git-head.ts";
-import { isMergedIn } from "../system/git/git-merge.ts";
+import { isAncestor } from "../system/git/git-merge.ts";
 import { openPublishing, type SiteAccess } from "./open-publishing.ts";
 
 /** How a site's settings decide the steps of a release. */
@@ -48,7 +48,7 @@ export const needsPush = async ({ folder, config }: ProjectSettings): Promise<bo
 /** The commands that bring the commits of this checkout to the base branch, in order. */
 export async function commandsToPush(project: ProjectSettings): Promise<string[]> {
   const { base, remote, branch, here } = await branchesOf(project);
-  const merge = (await isMergedIn(project.folder, base)) ? [] : [`git merge ${base}`];
+  const merge = (await isAncestor(project.folder, base, "HEAD")) ? [] : [`git merge ${base}`];
   if (remote === undefined || here === undefined) return [...merge, `merge the commit into ${base}`];
   const push = [...merge, `git push ${remote} ${here}`];
   return here === branch

@@ -1,8 +1,7 @@
 import { failure } from "../../../shared/errors.ts";
-import { git, gitIfNeeded, isInRepository, refused, revParse } from "./git.ts";
+import { git, gitIfNeeded, gitText, isInRepository, refused, revParse } from "./git.ts";
 import { lacksRemote } from "./git-revision.ts";
 
-/** A ledger in git, identified by its blob id. */
 export interface LedgerBlob {
   /** SHA-1 or SHA-256 of `blob SIZE`, a NUL and the bytes. */
   id: string;
@@ -15,10 +14,7 @@ export interface CommittedLedger {
   revision: string;
   /** undefined: the commit has no ledger. */
   blob: LedgerBlob | undefined;
-  /**
-   * For a merge's first parent: the ledger of the second parent, after whose lines those of the first may
-   * follow.
-   */
+  /** For a merge's first parent: the ledger of the second, after whose lines those of the first may follow. */
   joinedTo?: LedgerBlob | undefined;
 }
 
@@ -84,12 +80,8 @@ export async function findLedgers(folder: string, base: string): Promise<Committ
 }
 
 /** @throws RelcatError git-refused if the repository lost it */
-export async function readLedgerBlob(folder: string, blob: LedgerBlob | undefined): Promise<string> {
-  if (blob === undefined) return "";
-  const { exitCode, stdout, stderr } = await git(folder, ["show", blob.id]);
-  if (exitCode !== 0) throw refused(folder, stderr);
-  return stdout;
-}
+export const readLedgerBlob = async (folder: string, blob: LedgerBlob | undefined): Promise<string> =>
+  blob === undefined ? "" : gitText(folder, ["show", blob.id]);
 
 const ledgerOf = (commit: string) => `${commit}:./ledger.jsonl`;
 

@@ -1,12 +1,12 @@
 import { dirname, join, resolve } from "node:path";
 import { exists, readIfPresent } from "../files.ts";
 import { isFolder } from "../folders.ts";
-import { git, isInRepository, revParse } from "./git.ts";
+import { git, isCommit, isInRepository, revParse } from "./git.ts";
 
-/** An unfinished merge, rebase or cherry-pick, with the commit it applies. */
+/** An unfinished one. */
 export interface Operation {
   kind: "merge" | "rebase" | "cherry-pick";
-  /** The commit's ref name. */
+  /** Ref name of the commit that it applies. */
   head: string;
 }
 
@@ -28,10 +28,8 @@ function gitFolder(git: string): string {
   return resolve(dirname(git), path);
 }
 
-/** The operation in progress; undefined: none. */
 export async function operationUnderWay(folder: string): Promise<Operation | undefined> {
-  // A rebase also cherry-picks, so it is tested first; REBASE_HEAD alone may be left over from an earlier
-  // rebase.
+  // First, because a rebase also cherry-picks; REBASE_HEAD alone may be left over from an earlier one.
   if ((await isRebasing(folder)) && (await isCommit(folder, "REBASE_HEAD")))
     return { kind: "rebase", head: "REBASE_HEAD" };
   if (await isCommit(folder, "MERGE_HEAD"))
@@ -58,10 +56,6 @@ async function isRebasing(folder: string): Promise<boolean> {
   return isInRepository(folder) && paths.some(exists);
 }
 
-async function isCommit(folder: string, name: string): Promise<boolean> {
-  return (await revParse(folder, `${name}^{commit}`)).exitCode === 0;
-}
-
 /** The versions that git keeps until a conflict is resolved; undefined: no conflict, or a side without the file. */
 export async function unmergedFile(folder: string, path: string) {
   const { exitCode, stdout } = await git(folder, ["ls-files", "--unmerged", "--", path]);
@@ -85,11 +79,6 @@ export async function partedAt(folder: string, revision: string): Promise<string
   return exitCode === 0 ? stdout : undefined;
 }
 
-/** True if the checkout contains the revision. */
-export const isMergedIn = (folder: string, revision: string): Promise<boolean> =>
-  isAncestor(folder, revision, "HEAD");
-
 /** True if one revision is an ancestor of the other; false if git does not have one of them. */
-export async function isAncestor(folder: string, earlier: string, later: string): Promise<boolean> {
-  return (await git(folder, ["merge-base", "--is-ancestor", earlier, later])).exitCode === 0;
-}
+export const isAncestor = async (folder: string, earlier: string, later: string): Promise<boolean> =>
+  (await git(folder, ["merge-base", "--is-ancestor", earlier, later])).exitCode === 0;

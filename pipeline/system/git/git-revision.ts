@@ -1,6 +1,6 @@
 import { distance } from "fastest-levenshtein";
 import { failure } from "../../../shared/errors.ts";
-import { git, refused, revParse } from "./git.ts";
+import { git, isCommit, refused, revParse } from "./git.ts";
 
 /**
  * A file of a git revision; "" if the revision does not contain it.
@@ -20,10 +20,7 @@ export async function showFile(
   throw refused(folder, shown.stderr);
 }
 
-/**
- * The full commit id of a revision.
- * @throws RelcatError git-missing, git-revision
- */
+/** The full commit id of a revision. @throws RelcatError git-missing, git-revision */
 export async function resolveCommit(
   folder: string,
   revision: string,
@@ -66,9 +63,8 @@ export async function whyNotYet(
   folder: string,
   revision: string,
 ): Promise<"no-commit" | "no-remote" | undefined> {
-  const has = async (name: string) => (await revParse(folder, `${name}^{commit}`)).exitCode === 0;
-  if (await has(revision)) return undefined;
-  if (!(await has("HEAD"))) return "no-commit";
+  if (await isCommit(folder, revision)) return undefined;
+  if (!(await isCommit(folder, "HEAD"))) return "no-commit";
   return (await lacksRemote(folder, revision)) ? "no-remote" : undefined;
 }
 

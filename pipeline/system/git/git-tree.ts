@@ -1,4 +1,4 @@
-import { git, gitIfNeeded, ownRepository, refused } from "./git.ts";
+import { gitIfNeeded, gitText, ownRepository, pathsOf, refused } from "./git.ts";
 import { resolveCommit } from "./git-revision.ts";
 
 /** Reason why git cannot be used for a folder; undefined: it can. */
@@ -11,10 +11,7 @@ export async function withoutGit(folder: string): Promise<"not-installed" | "no-
 /** Files of the work tree that differ from a revision, relative to the folder; new ones only if they are staged. */
 export async function changedSince(folder: string, revision: string, pattern: string): Promise<string[]> {
   const how = ["--name-only", "--no-renames", "--relative", "-z", "--end-of-options"];
-  const diff = ["diff", ...how, revision, "--", `:(glob)${pattern}`];
-  const { exitCode, stdout, stderr } = await git(folder, diff);
-  if (exitCode !== 0) throw refused(folder, stderr);
-  return stdout.split("\0").filter((path) => path !== "");
+  return pathsOf(await gitText(folder, ["diff", ...how, revision, "--", `:(glob)${pattern}`]));
 }
 
 /**
@@ -31,15 +28,16 @@ export async function readTree(
   option?: string,
 ) {
   const commit = await resolveCommit(folder, revision, option);
-  const { exitCode, stdout, stderr } = await git(folder, ["ls-tree", "-r", "-z", commit, "--", ...paths]);
-  if (exitCode !== 0) throw refused(folder, stderr);
+  const listed = await gitText(folder, ["ls-tree", "-r", "-z", commit, "--", ...paths]);
   // Modes 100644 and 100755: links and submodules are not files of the catalog.
-  const entries = stdout.split("\0").flatMap((line) => {
+  const entries = pathsOf(listed).flatMap((line) => {
     const [, blob, path] = /^100\d{3} blob ([0-9a-f]+)\t(.+)$/s.exec(line) ?? [];
     return blob !== undefined && path !== undefined ? [{ blob, path }] : [];
   });
-  const blobs = entries.map(({ blob }) => blob);
-  const contents = await readBlobs(folder, blobs);
+  const contents = await readBlobs(
+    folder,
+    entries.map(({ blob }) => blob),
+  );
   return {
     commit,
     files: new Map(entries.map(({ path }, index) => [path, contents[index] ?? new Uint8Array()])),

@@ -58,8 +58,7 @@ export async function movedAway(
 ): Promise<string[]> {
   const diff = ["diff", "--name-only", "--no-renames", "--relative", "-z", "--diff-filter=D", "HEAD", "--"];
   const { exitCode, stdout } = await git(folder, [...diff, part]);
-  const paths = exitCode === 0 ? stdout.split("\0").filter((path) => path !== "") : [];
-  return paths.filter((path) => isWanted(path.slice(part.length + 1)));
+  return exitCode === 0 ? pathsOf(stdout).filter((path) => isWanted(path.slice(part.length + 1))) : [];
 }
 
 /** Files of a folder that differ from HEAD, relative to the folder. @param untracked other files to list */
@@ -67,9 +66,8 @@ export async function uncommitted(folder: string, untracked: "new" | "ignored to
   const ignored = untracked === "new" ? "no" : "traditional";
   const options = ["--porcelain", "-z", "--no-renames", "--untracked-files=all", `--ignored=${ignored}`];
   const status = ["--no-optional-locks", "status", ...options, "--ignore-submodules=none", "--", "."];
-  const [listed, above] = [await git(folder, status), await git(folder, ["rev-parse", "--show-prefix"])];
-  if (listed.exitCode !== 0) throw refused(folder, listed.stderr);
-  const paths = listed.stdout.split("\0").map((entry) => entry.slice(3 + above.stdout.length));
+  const [listed, above] = [await gitText(folder, status), await git(folder, ["rev-parse", "--show-prefix"])];
+  const paths = listed.split("\0").map((entry) => entry.slice(3 + above.stdout.length));
   return paths.filter((path) => path !== "" && !path.startsWith(".relcat-")).sort();
 }
 
@@ -121,9 +119,22 @@ export async function git(folder: string, args: readonly string[], input?: strin
   return result;
 }
 
+/** What git prints. @throws RelcatError git-missing; git-refused if git fails */
+export async function gitText(folder: string, args: readonly string[]): Promise<string> {
+  const { exitCode, stdout, stderr } = await git(folder, args);
+  if (exitCode !== 0) throw refused(folder, stderr);
+  return stdout;
+}
+
+/** Paths that git lists with -z. */
+export const pathsOf = (stdout: string): string[] => stdout.split("\0").filter((path) => path !== "");
+
 /** Finds the object that a revision names. git never reads the name as an option. */
 export const revParse = (folder: string, revision: string) =>
   git(folder, ["rev-parse", "--verify", "--quiet", "--end-of-options", revision]);
+
+export const isCommit = async (folder: string, revision: string): Promise<boolean> =>
+  (await revParse(folder, `${revision}^{commit}`)).exitCode === 0;
 
 /** Like git(); undefined: git is not installed, and the folder is not in a repository. */
 export const gitIfNeeded = (folder: string, args: readonly string[]) =>
