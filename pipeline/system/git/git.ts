@@ -119,7 +119,7 @@ export async function git(folder: string, args: readonly string[], input?: strin
   return result;
 }
 
-/** What git prints. @throws RelcatError git-missing; git-refused if git fails */
+/** Runs git, and returns its output. @throws RelcatError git-missing; git-refused if git fails */
 export async function gitText(folder: string, args: readonly string[]): Promise<string> {
   const { exitCode, stdout, stderr } = await git(folder, args);
   if (exitCode !== 0) throw refused(folder, stderr);
