@@ -140,7 +140,7 @@ const posixPath = (file: string): string => withoutDash(file).replaceAll("'", "'
 /** PowerShell treats typographic quotes like straight ones. */
 const powerShellPath = (file: string): string => withoutDash(file).replace(/['\u2018-\u201B]/g, "$&$&");
 
-/** What lists and the page of a release both say of an artifact. */
+/** The members that a list and the page of a release share. */
 function headView({ record, url, size, metadata }: PublishedPackage, config: SiteConfig) {
   const arch = architectureOf(metadata) ?? "";
   return {

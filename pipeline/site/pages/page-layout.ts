@@ -6,7 +6,7 @@ import type { LayoutView } from "./models/layout-model.ts";
 import type { PageModel, PageName } from "./page-models.ts";
 import { assetNames, type Templates } from "./templates.ts";
 
-/** What every page of a site is made from. */
+/** Every page of a site is made from these. */
 export interface PageSite {
   config: SiteConfig;
   templates: Templates;

@@ -19,7 +19,7 @@ const maxPageBytes = 100_000;
 
 type Model = PageModel<"release">;
 
-/** What is left out, one after the other, while the page of a release is too large. */
+/** Each step leaves more out of the page of a release, while it is too large. */
 const shortenings = [{ commands: [], signature: null }, { install: null }, { brief: true }];
 
 /**
