@@ -101,8 +101,8 @@ const encoded = (text: string) => encodeURIComponent(text).replaceAll("%2F", "/"
 
 /** Lookup tables of the requests and of what changes with every release. */
 export function tableOf({ scopes, lists, downloads, latest }: Routing, tags: ReadonlyMap<string, string>) {
-  const rows = (prefix: string, table: ReadonlyMap<string | number, string>) =>
-    Array.from(table, ([key, value]) => `${prefix}:${String(key).replaceAll("|", ",")} ${value}`);
+  const rows = (prefix: string, table: Iterable<readonly [string, string]>) =>
+    Array.from(table, ([key, value]) => `${prefix}:${key.replaceAll("|", ",")} ${value}`);
   const split = (text: string) => {
     const [, head = "", rest = ""] = /^(\S+) (.*)$/.exec(text) ?? [];
     return [head, rest] as const;
@@ -114,15 +114,10 @@ export function tableOf({ scopes, lists, downloads, latest }: Routing, tags: Rea
   return [
     ...rows("scope", scopes),
     ...rows("list", lists),
-    ...rows("latest", new Map(answers)),
+    ...rows("latest", answers),
     ...Array.from(downloads, ([id, text]) => `id:${id} ${split(text).join(",")}`),
-    ...rows(
-      "text",
-      new Map([
-        ["unknown", encoded(bodies.unknownParameter)],
-        ["unnamed", encoded(bodies.unnamedType)],
-      ]),
-    ),
+    `text:unknown ${encoded(bodies.unknownParameter)}`,
+    `text:unnamed ${encoded(bodies.unnamedType)}`,
     ...tagRows(tags),
   ].join("\n");
 }

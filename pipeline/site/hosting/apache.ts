@@ -161,10 +161,11 @@ function fileRules(base: string): string[] {
 
 /** Media types, and variables for headers. */
 function headerRules(root: string, feeds: readonly FeedRule[]): string[] {
-  const types = [...mediaTypes];
   return [
     ...rule(`T=${mediaType("")}`),
-    ...types.flatMap(([extension, type]) => rule(`T=${type}`, "^", when("file", `[.]${extension}$`))),
+    ...[...mediaTypes].flatMap(([extension, type]) =>
+      rule(`T=${type}`, "^", when("file", `[.]${extension}$`)),
+    ),
     ...rule(`T=${mediaType("SHA256SUMS")}`, "/SHA256SUMS$"),
     ...rule("E=relcat_cache:immutable", `^${root}${hashedAsset}$`),
     ...rule("E=relcat_cache:artifact", `^${root}/(?!${documentFolders})[^/]+/.`),
@@ -214,17 +215,11 @@ const folder = "hosting/apache";
 
 /** Apache httpd: settings of a virtual host, its lookup table, and bodies of answers that are not files of the site. */
 export function apacheFiles(sources: HostSources): OutputFile[] {
-  const { routing, tags } = sources;
-  const answers = Object.entries(answerBodies).map(([name, body]) =>
-    textFile(`${folder}/answers/${name}.json`, body),
-  );
+  const tables = tableOf(sources.routing, sources.tags);
   return [
     textFile(`${folder}/apache.conf`, configuration(sources)),
-    textFile(
-      `${folder}/tables.txt`,
-      `# Written by relcat: see apache.conf beside it.\n${tableOf(routing, tags)}\n`,
-    ),
-    ...answers,
+    textFile(`${folder}/tables.txt`, `# Written by relcat: see apache.conf beside it.\n${tables}\n`),
+    ...Object.entries(answerBodies).map(([name, body]) => textFile(`${folder}/answers/${name}.json`, body)),
   ];
 }
 
@@ -274,20 +269,18 @@ function configuration(sources: HostSources): string {
 }
 
 /** No module and no other file of the server decides how files are sent. */
-const folders = [
-  ...[site, `${hosting}/answers`].flatMap((path) => [
-    `<Directory "${path}">`,
-    "  Require all granted",
-    "  AllowOverride None",
-    "  Options FollowSymLinks",
-    "  DirectoryIndex disabled",
-    "  DirectorySlash Off",
-    "  FileETag MTime Size",
-    "  RemoveEncoding .br .bz2 .gz .tgz .xz .Z .zst",
-    "  RemoveLanguage .br",
-    "</Directory>",
-  ]),
-];
+const folders = [site, answers].flatMap((path) => [
+  `<Directory "${path}">`,
+  "  Require all granted",
+  "  AllowOverride None",
+  "  Options FollowSymLinks",
+  "  DirectoryIndex disabled",
+  "  DirectorySlash Off",
+  "  FileETag MTime Size",
+  "  RemoveEncoding .br .bz2 .gz .tgz .xz .Z .zst",
+  "  RemoveLanguage .br",
+  "</Directory>",
+]);
 
 /** The body is a string in an expression, so it is quoted twice. */
 const text = (status: number, body: string) =>

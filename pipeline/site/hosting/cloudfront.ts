@@ -137,22 +137,16 @@ interface Entry {
 }
 
 function storeEntries({ scopes, lists, downloads, gone, latest }: Routing): Entry[] {
-  const entries = (prefix: string, table: ReadonlyMap<string | number, string>) =>
-    [...table].map(([key, value]) => ({ key: `${prefix}:${key}`, value }));
+  const entries = (prefix: string, table: Iterable<readonly [string | number, string]>) =>
+    Array.from(table, ([key, value]) => ({ key: `${prefix}:${key}`, value }));
+  const texts = Object.entries(descriptions).map(([key, value]) => [key, description(value)] as const);
   return [
-    ...Object.entries({ ...bodies, file: fileDescription }).map(([key, value]) => ({
-      key: `text:${key}`,
-      value,
-    })),
-    ...Object.entries(descriptions).map(([key, value]) => ({
-      key: `text:${key}`,
-      value: description(value),
-    })),
+    ...entries("text", [...Object.entries({ ...bodies, file: fileDescription }), ...texts]),
     ...entries("scope", scopes),
     ...entries("list", lists),
     ...entries("latest", latest),
     ...entries("id", downloads),
-    ...[...gone].map(([id, body]) => ({ key: `id:${id}`, value: `gone ${shortened(body)}` })),
+    ...Array.from(gone, ([id, body]) => ({ key: `id:${id}`, value: `gone ${shortened(body)}` })),
   ];
 }
 

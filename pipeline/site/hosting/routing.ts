@@ -7,61 +7,6 @@ import { canBeFacet, emptyFacet, type FacetKey, facetPath, facetSegment } from "
 import { goneBody } from "../release-document.ts";
 import { anything, empty, exactly, type Rule } from "./rules.ts";
 
-const variantFields = ["min_os_version", "max_os_version", "gui_only", "headless"] as const;
-
-type Variant = Partial<Record<(typeof variantFields)[number], unknown>>;
-
-/** A query of `latest/` that has an answer. */
-interface LatestKey {
-  type: string;
-  /** `type/…|min|max|gui_only|headless`; empty: not given. */
-  key: string;
-  bounds: Variant;
-}
-
-/** Combinations of variant fields that a type's records have. */
-function latestKeys(rows: readonly Row[]): LatestKey[] {
-  const keys = new Map<string, LatestKey>();
-  const seen = new Set<string>();
-  for (const row of rows) {
-    const type = row.package_type;
-    if (!canBeFacet(type)) continue;
-    const own = JSON.stringify([type, ...variantFields.map((field) => row[field])]);
-    if (seen.has(own)) continue;
-    seen.add(own);
-    for (const bounds of subsets(row)) {
-      const parts = variantFields.map((field) => (field in bounds ? nameOf(bounds[field]) : ""));
-      if (parts.includes(undefined)) continue;
-      const key = [`type/${facetSegment(type)}`, ...parts].join("|");
-      keys.set(key, { type, key, bounds });
-    }
-  }
-  return [...keys.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
-}
-
-function* subsets(row: Row): Generator<Variant> {
-  for (let chosen = 0; chosen < 1 << variantFields.length; chosen++) {
-    const fields = variantFields.filter((_, bit) => chosen & (1 << bit));
-    yield Object.fromEntries(fields.map((field) => [field, row[field] ?? null]));
-  }
-}
-
-/** undefined: unknown to hosts. */
-function nameOf(value: unknown): string | undefined {
-  if (value === null) return "null";
-  if (typeof value === "boolean") return String(value);
-  return canBeFacet(value) ? facetSegment(value) : undefined;
-}
-
-/** Query string of a key. */
-const latestQuery = (type: string, bounds: Variant): URLSearchParams =>
-  new URLSearchParams({
-    package_type: type,
-    ...Object.fromEntries(
-      Object.entries(bounds).map(([field, value]) => [field, value === null ? "" : String(value)]),
-    ),
-  });
-
 /** The site's data that determines its hosting; each host writes it in its own language. */
 export interface Routing {
   /** Path of the base URL, without a final slash. */
@@ -105,18 +50,19 @@ export function routingOf({ baseUrl, packages, retracted, rows, index, keys }: R
     packages.map(({ record, url }) => [record.id, `${record.version} ${location(url)}`] as const),
   );
   const systems = systemsOfTypes(rows);
+  const mixed = [...systems].flatMap(([type, system]) => (system === undefined ? facetSegment(type) : []));
   return {
     base: new URL(baseUrl).pathname.replace(/\/$/, ""),
     values: {
-      system: valueRules(rows, "operating_system", []),
-      type: valueRules(rows, "package_type", []),
+      system: valueRules(rows, "operating_system"),
+      type: valueRules(rows, "package_type"),
       min: valueRules(rows, "min_os_version", nullRules),
       max: valueRules(rows, "max_os_version", nullRules),
     },
     scopes: scopeTable(keys, systems),
     otherScopes: [
       [unready, "unready"],
-      ...mixedTypes(systems).map((type): Rule => [`^[^|]+[|]${type}$`, "unready"]),
+      ...mixed.map((type): Rule => [`^[^|]+[|]${type}$`, "unready"]),
       [anything, "none"],
     ],
     lists: new Map([["whole||", wholeList], ...keys.map((key) => [listKey(key), facetPath(key)] as const)]),
@@ -138,7 +84,7 @@ const nullRules: readonly Rule[] = [
 ];
 
 /** Raw forms of a field's values. A value that is invalid in a path matches a rule, but has no file. */
-function valueRules(rows: readonly Row[], field: string, first: readonly Rule[]): Rule[] {
+function valueRules(rows: readonly Row[], field: string, first: readonly Rule[] = []): Rule[] {
   const values = [...new Set(rows.map((row) => row[field]))]
     .filter((value) => typeof value === "string")
     .sort();
@@ -149,33 +95,29 @@ function valueRules(rows: readonly Row[], field: string, first: readonly Rule[])
   ];
 }
 
-/** Operating systems of each type's records: usually one, except with inconsistent imported records. */
-function systemsOfTypes(rows: readonly Row[]): Map<string, Set<unknown>> {
-  const systems = new Map<string, Set<unknown>>();
+/** The operating system of each type's records; undefined: several, as in inconsistent imported records, or not a facet. */
+function systemsOfTypes(rows: readonly Row[]): Map<string, string | undefined> {
+  const systems = new Map<string, string | undefined>();
   for (const { package_type: type, operating_system: system } of rows) {
     if (!canBeFacet(type)) continue;
-    systems.set(type, (systems.get(type) ?? new Set()).add(system));
+    const isOnly = !systems.has(type) || systems.get(type) === system;
+    systems.set(type, isOnly && canBeFacet(system) ? system : undefined);
   }
   return systems;
 }
-
-const impliedSystem = (systems: Set<unknown> | undefined): string | undefined => {
-  const [only, ...others] = systems ?? [];
-  return others.length === 0 && canBeFacet(only) ? only : undefined;
-};
 
 const named = (value: string | undefined) => (value === undefined ? "" : facetSegment(value));
 
 function scopeTable(
   keys: readonly FacetKey[],
-  systems: ReadonlyMap<string, Set<unknown>>,
+  systems: ReadonlyMap<string, string | undefined>,
 ): Map<string, string> {
   const table = new Map([["|", "whole"]]);
   for (const { system, type } of keys) {
     if (type === undefined) table.set(`${named(system)}|`, scopeOf({ system }));
     else {
       table.set(`|${named(type)}`, scopeOf({ type }));
-      const implied = impliedSystem(systems.get(type));
+      const implied = systems.get(type);
       if (implied !== undefined) table.set(`${named(implied)}|${named(type)}`, scopeOf({ type }));
     }
   }
@@ -188,10 +130,6 @@ const scopeOf = ({ system, type }: FacetKey) =>
 const listKey = (key: FacetKey) => [scopeOf(key), named(key.min), named(key.max)].join("|");
 
 const unready = "(?:^|[|])unready(?:[|]|$)";
-
-/** Types with several operating systems. */
-const mixedTypes = (systems: ReadonlyMap<string, Set<unknown>>): string[] =>
-  [...systems].filter(([, all]) => impliedSystem(all) === undefined).map(([type]) => facetSegment(type));
 
 /** Missing bounds, and bounds without a type, have no file; all other combinations match no record. */
 const otherLists: readonly Rule[] = [
@@ -208,8 +146,8 @@ function latestTable(
   downloads: ReadonlyMap<number, string>,
 ): Map<string, string> {
   const table = new Map<string, string>();
-  for (const { type, key, bounds } of latestKeys(rows)) {
-    const choice = chooseLatest(index, readListQuery(latestQuery(type, bounds)));
+  for (const [key, query] of latestQueries(rows)) {
+    const choice = chooseLatest(index, readListQuery(query));
     if (choice.kind === "one") {
       const [, url = ""] = downloads.get(Number(index.value("id", choice.position)))?.split(" ") ?? [];
       table.set(key, `302 ${url}`);
@@ -220,10 +158,40 @@ function latestTable(
   return table;
 }
 
-const telling = ["min_os_version", "max_os_version", "gui_only", "headless"];
+const variantFields = ["min_os_version", "max_os_version", "gui_only", "headless"] as const;
+
+/** Queries of `latest/` with values that a type's records have, sorted by their keys in `Routing.latest`. */
+function latestQueries(rows: readonly Row[]): (readonly [key: string, query: URLSearchParams])[] {
+  const variants = new Map(
+    rows.map((row) => [JSON.stringify([row.package_type, ...variantFields.map((field) => row[field])]), row]),
+  );
+  const queries = new Map<string, URLSearchParams>();
+  for (const row of variants.values()) {
+    const type = row.package_type;
+    if (!canBeFacet(type)) continue;
+    for (let chosen = 0; chosen < 1 << variantFields.length; chosen++) {
+      const isGiven = (bit: number) => (chosen & (1 << bit)) !== 0;
+      const names = variantFields.map((field, bit) => (isGiven(bit) ? nameOf(row[field] ?? null) : ""));
+      if (names.includes(undefined)) continue;
+      const bounds = variantFields
+        .filter((_, bit) => isGiven(bit))
+        .map((field) => [field, String(row[field] ?? "")]);
+      const query = new URLSearchParams([["package_type", type], ...bounds]);
+      queries.set([`type/${facetSegment(type)}`, ...names].join("|"), query);
+    }
+  }
+  return [...queries].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** undefined: unknown to hosts. */
+function nameOf(value: unknown): string | undefined {
+  if (value === null) return "null";
+  if (typeof value === "boolean") return String(value);
+  return canBeFacet(value) ? facetSegment(value) : undefined;
+}
 
 function ambiguous(count: number, distinguishing: readonly string[]): string {
-  const parameters = distinguishing.filter((field) => telling.includes(field));
+  const parameters = distinguishing.filter((field) => variantFields.some((each) => each === field));
   const way =
     parameters.length > 0
       ? `tell them apart by one of: ${parameters.join(", ")}`

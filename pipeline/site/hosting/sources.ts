@@ -31,7 +31,7 @@ export interface FeedRule {
 /** Rules for the feeds that are on. A path that two rules match is immutable, and the first rule applies. */
 export function feedRules(settings: FeedSettings): FeedRule[] {
   const paths = feedPaths.filter((entry) => isServed(entry, settings));
-  const sorted = [...paths.filter(isImmutable), ...paths.filter((entry) => !isImmutable(entry))];
+  const sorted = paths.sort((a, b) => Number(isImmutable(b)) - Number(isImmutable(a)));
   const groups = Map.groupBy(sorted, (entry) =>
     [isImmutable(entry), isInRegistry(entry), entry.contentType].join(),
   );
