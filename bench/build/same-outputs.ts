@@ -7,7 +7,7 @@ import { loadCatalog } from "../../pipeline/ledger/load-catalog.ts";
 import { publishRelease } from "../../pipeline/ledger/publish-records.ts";
 import { renderMarkdown } from "../../pipeline/site/markdown.ts";
 import { joinedFile, textFile } from "../../pipeline/site/output.ts";
-import { releaseDocument } from "../../pipeline/site/release-document.ts";
+import { releaseDocument } from "../../pipeline/site/release-files.ts";
 import { notesHtml } from "../../pipeline/site/release-notes.ts";
 import { throwErrors } from "../../shared/errors.ts";
 import { pageTemplate } from "./page.ts";

@@ -2,6 +2,7 @@ import type { Problem } from "../../shared/errors.ts";
 import type { Config } from "../documents/config.ts";
 import type { RenderedRelease } from "../documents/published.ts";
 import type { FeedsDocument } from "../documents/site.ts";
+import type { MadeFile } from "../journal/file-stats.ts";
 import type { AssignedIds } from "../ledger/assign-ids.ts";
 import type { CatalogHead } from "../ledger/catalog.ts";
 import { headOf } from "../ledger/load-catalog.ts";
@@ -22,27 +23,21 @@ export interface BuiltSite {
   delivery: Delivery;
 }
 
-export interface Delivery {
-  written: number;
-  unchanged: number;
-  removed: number;
-  bytes: number;
+export interface Delivery extends Pick<Placed, "written" | "unchanged" | "removed" | "bytes"> {
   /** Files of hosting/ that approach the size limit of their host. */
   largeTables: Table[];
 }
 
-interface Parts {
+interface Parts extends Pick<BuiltSite["site"], "leftOut"> {
   catalog: CatalogHead;
   ids: AssignedIds;
   problems: Problem[];
   releases: readonly RenderedRelease[];
-  leftOut: FeedsDocument["feeds"];
   placed: Placed;
 }
 
 export function describeSite({ catalog, ids, problems, releases, leftOut, placed }: Parts): BuiltSite {
   const { written, unchanged, removed, bytes, groups } = placed;
-  const tables = groups.flatMap(({ files }) => largeTables(files));
   return {
     catalog: { ...headOf(catalog), identified: ids, problems },
     site: {
@@ -52,23 +47,23 @@ export function describeSite({ catalog, ids, problems, releases, leftOut, placed
       packageCount: releases.reduce((sum, release) => sum + release.packages.length, 0),
       leftOut,
     },
-    delivery: { written, unchanged, removed, bytes, largeTables: tables },
+    delivery: {
+      written,
+      unchanged,
+      removed,
+      bytes,
+      largeTables: groups.flatMap(({ files }) => largeTables(files)),
+    },
   };
 }
 
 /** CloudFront's limit is 5 MB; the warning comes while there is time to choose another host. */
 const maxTableBytes = 4_000_000;
 
-interface Table {
-  path: string;
-  size: number;
-}
+type Table = Pick<MadeFile, "path" | "size">;
 
 /** Tables of hosting/ that approach a host's limit. */
 export const largeTables = (files: readonly Table[]): Table[] =>
   files
-    .filter(
-      ({ path, size }) =>
-        path.startsWith("hosting/") && /\.(?:json|map|caddy)$/.test(path) && size > maxTableBytes,
-    )
-    .map(({ path, size }) => ({ path, size }));
+    .map(({ path, size }) => ({ path, size }))
+    .filter(({ path, size }) => /^hosting\/.*\.(?:json|map|caddy)$/.test(path) && size > maxTableBytes);

@@ -4,7 +4,7 @@ import { joinedFile, jsonFile } from "./output.ts";
 /** Consecutive records of one release. */
 interface Run {
   release: RenderedRelease;
-  ids: readonly number[];
+  ids: number[];
 }
 
 /**
@@ -28,7 +28,7 @@ export function listFiles(releases: readonly RenderedRelease[], baseUrl: string)
 }
 
 function runsById(releases: readonly RenderedRelease[]): Run[] {
-  const runs: { release: RenderedRelease; ids: number[] }[] = [];
+  const runs: Run[] = [];
   const owned = releases.flatMap((release) => release.packages.map(({ id }) => ({ id, release })));
   for (const { id, release } of owned.sort((a, b) => b.id - a.id)) {
     if (runs.at(-1)?.release === release) runs.at(-1)?.ids.push(id);

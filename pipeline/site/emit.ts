@@ -29,8 +29,7 @@ import { joinedFile, jsonFile, textFile } from "./output.ts";
 import { pageGroups, releasePieces } from "./pages/list-pages.ts";
 import { referencePage } from "./pages/reference-page.ts";
 import { assetFiles, projectTemplates, type Templates } from "./pages/templates.ts";
-import { forMachines, releaseIndexRow } from "./release-document.ts";
-import { releaseFiles } from "./release-files.ts";
+import { forMachines, releaseFiles, releaseIndexRow } from "./release-files.ts";
 import { searchFiles } from "./search-index.ts";
 import { slicesOf } from "./slices.ts";
 import { supportFiles } from "./support-dates.ts";
@@ -76,12 +75,9 @@ interface NewestPackage extends ListedPackage {
  */
 function latestFiles(releases: readonly RenderedRelease[]): OutputFile[] {
   const newest = newestOfEachType(releases);
-  const types = [...newest.keys()].sort();
   const document = latestDocument(releases, newest);
-  const perType = types.map((type) =>
-    joinedFile(`api/v1/package/latest/${type}.json`, () =>
-      array((newest.get(type) ?? []).map(withArchitecture)),
-    ),
+  const perType = newest.map(([type, packages]) =>
+    joinedFile(`api/v1/package/latest/${type}.json`, () => array(packages.map(withArchitecture))),
   );
   const text = document.version === null ? [] : [textFile("api/v1/latest.txt", `${document.version}\n`)];
   return [...perType, jsonFile("api/v1/latest.json", document), ...text];
@@ -97,7 +93,7 @@ function latestDocument(
     schema_version: 1,
     version: highest?.version ?? null,
     ...(highest && forMachines(highest)),
-    packages: [...newest.keys()].sort().flatMap((type) => (newest.get(type) ?? []).map(latestPackage)),
+    packages: newest.flatMap(([, packages]) => packages.map(latestPackage)),
   };
 }
 
@@ -135,21 +131,16 @@ export interface Sources {
 
 export type SiteRenderer = ReturnType<typeof siteRenderer>;
 
-/**
- * Renders a site in three parts: files that depend on no release, files of one release, and files that span
- * releases.
- */
+/** Renders a site in three parts: files that depend on no release, files of one, and files that span releases. */
 export function siteRenderer(ledger: Ledger, config: Config, sources: Sources) {
   const basis = digestOf(config, [...sources.templates], [...sources.schemas]);
   const templates = projectTemplates(sources.templates, config);
   return {
     /** Digest of configuration, templates and schemas. */
     basis,
-    constants: (): OutputGroup => ({
-      name: "constant",
-      key: basis,
-      files: constantFiles(config, templates, sources),
-    }),
+    constants: (): OutputGroup => {
+      return { name: "constant", key: basis, files: constantFiles(config, templates, sources) };
+    },
     /**
      * A release's own files, and its slices of the files that span releases.
      * @param key digest of everything that the release is generated from
@@ -282,7 +273,8 @@ function* filesForHosts(
   yield* hostingFiles({ routing, tags: feedTags(releases, config), templates }, config);
 }
 
-function newestOfEachType(releases: readonly RenderedRelease[]): Map<string, NewestPackage[]> {
+/** @returns types in the order of their names */
+function newestOfEachType(releases: readonly RenderedRelease[]): (readonly [string, NewestPackage[]])[] {
   const newest = new Map<string, NewestPackage[]>();
   for (const release of releases) {
     const { packages, slices } = release;
@@ -292,30 +284,20 @@ function newestOfEachType(releases: readonly RenderedRelease[]): Map<string, New
     const all = slices
       .facts()
       .packages.map((entry, index) => ({ ...entry, release, json: records[index] ?? "" }));
-    for (const type of types)
-      newest.set(
-        type,
-        all.filter(({ record }) => record.package_type === type),
-      );
+    const ofType = Map.groupBy(all, ({ record }) => record.package_type);
+    for (const type of types) newest.set(type, ofType.get(type) ?? []);
   }
-  return newest;
+  return [...newest].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-const apiDescription = "catalog.openapi.json";
-
-/** Schemas in which `data` has its published key names. */
 const withData = new Set(["package-record", "package-list", "release-document"]);
 
-/**
- * `schemas/*.json`: schemas of published and authored documents, with the catalog's own key names inside
- * `data`.
- * @param sources JSON Schemas by file name
- */
+/** `schemas/*.json`: those of published documents have the catalog's own key names inside `data`. */
 function schemaFiles(sources: ReadonlyMap<string, string>, wire: SiteConfig["wire"]): OutputFile[] {
   return [...sources].flatMap(([file, text]) => {
-    if (!file.endsWith(".schema.json")) return [];
-    const renamed = withData.has(file.replace(/\.schema\.json$/, "")) ? inWireNames(text, wire) : text;
-    return textFile(`schemas/${file}`, renamed);
+    const [, name] = /^(.*)\.schema\.json$/.exec(file) ?? [];
+    if (name === undefined) return [];
+    return textFile(`schemas/${file}`, withData.has(name) ? inWireNames(text, wire) : text);
   });
 }
 
@@ -324,7 +306,7 @@ function openApiDocument(
   sources: ReadonlyMap<string, string>,
   { wire, baseUrl }: Pick<SiteConfig, "wire" | "baseUrl">,
 ) {
-  const document = JSON.parse(sources.get(apiDescription) ?? "{}");
+  const document = JSON.parse(sources.get("catalog.openapi.json") ?? "{}");
   const schemas = document.components?.schemas;
   // Posted manifests keep the neutral names.
   if (schemas) schemas.Package = JSON.parse(inWireNames(JSON.stringify(schemas.Package), wire));

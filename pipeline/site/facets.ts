@@ -11,12 +11,12 @@ export const facetParameters = {
   type: "package_type",
   min: "min_os_version",
   max: "max_os_version",
-} as const satisfies Record<keyof FacetKey, string>;
+} as const;
 
-/**
- * Keys of all prebuilt lists: each operating system, and each package type with the bounds of its records.
- * Missing bounds are not facets.
- */
+/** Key of a prebuilt list: a system, or a package type and a range of versions of the system. */
+export type FacetKey = { [part in keyof typeof facetParameters]?: string | undefined };
+
+/** Keys of all prebuilt lists: each operating system, and each package type with the bounds that its records have. */
 export function facetKeys(rows: readonly Row[]): FacetKey[] {
   const systems = distinct(rows.map((row) => row.operating_system)).map((system) => ({ system }));
   const types = distinct(rows.map((row) => row.package_type));
@@ -50,7 +50,6 @@ export function* facetFiles(
   }
 }
 
-/** Query string of a facet. */
 export function facetQuery(key: FacetKey): URLSearchParams {
   const query = new URLSearchParams();
   for (const [part, name] of Object.entries(facetParameters)) {
@@ -60,26 +59,15 @@ export function facetQuery(key: FacetKey): URLSearchParams {
   return query;
 }
 
-/** Key of a prebuilt list: a system, or a package type and a range of versions of the system. */
-export interface FacetKey {
-  system?: string | undefined;
-  type?: string | undefined;
-  min?: string | undefined;
-  max?: string | undefined;
-}
-
 /** Only values that are valid in a path and in every host's configuration. */
 export const canBeFacet = (value: unknown): value is string =>
   typeof value === "string" && /^[0-9A-Za-z][0-9A-Za-z._-]{0,63}$/.test(value);
 
-/**
- * Marks capitals, because `linux` and `Linux` are two systems, but the same file on case-insensitive file
- * systems.
- */
+/** Marks capitals: `linux` and `Linux` are two systems, but the same file on case-insensitive file systems. */
 export const facetSegment = (value: string): string =>
   value.replace(/[A-Z]/g, (capital) => `!${capital.toLowerCase()}`);
 
-/** Path of a facet's list, relative to the site's root. */
+/** @returns relative to the site's root */
 export function facetPath({ system, type = "", min, max }: FacetKey): string {
   if (system !== undefined) return `facets/os/${facetSegment(system)}.json`;
   const bounds = [

@@ -2,14 +2,13 @@ import type { RendererRule, Token } from "markdown-it";
 import MarkdownIt from "markdown-it";
 import { escapeHtml, visible, withLineFeeds } from "./escape.ts";
 
-/** Treatment of links. */
 export interface MarkdownLinks {
   /** Base of relative links: a path that ends in `/`, or an absolute URL. */
   base?: string;
   refs?: References;
 }
 
-/** Treatment of a text that is a page of its own, and not a note inside a page. */
+/** For a text that is a page of its own, and not a note inside a page. */
 interface MarkdownDocument {
   /** Address of a link or picture on the page. */
   address(written: string): string;
@@ -116,10 +115,9 @@ Object.assign(markdown.renderer.rules, {
 
 const readable = (text: string): string => visible(withLineFeeds(text)).trimEnd();
 
-/** Block tokens, from which every renderer of notes starts. */
+/** From these blocks every renderer of notes starts. */
 export const markdownTokens = (text: string): Token[] => markdown.parse(readable(text), {});
 
-/** Parses blocks without their inline content. */
 const blocks = new MarkdownIt("default", options).disable("inline");
 // A definition of a forbidden link is a paragraph.
 blocks.validateLink = markdown.validateLink;

@@ -4,7 +4,7 @@ import { readListQuery } from "../../selection/query.ts";
 import type { RecordIndex, Row } from "../../selection/record-index.ts";
 import { chooseLatest } from "../../selection/select.ts";
 import { canBeFacet, emptyFacet, type FacetKey, facetPath, facetSegment } from "../facets.ts";
-import { goneBody } from "../release-document.ts";
+import { goneBody } from "../release-files.ts";
 import { anything, empty, exactly, type Rule } from "./rules.ts";
 
 /** The site's data that determines its hosting; each host writes it in its own language. */
