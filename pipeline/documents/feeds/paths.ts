@@ -23,51 +23,40 @@ const signature = "application/pgp-signature";
 const manifest = "application/vnd.oci.image.manifest.v1+json";
 
 /** Compressed indexes are sent as they are: no host adds Content-Encoding. The first match counts. */
-export const feedPaths: readonly FeedPath[] = [
-  { feed: "apt", path: /^dists\/.+\/by-hash\/SHA256\/[0-9a-f]{64}$/, role: "immutable", contentType: bytes },
-  { feed: "apt", path: /^dists\/[^/]+\/InRelease$/, role: "pointer", contentType: text },
-  { feed: "apt", path: /^dists\/[^/]+\/Release\.gpg$/, role: "pointer", contentType: signature },
-  { feed: "apt", path: /^dists\/[^/]+\/Release$/, role: "pointer", contentType: text },
-  { feed: "apt", path: /^dists\/[^/]+\/Release\.undated$/, role: "copy", contentType: text },
-  { feed: "apt", path: /^dists\/.+\/Packages$/, role: "copy", contentType: text },
-  { feed: "apt", path: /^dists\/.+\/Packages\.gz$/, role: "copy", contentType: gzip },
-  { feed: "apt", path: /^dists\/.+\/Packages\.xz$/, role: "copy", contentType: "application/x-xz" },
-  { feed: "apt", path: /^[^/]+\.sources$/, role: "copy", contentType: text },
-  { feed: "yum", path: /^yum\/[0-9a-f]{64}\/repodata\/.+\.gz$/, role: "immutable", contentType: gzip },
-  { feed: "yum", path: /^yum\/[0-9a-f]{64}\/repodata\/.+\.asc$/, role: "immutable", contentType: signature },
-  { feed: "yum", path: /^yum\/[0-9a-f]{64}\/repodata\/.+\.xml$/, role: "immutable", contentType: xml },
-  { feed: "yum", path: /^yum\/[^/]+\.mirrorlist$/, role: "pointer", contentType: text },
-  { feed: "yum", path: /^yum\/[^/]+\/repodata\/[0-9a-f]{64}-.+\.gz$/, role: "immutable", contentType: gzip },
-  { feed: "yum", path: /^yum\/[^/]+\/repodata\/repomd\.xml\.asc$/, role: "copy", contentType: signature },
-  { feed: "yum", path: /^yum\/[^/]+\/repodata\/repomd\.xml$/, role: "copy", contentType: xml },
-  { feed: "yum", path: /^[^/]+\.repo$/, role: "copy", contentType: text },
-  {
-    feed: "helm",
-    path: /^charts\/(?:[a-z][a-z0-9-]*\/)?index\.yaml$/,
-    role: "pointer",
-    contentType: "application/yaml",
-  },
-  { feed: "helm", path: /^v2\/.+\/blobs\/sha256:[0-9a-f]{64}$/, role: "immutable", contentType: bytes },
-  {
-    feed: "helm",
-    path: /^v2\/.+\/manifests\/sha256:[0-9a-f]{64}$/,
-    role: "immutable",
-    contentType: manifest,
-  },
-  { feed: "helm", path: /^v2\/.+\/manifests\/[^/]+$/, role: "copy", contentType: manifest },
-  { feed: "helm", path: /^v2\/.+\/tags\/list$/, role: "pointer", contentType: json },
-  { feed: "helm", path: /^v2\/(index\.json)?$/, role: "copy", contentType: json },
-  {
-    feed: "incus",
-    path: /^streams\/[0-9a-f]{64}\.incus\.tar\.xz$/,
-    role: "immutable",
-    contentType: "application/x-xz",
-  },
-  { feed: "incus", path: /^streams\/v1\/images\.json$/, role: "copy", contentType: json },
-  { feed: "incus", path: /^streams\/v1\/index\.json$/, role: "pointer", contentType: json },
+const table: readonly [FeedName, RegExp, FeedPath["role"], string][] = [
+  ["apt", /^dists\/.+\/by-hash\/SHA256\/[0-9a-f]{64}$/, "immutable", bytes],
+  ["apt", /^dists\/[^/]+\/InRelease$/, "pointer", text],
+  ["apt", /^dists\/[^/]+\/Release\.gpg$/, "pointer", signature],
+  ["apt", /^dists\/[^/]+\/Release$/, "pointer", text],
+  ["apt", /^dists\/[^/]+\/Release\.undated$/, "copy", text],
+  ["apt", /^dists\/.+\/Packages$/, "copy", text],
+  ["apt", /^dists\/.+\/Packages\.gz$/, "copy", gzip],
+  ["apt", /^dists\/.+\/Packages\.xz$/, "copy", "application/x-xz"],
+  ["apt", /^[^/]+\.sources$/, "copy", text],
+  ["yum", /^yum\/[0-9a-f]{64}\/repodata\/.+\.gz$/, "immutable", gzip],
+  ["yum", /^yum\/[0-9a-f]{64}\/repodata\/.+\.asc$/, "immutable", signature],
+  ["yum", /^yum\/[0-9a-f]{64}\/repodata\/.+\.xml$/, "immutable", xml],
+  ["yum", /^yum\/[^/]+\.mirrorlist$/, "pointer", text],
+  ["yum", /^yum\/[^/]+\/repodata\/[0-9a-f]{64}-.+\.gz$/, "immutable", gzip],
+  ["yum", /^yum\/[^/]+\/repodata\/repomd\.xml\.asc$/, "copy", signature],
+  ["yum", /^yum\/[^/]+\/repodata\/repomd\.xml$/, "copy", xml],
+  ["yum", /^[^/]+\.repo$/, "copy", text],
+  ["helm", /^charts\/(?:[a-z][a-z0-9-]*\/)?index\.yaml$/, "pointer", "application/yaml"],
+  ["helm", /^v2\/.+\/blobs\/sha256:[0-9a-f]{64}$/, "immutable", bytes],
+  ["helm", /^v2\/.+\/manifests\/sha256:[0-9a-f]{64}$/, "immutable", manifest],
+  ["helm", /^v2\/.+\/manifests\/[^/]+$/, "copy", manifest],
+  ["helm", /^v2\/.+\/tags\/list$/, "pointer", json],
+  ["helm", /^v2\/(index\.json)?$/, "copy", json],
+  ["incus", /^streams\/[0-9a-f]{64}\.incus\.tar\.xz$/, "immutable", "application/x-xz"],
+  ["incus", /^streams\/v1\/images\.json$/, "copy", json],
+  ["incus", /^streams\/v1\/index\.json$/, "pointer", json],
   // Not immutable: a certificate keeps its fingerprint when its expiry is extended.
-  { feed: "apt", path: /^keys\/[^/]+\.asc$/, role: "copy", contentType: key },
+  ["apt", /^keys\/[^/]+\.asc$/, "copy", key],
 ];
+
+export const feedPaths = table.map(
+  ([feed, path, role, contentType]): FeedPath => ({ feed, path, role, contentType }),
+);
 
 /**
  * Folder of a signed yum repository, which its mirrorlist names. It is as deep as the copy at `yum/NAME`, because
