@@ -66,21 +66,19 @@ export function feedGapProblems(catalog: Releases): Problem[] {
   const groups = Map.groupBy(found, ({ gap: { feed, reason, version }, isNew }) =>
     JSON.stringify([feed, reason, isNew ? version : ""]),
   );
-  return [...groups.values()].flatMap((group) => {
-    const [first] = group;
+  return [...groups.values()].flatMap(([first, ...others]) => {
     if (!first) return [];
     const { feed, reason } = first.gap;
     const isRequired =
       first.isNew && reason !== sourcePackage.reason && catalog.config.require.feeds.includes(feed);
-    return [
-      {
-        code: "feed-left-out",
-        severity: isRequired ? "error" : "warning",
-        message: sentenceOf(group),
-        hint: hintOf(group),
-        at: first.place(),
-      },
-    ];
+    const otherGaps = others.map(({ gap }) => gap);
+    return {
+      code: "feed-left-out",
+      severity: isRequired ? "error" : "warning",
+      message: sentenceOf(first.gap, otherGaps),
+      hint: hintOf(first.gap, otherGaps),
+      at: first.place(),
+    };
   });
 }
 
@@ -106,10 +104,8 @@ export const requiredButLeftOut = (
 const maxNamed = 3;
 
 /** The reason is about one file, and names it with "its". */
-function sentenceOf([first, ...others]: readonly FoundGap[]): string {
-  if (!first) return "";
-  const { feed, file, reason } = first.gap;
-  const named = others.slice(0, maxNamed - 1).map(({ gap }) => gap.file);
+function sentenceOf({ feed, file, reason }: FeedGap, others: readonly FeedGap[]): string {
+  const named = others.slice(0, maxNamed - 1).map((other) => other.file);
   const more = others.length > named.length ? [`${others.length - named.length} more`] : [];
   const rest = [...named, ...more].join(", ").replace(/, ([^,]+)$/, " and $1");
   return `${file} is not in the ${feed} feed, because ${reason}${rest && `; the same applies to ${rest}`}`;
@@ -124,21 +120,19 @@ const hints: ReadonlyMap<string, string> = new Map([
   [unknownMachine, "Ingest it again with --set arch=arm64, for example, or with arch in a rule of ingest:."],
 ]);
 
-function hintOf(group: readonly FoundGap[]): string {
-  const [first] = group;
-  const reason = first?.gap.reason ?? "";
+function hintOf({ reason, command, version }: FeedGap, others: readonly FeedGap[]): string {
   if (reason.startsWith(unusablePath))
     return "Rename the file before you ingest it, so that its name has no %, ? or #.";
   if (reason.startsWith(indistinguishable))
     return "Give one of their package types a variant in feeds.packslip of catalog.yaml, or do not name it there.";
-  if (first?.gap.command == null)
+  if (command === null)
     return (
       hints.get(reason) ??
       "It can be released, but no machine can install it from the feed. To list it, correct this and build the package again."
     );
-  const versions = [...new Set(group.map(({ gap }) => gap.version))].sort();
+  const versions = [...new Set([version, ...others.map((other) => other.version)])].sort();
   const shown = versions.slice(0, maxNamed).join(" ");
-  const rest =
-    versions.length > maxNamed ? `. Do the same for ${versions.length - maxNamed} more releases` : "";
+  const more = versions.length - maxNamed;
+  const rest = more > 0 ? `. Do the same for ${more} more releases` : "";
   return `relcat ingest --fill ${shown} --artifacts FOLDER adds it, or says why the package has none${rest}.`;
 }
