@@ -2,11 +2,11 @@ import { copyFileSync, constants as copying } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as otherEvents } from "node:timers/promises";
 import { feedPath } from "../../documents/feeds/paths.ts";
-import { encodings as allEncodings, type Encoding } from "../../documents/hosting.ts";
+import type { Encoding } from "../../documents/hosting.ts";
 import { hasSameTime, type MadeFile, type StatData } from "../../journal/file-stats.ts";
 import { accessFailure } from "../../system/access-failure.ts";
 import { compressFile, singleCallLimit } from "./compressors.ts";
-import { decodesTo, hasTimeOf, placeSibling, removeSibling } from "./siblings.ts";
+import { decodesTo, hasTimeOf, placeSibling } from "./siblings.ts";
 
 /** Smallest size in bytes. Compressing a smaller file saves no network packet. */
 const smallest = 8192;
@@ -23,7 +23,6 @@ const uncompressed = /^(?:hosting|search\/hash)\//;
 export const hasSiblings = ({ path, size }: { path: string; size: number }): boolean =>
   size >= smallest && compressible.test(path) && !uncompressed.test(path) && !feedPath(path);
 
-/** How siblings are made, and which are trusted. */
 export interface SiblingOptions {
   encodings: ReadonlySet<Encoding>;
   /** A sibling that has not changed since an earlier build made it. */
@@ -64,20 +63,22 @@ export function encoder(work: string) {
   const begin = (file: string, encoding: Encoding): string => {
     const temporary = join(work, `encoded-${count++}`);
     const done = compressFile(file, temporary, encoding)
-      .catch((error: unknown) => {
-        failures.push(accessFailure(`cannot compress ${file}`, error));
-      })
+      .catch((error: unknown) => void failures.push(accessFailure(`cannot compress ${file}`, error)))
       .finally(() => inProgress.delete(done));
     inProgress.add(done);
     return temporary;
   };
   return {
     /** Starts to compress a file into the siblings that it needs. @param file path of its bytes */
-    encode: (source: { sha256: string; size: number }, file: string, encodings: Iterable<Encoding>) =>
+    encode: (
+      { sha256, size }: { sha256: string; size: number },
+      file: string,
+      encodings: Iterable<Encoding>,
+    ) =>
       Array.from(encodings, (encoding): EncodedSibling => {
-        const name = `${encoding} ${source.sha256}`;
+        const name = `${encoding} ${sha256}`;
         const temporary = large.get(name) ?? begin(file, encoding);
-        const isShared = source.size > singleCallLimit;
+        const isShared = size > singleCallLimit;
         if (isShared) large.set(name, temporary);
         return { encoding, temporary, isShared };
       }),
@@ -119,9 +120,4 @@ export function siblingsInPlace(
       found.set(encoding, sibling);
   }
   return found;
-}
-
-/** Removes the siblings of a file in encodings that are no longer configured. */
-export function removeUnwanted(folder: string, path: string, wanted: ReadonlySet<Encoding>): void {
-  for (const encoding of allEncodings) if (!wanted.has(encoding)) removeSibling(folder, path, encoding);
 }

@@ -79,15 +79,14 @@ export function rendering(
     const stat = lstatSync(inPlace(path), { throwIfNoEntry: false });
     return stat && folders.holds(path) ? stat : undefined;
   };
-  const write = (file: OutputFile, same: RenderedFile | undefined): RenderedFile => {
+  const write = ({ path, chunks }: OutputFile, same: RenderedFile | undefined): RenderedFile => {
     // biome-ignore lint/plugin: a number.
     const temporary = join(work, String(count++));
-    const { path } = file;
     const old = statOf(path);
     const time = modificationTime(path, now, old?.mtimeMs);
     const { sha256, size } = same
       ? copied(same, temporary, time)
-      : writeChunks(temporary, file.chunks, false, time);
+      : writeChunks(temporary, chunks, false, time);
     const isSame = old?.isFile() === true && old.size === size && sameBytes(temporary, inPlace(path), size);
     if (isSame) rmSync(temporary);
     return { ...withoutSiblings, path, sha256, size, temporary: isSame ? undefined : temporary };

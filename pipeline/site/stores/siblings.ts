@@ -19,18 +19,15 @@ export async function writeSibling(
   { path, encoding }: { path: string; encoding: Encoding },
 ): Promise<void> {
   const file = join(folder, path);
-  try {
-    await compressFile(file, temporary, encoding);
-  } catch (error) {
+  await compressFile(file, temporary, encoding).catch((error: unknown) => {
     throw accessFailure(`cannot write ${file}.${encoding}`, error);
-  }
+  });
   placeSibling(folder, path, encoding, temporary);
 }
 
 /**
- * Moves compressed bytes next to a file. A sibling is whole and has the time of its file, or it does not
- * exist.
- * @param temporary path of the compressed bytes, on the same file system
+ * Moves compressed bytes next to a file. A sibling is whole and has the time of its file, or it does not exist.
+ * @param temporary path of the bytes, on the same file system
  */
 export function placeSibling(folder: string, path: string, encoding: Encoding, temporary: string): void {
   const file = join(folder, path);
@@ -43,10 +40,7 @@ export function placeSibling(folder: string, path: string, encoding: Encoding, t
   }
 }
 
-/**
- * True if a sibling has the modification time of its source. Servers derive validators from this time, so
- * both must agree.
- */
+/** Servers derive validators from the times of a sibling and its source, so both must agree. */
 export function hasTimeOf(folder: string, path: string, encoding: Encoding): boolean {
   const file = join(folder, path);
   const sibling = lstatSync(`${file}.${encoding}`, { throwIfNoEntry: false });
@@ -54,9 +48,9 @@ export function hasTimeOf(folder: string, path: string, encoding: Encoding): boo
 }
 
 /**
- * True if a sibling decodes to the bytes of its source. False for a large one, because decoding it takes as
- * long as making it again.
- * @param size size of the source in bytes
+ * Whether a sibling decodes to the bytes of its source. False for a large one, because decoding it takes as long as
+ * making it again.
+ * @param size of the source in bytes
  */
 export function decodesTo(folder: string, path: string, encoding: Encoding, size: number): boolean {
   if (size > singleCallLimit) return false;
@@ -73,15 +67,11 @@ export function isSiblingOf(compressed: Uint8Array, encoding: Encoding, bytes: U
   }
 }
 
-export function removeSibling(folder: string, path: string, encoding: Encoding): void {
-  const sibling = `${join(folder, path)}.${encoding}`;
-  if (lstatSync(sibling, { throwIfNoEntry: false })) rmSync(sibling, { force: true });
-}
-
-/**
- * Removes a file's compressed siblings. Called before the file changes or is removed, because a stale sibling
- * would be served.
- */
-export function removeSiblings(folder: string, path: string): void {
-  for (const encoding of siblingEncodings(path)) removeSibling(folder, path, encoding);
+/** Called before the file changes or is removed, because a stale sibling would be served. */
+export function removeSiblings(folder: string, path: string, wanted?: ReadonlySet<Encoding>): void {
+  for (const encoding of siblingEncodings(path)) {
+    const sibling = `${join(folder, path)}.${encoding}`;
+    if (!wanted?.has(encoding) && lstatSync(sibling, { throwIfNoEntry: false }))
+      rmSync(sibling, { force: true });
+  }
 }

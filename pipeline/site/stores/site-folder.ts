@@ -12,7 +12,7 @@ import {
 import { dirname, join } from "node:path";
 import { failure } from "../../../shared/errors.ts";
 import type { OutputFile, OutputGroup } from "../../documents/published.ts";
-import { isRelativePath, type RelativePath, relativePath } from "../../documents/relative-path.ts";
+import { isRelativePath, relativePath } from "../../documents/relative-path.ts";
 import { type BuildDocument, buildSchema } from "../../documents/site.ts";
 import { type MadeFile, type MadeGroup, noStatData, readStatData } from "../../journal/file-stats.ts";
 import { accessFailure } from "../../system/access-failure.ts";
@@ -21,7 +21,7 @@ import { lockFile } from "../../system/lock.ts";
 import { realFolders } from "../../system/real-folders.ts";
 import { artifactsLink, type RootFolder, rootFolder } from "../../system/root-folder.ts";
 import { workFolder } from "./foreign-folder.ts";
-import { encoder, hasSiblings, placeEncoded, removeUnwanted, type SiblingOptions } from "./precompress.ts";
+import { encoder, hasSiblings, placeEncoded, type SiblingOptions } from "./precompress.ts";
 import { type RenderedFile, type RenderedGroup, rendering } from "./render-files.ts";
 import { removeSiblings } from "./siblings.ts";
 
@@ -81,15 +81,15 @@ export function openSiteFolder(folder: string, now: number, siblings: SiblingOpt
       rendered.reverse();
       for (let group = rendered.pop(); group; group = rendered.pop()) groups.push(place.group(group));
       const files = groups.flatMap((group) => group.files);
-      // Removed last, when nothing links to them any more.
-      const stale = previous;
-      for (const path of startedBefore) stale.add(path);
-      for (const { path } of files) stale.delete(path);
-      removeFiles(folder, stale);
+      for (const path of startedBefore) previous.add(path);
+      for (const { path } of files) previous.delete(path);
+      // Files of earlier builds are removed last, when nothing links to them any more.
+      const at = rootFolder(folder);
+      for (const path of previous) removeFile(folder, at, path);
       const document = place.alone(render.file(buildDocument(files)));
       rmSync(work, { recursive: true, force: true });
       state = "finished";
-      return { ...place.counts, removed: stale.size, groups, buildDocument: document };
+      return { ...place.counts, removed: previous.size, groups, buildDocument: document };
     },
     /** Must be called once, even after a failure; removes all temporary files. */
     async close() {
@@ -127,11 +127,6 @@ function notePaths(work: string, groups: readonly RenderedGroup[], previous: Rea
   } finally {
     closeSync(list);
   }
-}
-
-function removeFiles(folder: string, paths: Iterable<string>): void {
-  const at = rootFolder(folder);
-  for (const path of paths) removeFile(folder, at, relativePath(path));
 }
 
 function previousFiles(folder: string): Set<string> {
@@ -175,13 +170,13 @@ function unfinishedFiles(work: string): string[] {
 const isOfBuild = (path: string): boolean =>
   isRelativePath(path) && !path.startsWith(`${artifactsLink.name}/`);
 
-function removeFile(folder: string, at: RootFolder, path: RelativePath): void {
-  const file = at(path);
+function removeFile(folder: string, at: RootFolder, path: string): void {
+  const file = at(relativePath(path));
   removeSiblings(folder, path);
   rmSync(file, { force: true });
   for (let parent = dirname(path); parent !== "."; parent = dirname(parent)) {
     try {
-      rmdirSync(at(parent as RelativePath));
+      rmdirSync(at(relativePath(parent)));
     } catch {
       return; // Not empty, or already removed; in both cases there is nothing to do.
     }
@@ -214,7 +209,7 @@ function placing(folder: string, { encodings }: SiblingOptions) {
   };
   const placeSiblings = (file: RenderedFile): MadeFile[] => {
     const { path } = file;
-    removeUnwanted(folder, path, encodings);
+    removeSiblings(folder, path, encodings);
     for (const sibling of file.siblings) placeEncoded(folder, path, sibling);
     return Array.from(
       encodings,
