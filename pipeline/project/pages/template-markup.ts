@@ -1,4 +1,5 @@
 import { type Token, Tokenizer } from "parse5";
+import { placeAt } from "../../../shared/source.ts";
 import { drawingAttributes, drawingElements } from "./drawing.ts";
 
 export interface Fault {
@@ -64,7 +65,7 @@ const unquoted = {
 export const policy = '<meta http-equiv="Content-Security-Policy" content="{{layout.policy}}">';
 const refresh = '<meta http-equiv="refresh" content="0; url={{layout.refresh}}">';
 
-type Words = Pick<Fault, "message" | "hint">;
+export type Words = Pick<Fault, "message" | "hint">;
 
 /** Elements, attributes and addresses that may not be in a page. The tokenizer reads HTML as browsers do. */
 export function markupFaults(text: string): Fault[] {
@@ -92,13 +93,10 @@ export function markupFaults(text: string): Fault[] {
     },
   );
   tokenizer.write(html, true);
-  const escaped = /\\\{\{/.exec(text);
-  if (escaped) {
-    const before = text.slice(0, escaped.index).split("\n");
-    report([literal], {
-      startLine: before.length,
-      startCol: (before.at(-1) ?? "").length + 1,
-    } as Token.Location);
+  const escaped = text.indexOf("\\{{");
+  if (escaped !== -1) {
+    const { line, column } = placeAt({ file: "", text }, escaped);
+    faults.push({ ...literal, line, column });
   }
   return faults;
 }
