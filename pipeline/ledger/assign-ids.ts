@@ -56,53 +56,70 @@ export interface Identified extends AssignedIds {
 /** True if artifacts of the version may get new ids and revisions; false: they keep those in the ledger. */
 export type Allocate = (version: string) => boolean;
 
-/** Takes releases one after another, so that none stays in memory. */
-interface IdAssignment {
-  /** Id for the next artifact without a ledger line. */
-  nextId(): number;
-  /** @param release the next release, ascending by version */
-  next<R extends OutlinedRelease>(release: R): IdentifiedRelease<R>;
-  finish(): AssignedIds;
-}
-
 /**
  * Ids and dates: those of the ledger if there is a line, otherwise the id that `cut` would give and midnight of the
  * release date. Published bytes and types never change (bytes-changed), public records never become private
  * (record-private), and every line needs its artifact (record-vanished).
  */
-export function idAssignment(ledger: Ledger, allocate: Allocate): IdAssignment {
+export function idAssignment(ledger: Ledger, allocate: Allocate) {
   const additions: PendingAdd[] = [];
   const revisions: PendingRevise[] = [];
   const result: AssignedIds = { pending: [], leftOut: [], notCut: [], problems: [] };
   const found = new Set<number>();
   const unread = new Set<string>();
   const nextId = () => ledger.nextId + additions.length;
+  const known = <A extends ArtifactOutline>(artifact: A, entry: Entry, isAllocated: boolean): Package<A> => {
+    const { add, created, modified, retraction } = entry;
+    found.add(add.id);
+    const faults = [...fixedFieldsChanged(artifact, entry), ...becamePrivate(artifact, entry)];
+    result.problems.push(...faults);
+    const revision = revisionOf(artifact, entry);
+    if (revision && isAllocated) revisions.push(revision);
+    else if (revision && faults.length === 0) result.notCut.push(notCut(artifact, entry));
+    const ledgerState = revision ? "revised" : "cut";
+    return {
+      id: add.id,
+      created,
+      modified,
+      artifact,
+      importedDates: importedDates(entry),
+      ledgerState,
+      retraction,
+    };
+  };
   return {
+    /** Id for the next artifact without a ledger line. */
     nextId,
-    next<R extends OutlinedRelease>(release: R) {
+    /** Takes the releases one after another, ascending by version, so that none stays in memory. */
+    next<R extends OutlinedRelease>(release: R): IdentifiedRelease<R> {
+      const { version, date, complete, artifacts } = release;
       const packages: Package<R["artifacts"][number]>[] = [];
-      const midnight = `${release.date}T00:00:00.000000Z`;
-      if (!release.complete) unread.add(release.version);
-      for (const artifact of release.artifacts) {
-        const entry = ledger.byIdentity.get(identity(release.version, artifact.file));
-        if (entry) {
-          found.add(entry.add.id);
-          consider(artifact, entry, release.version, allocate, revisions, result);
-          packages.push(knownPackage(artifact, entry));
-        } else if (allocate(release.version)) {
+      const dates = { created: `${date}T00:00:00.000000Z`, modified: `${date}T00:00:00.000000Z` };
+      if (!complete) unread.add(version);
+      const isAllocated = allocate(version);
+      for (const artifact of artifacts) {
+        const entry = ledger.byIdentity.get(identity(version, artifact.file));
+        if (entry) packages.push(known(artifact, entry, isAllocated));
+        else if (isAllocated) {
           const id = nextId();
           additions.push(additionOf(artifact, id));
-          packages.push(newPackage(artifact, id, midnight));
+          packages.push({
+            id,
+            ...dates,
+            artifact,
+            importedDates: none,
+            ledgerState: "new",
+            retraction: null,
+          });
         } else result.leftOut.push(artifact);
       }
       packages.sort((a, b) => a.id - b.id);
       return { release, packages };
     },
-    finish() {
-      result.problems = [...result.problems, ...vanished(ledger, found, unread)];
-      revisions.sort((a, b) => a.id - b.id);
-      result.pending = [...additions, ...revisions];
-      return result;
+    /** Called once, after the last release. */
+    finish(): AssignedIds {
+      const problems = [...result.problems, ...vanished(ledger, found, unread)];
+      return { ...result, problems, pending: [...additions, ...revisions.sort((a, b) => a.id - b.id)] };
     },
   };
 }
@@ -114,54 +131,12 @@ export function assignIds(releases: readonly Release[], ledger: Ledger, allocate
   return { releases: identified, ...ids.finish() };
 }
 
-function newPackage<A extends ArtifactOutline>(artifact: A, id: number, midnight: string): Package<A> {
-  return {
-    id,
-    created: midnight,
-    modified: midnight,
-    artifact,
-    importedDates: none,
-    ledgerState: "new",
-    retraction: null,
-  };
-}
-
-function knownPackage<A extends ArtifactOutline>(artifact: A, entry: Entry): Package<A> {
-  const { add, created, modified, retraction } = entry;
-  return {
-    id: add.id,
-    created,
-    modified,
-    artifact,
-    importedDates: importedDates(entry),
-    ledgerState: revisionOf(artifact, entry) ? "revised" : "cut",
-    retraction,
-  };
-}
-
-function consider(
-  artifact: ArtifactOutline,
-  entry: Entry,
-  version: string,
-  allocate: Allocate,
-  revisions: PendingRevise[],
-  result: AssignedIds,
-): void {
-  const faults = [...fixedFieldsChanged(artifact, entry), ...becamePrivate(artifact, entry)];
-  result.problems.push(...faults);
-  const revision = revisionOf(artifact, entry);
-  if (revision && allocate(version)) revisions.push(revision);
-  else if (revision && faults.length === 0) result.notCut.push(notCut(artifact, entry));
-}
-
 const none: readonly DateField[] = [];
-const onlyCreated: readonly DateField[] = ["created_date"];
-const onlyModified: readonly DateField[] = ["modified_date"];
 
-function importedDates({ add, imported }: Entry): readonly DateField[] {
-  if (add.imported) return imported ? dateFields : onlyCreated;
-  return imported ? onlyModified : none;
-}
+const importedDates = ({ add, imported }: Entry): readonly DateField[] =>
+  add.imported || imported
+    ? dateFields.filter((field) => (field === "created_date" ? add.imported : imported))
+    : none;
 
 function notCut(artifact: ArtifactOutline, entry: Entry): Problem {
   const { id, version } = entry.add;
@@ -209,11 +184,10 @@ export function changeOf({ content, contentHash }: ArtifactOutline, id: number):
 
 function fixedFieldsChanged(artifact: ArtifactOutline, entry: Entry): Problem[] {
   const { add } = entry;
-  const { checksum, package_type } = artifact.content;
-  const changes = [
-    ...(checksum === add.checksum ? [] : [`checksum ${add.checksum} → ${checksum}`]),
-    ...(package_type === add.package_type ? [] : [`package_type ${add.package_type} → ${package_type}`]),
-  ];
+  const { content } = artifact;
+  const changes = (["checksum", "package_type"] as const)
+    .filter((key) => content[key] !== add[key])
+    .map((key) => `${key} ${add[key]} → ${content[key]}`);
   return changes.length > 0 ? [bytesChanged(add, changes, artifact.place())] : [];
 }
 
@@ -253,12 +227,10 @@ function vanished(ledger: Ledger, found: ReadonlySet<number>, unread: ReadonlySe
     .toArray();
   if (lost.length === 0) return [];
   const lines = ledger.text().split("\n");
-  const problems: Problem[] = [];
-  for (const { add, line } of lost) {
+  return lost.map(({ add, line }) => {
     const at = { file: ledger.file, line, column: 1, excerpt: lines[line - 1] ?? "" };
-    problems.push(recordVanished(add, "the ledger", at));
-  }
-  return problems;
+    return recordVanished(add, "the ledger", at);
+  });
 }
 
 const vanishedHint = ({ id, version }: Published) =>

@@ -1,4 +1,5 @@
 import { type Problem, RelcatError } from "../../shared/errors.ts";
+import { error } from "../records/report.ts";
 import { isMergeUnderWay, unmergedFile } from "../system/git/git-merge.ts";
 import { showFile } from "../system/git/git-revision.ts";
 import type { Catalog } from "./catalog.ts";
@@ -30,16 +31,10 @@ export async function unresolvedMergeProblems({
   if (problems.some(({ code }) => code === "ledger-conflict-marker") || !isMergeUnderWay(folder)) return [];
   if (!(await unmergedFile(folder, "ledger.jsonl")) || (await isJoined(folder, ledger, config.ledgerBase)))
     return [];
-  return [
-    {
-      code: "ledger-conflict-marker",
-      severity: "error",
-      message:
-        "a merge conflict is not resolved: git left one side of the ledger, without the lines of the other",
-      hint: "Run relcat ledger rebase: it keeps the base's lines and puts ours after them.",
-      at: { file: ledger.file, line: 1, column: 1 },
-    },
-  ];
+  const message =
+    "a merge conflict is not resolved: git left one side of the ledger, without the lines of the other";
+  const hint = "Run relcat ledger rebase: it keeps the base's lines and puts ours after them.";
+  return [error("ledger-conflict-marker", { file: ledger.file, line: 1, column: 1 }, message, hint)];
 }
 
 async function isJoined(folder: string, ledger: Ledger, base: string): Promise<boolean> {

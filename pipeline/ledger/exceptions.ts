@@ -1,9 +1,10 @@
-import type { Problem } from "../../shared/errors.ts";
+import type { Place, Problem } from "../../shared/errors.ts";
 import { type Exception, exceptableRules, exceptionsSchema } from "../documents/exceptions.ts";
 import { type AuthoredFiles, filesIn } from "../project/authored-files.ts";
 import type { Discovered } from "../project/discover.ts";
 import type { Located } from "../project/document.ts";
 import { readBytes } from "../project/parse.ts";
+import { error, warning } from "../records/report.ts";
 import type { Ledger } from "./ledger.ts";
 
 export interface Finding {
@@ -47,10 +48,7 @@ export function applyExceptions(
   const problems = open.map(({ problem }) => problem);
   for (const [index, exception] of document.value.entries()) {
     const found = covered.get(exception) ?? [];
-    const { error: refused = [], warning: cut = [] } = Object.groupBy(
-      found,
-      ({ problem }) => problem.severity,
-    );
+    const { error: refused = [], warning: cut = [] } = Object.groupBy(found, (each) => each.problem.severity);
     const reported = refused.length > exception.count ? found : [...refused, ...cut].slice(exception.count);
     for (const { problem } of reported) problems.push(problem);
     const count = Math.max(refused.length, Math.min(found.length, exception.count));
@@ -74,30 +72,24 @@ export function acceptedOnce(findings: readonly Finding[], ledger: Pick<Ledger, 
   const imported = new Set(versions.values().filter(wasImported));
   return findings.map(({ version, problem }) => {
     if (!imported.has(version) || !isExceptable({ version, problem })) return { version, problem };
-    const hint = [
-      problem.hint,
-      "Was it imported like that? Restore releases/exceptions.yaml from version control.",
-    ];
-    return { version, problem: { ...problem, hint: hint.filter(Boolean).join(" ") } };
+    const restore = "Was it imported like that? Restore releases/exceptions.yaml from version control.";
+    const hint = [problem.hint, restore].filter(Boolean).join(" ");
+    return { version, problem: { ...problem, hint } };
   });
 }
 
-function judge(
-  { rule, versions, count }: Exception,
-  found: number,
-  at: NonNullable<Problem["at"]>,
-): Problem | undefined {
+function judge({ rule, versions, count }: Exception, found: number, at: Place): Problem | undefined {
   const where = `${rule} in ${versions.replace("..", " to ")}`;
   if (found > count) {
     const message = `${found} problems are ${where}, but only ${count} are accepted`;
     const hint = "Correct the new one; exceptions are for what was imported.";
-    return { code: "exceptions-exceeded", severity: "error", message, hint, at };
+    return error("exceptions-exceeded", at, message, hint);
   }
   if (found === count) return undefined;
   const message = `${count} problems of ${where} are accepted, but there are only ${found}`;
   const hint =
     found === 0 ? "Remove the entry." : `Lower the count to ${found}, so that no new one hides behind it.`;
-  return { code: "exceptions-unused", severity: "warning", message, hint, at };
+  return warning("exceptions-unused", at, message, hint);
 }
 
 /** Rules across entries, which the schema cannot express. */
@@ -106,10 +98,7 @@ function checkExceptions(document: Located<Exception[]>): Problem[] {
     const [first, last] = boundsOf(exception);
     if (first <= last) return [];
     const message = `the range ${exception.versions} ends before it begins`;
-    const at = document.place([index, "versions"]);
-    return [
-      { code: "option-value", severity: "error", message, hint: `Write ${last}..${first}.`, at },
-    ] satisfies Problem[];
+    return [error("option-value", document.place([index, "versions"]), message, `Write ${last}..${first}.`)];
   });
 }
 
@@ -117,10 +106,7 @@ function checkExceptions(document: Located<Exception[]>): Problem[] {
 export function readExceptions(
   { folder, exceptions }: Pick<Discovered, "folder" | "exceptions">,
   files: AuthoredFiles = filesIn(folder),
-): {
-  document: Located<Exception[]> | undefined;
-  problems: Problem[];
-} {
+) {
   const file = `${folder}/exceptions.yaml`;
   const bytes = exceptions === undefined ? undefined : files.read(exceptions);
   if (!bytes) return { document: undefined, problems: [] };

@@ -3,16 +3,10 @@ import type { Settings } from "../documents/config.ts";
 import type { AptSuite, FeedSettings } from "../documents/feeds/settings.ts";
 import { display } from "../project/display.ts";
 import { type ArtifactOutline, isPrivate } from "../records/normalize.ts";
+import { error } from "../records/report.ts";
 import { foreignBound, isInSuite, isUbuntu, yumReposOf } from "../selection/feed-indexes.ts";
 import type { IdentifiedOutline } from "./assign-ids.ts";
 import type { CatalogHead } from "./catalog.ts";
-
-/** Finds packages that a package repository cannot keep apart, among all releases. */
-interface FeedCheck {
-  /** @param release the next one, ascending by version */
-  next(release: IdentifiedOutline): void;
-  finish(): Problem[];
-}
 
 /** A public record of a format that repositories have. */
 interface Listed {
@@ -22,14 +16,16 @@ interface Listed {
   artifact: ArtifactOutline;
 }
 
-export function feedCheck({ feeds, channels }: Settings, place: CatalogHead["configPlace"]): FeedCheck {
+/** Finds packages that a package repository cannot keep apart, among all releases. */
+export function feedCheck({ feeds, channels }: Settings, place: CatalogHead["configPlace"]) {
   const byName = new Map<string, Listed[]>();
   const foreign = new Map<AptSuite, ForeignBounds>();
   return {
-    next({ release: { version }, packages }) {
+    /** @param release the next one, ascending by version */
+    next({ release: { version }, packages }: IdentifiedOutline) {
       if (!feeds.apt && !feeds.yum && !feeds.helm) return;
       for (const { id, ledgerState, retraction, artifact } of packages) {
-        const { repository } = artifact;
+        const { repository, file } = artifact;
         if (!repository || retraction || isPrivate(artifact.content)) continue;
         const key = `${repository.format} ${repository.name}`;
         const listed = byName.get(key) ?? [];
@@ -38,12 +34,17 @@ export function feedCheck({ feeds, channels }: Settings, place: CatalogHead["con
         if (repository.format !== "deb") continue;
         // Suites of other channels take the same files.
         const suites = feeds.apt?.suites.filter(({ channel }) => channel === channels[0]);
-        for (const suite of suites ?? []) noteForeign(foreign, suite, artifact, version);
+        for (const suite of suites ?? []) {
+          const bound = foreignBound(suite, recordOf(artifact));
+          if (bound === undefined) continue;
+          const first = foreign.get(suite) ?? { bound, file, version, count: 0 };
+          foreign.set(suite, { ...first, count: first.count + 1 });
+        }
       }
     },
-    finish: () => [
+    finish: (): Problem[] => [
       ...Array.from(foreign, ([suite, found]) => mixedSuite(suite, found, place)),
-      ...[...byName.values()].flatMap((listed) => duplicates(listed, feeds)),
+      ...byName.values().flatMap((listed) => duplicates(listed, feeds)),
     ],
   };
 }
@@ -56,18 +57,6 @@ interface ForeignBounds {
   count: number;
 }
 
-function noteForeign(
-  found: Map<AptSuite, ForeignBounds>,
-  suite: AptSuite,
-  artifact: ArtifactOutline,
-  version: string,
-): void {
-  const bound = foreignBound(suite, recordOf(artifact));
-  if (bound === undefined) return;
-  const first = found.get(suite) ?? { bound, file: artifact.file, version, count: 0 };
-  found.set(suite, { ...first, count: first.count + 1 });
-}
-
 const recordOf = ({ file, content }: ArtifactOutline) => ({ ...content, file });
 
 function mixedSuite(
@@ -77,13 +66,9 @@ function mixedSuite(
 ): Problem {
   const system = isUbuntu(wanted) ? "not a version of Ubuntu" : "a version of Ubuntu";
   const more = count > 1 ? `, and so are bounds of ${count - 1} more` : "";
-  return {
-    code: "suite-mixed",
-    severity: "error",
-    message: `the suite ${name} takes debs whose OS versions include ${wanted}, but the bound ${bound} of ${display(file)} in ${version} is ${system}${more}`,
-    hint: `Bounds do not name a system, so say which files the suite takes: ${name}: { version: "${wanted}", match: "*_NAME_*" }.`,
-    at: place(["feeds", "apt", "suites", name]),
-  };
+  const message = `the suite ${name} takes debs whose OS versions include ${wanted}, but the bound ${bound} of ${display(file)} in ${version} is ${system}${more}`;
+  const hint = `Bounds do not name a system, so say which files the suite takes: ${name}: { version: "${wanted}", match: "*_NAME_*" }.`;
+  return error("suite-mixed", place(["feeds", "apt", "suites", name]), message, hint);
 }
 
 /** Published files stay; `status` shows which of them is listed. */
@@ -112,15 +97,11 @@ function indexesOf(artifact: ArtifactOutline, { apt, yum, helm }: FeedSettings):
 
 function duplicate({ artifact }: Listed, other: Listed, index: string): Problem {
   const { file, repository } = artifact;
-  return {
-    code: "feed-duplicate",
-    severity: "error",
-    message: `${display(file)} is ${repository?.name}, and so is ${display(other.artifact.file)} of ${other.version} (id ${other.id}); ${index} would list both`,
-    hint:
-      repository?.format === "helm"
-        ? "Helm cannot tell them apart. Give the chart a higher version in Chart.yaml, or leave out a chart that is published already."
-        : "Package managers cannot tell them apart. Give the package a higher version, leave out a file that is published " +
-          "already, or let `match` in catalog.yaml take one of the two.",
-    at: artifact.place(),
-  };
+  const message = `${display(file)} is ${repository?.name}, and so is ${display(other.artifact.file)} of ${other.version} (id ${other.id}); ${index} would list both`;
+  const hint =
+    repository?.format === "helm"
+      ? "Helm cannot tell them apart. Give the chart a higher version in Chart.yaml, or leave out a chart that is published already."
+      : "Package managers cannot tell them apart. Give the package a higher version, leave out a file that is published " +
+        "already, or let `match` in catalog.yaml take one of the two.";
+  return error("feed-duplicate", artifact.place(), message, hint);
 }

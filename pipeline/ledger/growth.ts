@@ -1,4 +1,5 @@
 import type { Problem } from "../../shared/errors.ts";
+import { error } from "../records/report.ts";
 import type { Ledger } from "./ledger.ts";
 
 interface Growth {
@@ -46,23 +47,21 @@ export function checkGrowth(ledger: Ledger, base: string, revision: string): Pro
   const { message, hint } = words(kind, common, revision, ledger.file);
   const excerpt = ledger.text().split("\n")[common] ?? "";
   const at = { file: ledger.file, line: common + 1, column: 1, excerpt };
-  return [{ code: "ledger-rewritten", severity: "error", message, hint, at }];
+  return [error("ledger-rewritten", at, message, hint)];
 }
 
 function words(kind: Exclude<Growth["kind"], "grown">, common: number, revision: string, file: string) {
   const after = common === 0 ? "from the first one on" : `after line ${common}`;
-  if (kind === "behind") {
+  if (kind === "behind")
     return {
       message: `the ledger lacks the lines that ${revision} has ${after}`,
       hint: `Run git merge ${revision}. Where that is done already, lines were lost: git checkout ${revision} -- ${file}`,
     };
-  }
-  if (kind === "parted") {
+  if (kind === "parted")
     return {
       message: `${revision} has other lines ${after} than the ledger here: both were written to`,
       hint: `Run git merge ${revision}, then relcat ledger rebase --onto ${revision}: it keeps those lines and puts ours after them, with the next ids.`,
     };
-  }
   return {
     message: `the line differs from ${revision}, expected a ledger that only grows`,
     hint: `Restore it (git diff ${revision} -- ${file}); events are appended, never changed.`,

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { failure, type Problem } from "../../shared/errors.ts";
+import { error } from "../records/report.ts";
 import {
   type CommittedLedger,
   type CommittedLedgers,
@@ -111,25 +112,19 @@ function lossOf(
   base: string,
 ): Problem {
   const { kind, common } = compareGrowth({ text }, before);
+  const at = { file, line: common + 1, column: 1, excerpt: text().split("\n")[common] ?? "" };
   const theirs = /^HEAD/.test(revision) ? `that of ${revision}` : `that of ${revision} in ${base}`;
+  if (kind !== "behind") {
+    const message = `the ledger differs from ${theirs} here, expected a ledger that only grows`;
+    const hint = `Restore the line (git diff ${revision} -- ${file}): events are appended, never changed.`;
+    return error("ledger-rewritten", at, message, hint);
+  }
   const lost = linesOf(before) - common;
-  const shorter =
+  const message =
     common === 0
       ? `the ledger is missing or empty, and ${theirs} has ${lost === 1 ? "1 line" : `${lost} lines`}`
       : `the ledger lacks the last ${lost === 1 ? "line" : `${lost} lines`} of ${theirs}`;
-  return {
-    code: "ledger-rewritten",
-    severity: "error",
-    message:
-      kind === "behind"
-        ? shorter
-        : `the ledger differs from ${theirs} here, expected a ledger that only grows`,
-    hint:
-      kind === "behind"
-        ? `Put it back: git checkout ${revision} -- ${file}`
-        : `Restore the line (git diff ${revision} -- ${file}): events are appended, never changed.`,
-    at: { file, line: common + 1, column: 1, excerpt: text().split("\n")[common] ?? "" },
-  };
+  return error("ledger-rewritten", at, message, `Put it back: git checkout ${revision} -- ${file}`);
 }
 
 /**

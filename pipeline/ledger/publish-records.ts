@@ -155,8 +155,7 @@ function addressing({ artifactUrl: template, baseUrl }: Pick<Settings, "artifact
 function retracted({ id, artifact, retraction }: Package<ArtifactOutline>): RetractedRecord[] {
   if (!retraction) return [];
   const { name, package_type, checksum } = artifact.content;
-  const { reason, replaced_by, at } = retraction;
-  return [{ id, name, file: artifact.file, package_type, checksum, reason, replaced_by, at }];
+  return [{ id, name, file: artifact.file, package_type, checksum, ...retraction }];
 }
 
 function replacements(packages: readonly Package[], ledger: Ledger): PublishedRelease["replacements"] {

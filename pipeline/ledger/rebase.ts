@@ -101,13 +101,6 @@ const path = "ledger.jsonl";
 
 const option = "--onto";
 
-/** Two ledgers that git could not merge: that of HEAD and the incoming one. */
-interface Conflict {
-  head: Side;
-  other: Side;
-  shared: string;
-}
-
 /**
  * Finds the ledgers to merge: during a git merge or rebase its two sides, whatever the file contains by now;
  * otherwise the file and the revision's ledger.
@@ -142,8 +135,8 @@ const workingSide = (folder: string, text: string): Side => ({
   text,
 });
 
-/** Git keeps both versions until the conflict is resolved, even without conflict markers. */
-async function fromIndex(folder: string, operation: Operation | undefined): Promise<Conflict | undefined> {
+/** HEAD's version and the other one. Git keeps both until the conflict is resolved, even without conflict markers. */
+async function fromIndex(folder: string, operation: Operation | undefined): Promise<Sides | undefined> {
   const unmerged = await unmergedFile(folder, path);
   if (!unmerged) return undefined;
   const { shared = "", head, other } = unmerged;
@@ -152,24 +145,24 @@ async function fromIndex(folder: string, operation: Operation | undefined): Prom
     throw failure("rebase-conflict", "one side of the merge deleted the ledger", hint);
   }
   const name = operation?.head ?? "the other side";
-  return { head: side("HEAD", head), other: side(name, other), shared };
+  return { onto: side("HEAD", head), ours: side(name, other), shared };
 }
 
 /** After a resolution was staged, correct or not, the commits still have both versions. */
-async function fromHeads(folder: string, operation: Operation | undefined): Promise<Conflict | undefined> {
+async function fromHeads(folder: string, operation: Operation | undefined): Promise<Sides | undefined> {
   if (!operation) return undefined;
   const { kind, head } = operation;
   // A rebase or cherry-pick applies only the changes of one commit.
   const parted = kind === "merge" ? await partedAt(folder, head) : `${head}^`;
   return {
-    head: side("HEAD", await showFile(folder, "HEAD", path)),
-    other: side(head, await showFile(folder, head, path)),
+    onto: side("HEAD", await showFile(folder, "HEAD", path)),
+    ours: side(head, await showFile(folder, head, path)),
     shared: parted === undefined ? "" : await showFile(folder, parted, path),
   };
 }
 
 /** The texts between unresolved conflict markers, including committed ones. */
-function fromMarkers(working: string): Conflict | undefined {
+function fromMarkers(working: string): Sides | undefined {
   const texts = { all: "", head: "", shared: "", other: "" };
   const names = { head: "", other: "" };
   let place: "all" | "head" | "shared" | "other" = "all";
@@ -189,18 +182,19 @@ function fromMarkers(working: string): Conflict | undefined {
   }
   if (!found) return undefined;
   return {
-    head: side(names.head || "the upper side", texts.head),
-    other: side(names.other || "the lower side", texts.other),
+    onto: side(names.head || "the upper side", texts.head),
+    ours: side(names.other || "the lower side", texts.other),
     shared: texts.shared,
   };
 }
 
 /** Settled lines never change, so the side that contains them all stays; if both do, HEAD stays. */
-function choose({ head, other, shared }: Conflict, settled: string, onto: string): Sides {
-  if (head.text.startsWith(settled)) return { onto: head, ours: other, shared };
-  if (other.text.startsWith(settled)) return { onto: other, ours: head, shared };
-  const message = `neither ${head.name} nor ${other.name} has all ledger lines of ${onto}`;
-  const hint = `Give up this merge and merge ${onto} first; or choose whose ids stay: --onto ${head.name} or --onto ${other.name}.`;
+function choose(sides: Sides, settled: string, revision: string): Sides {
+  const { onto: head, ours: other } = sides;
+  if (head.text.startsWith(settled)) return sides;
+  if (other.text.startsWith(settled)) return { ...sides, onto: other, ours: head };
+  const message = `neither ${head.name} nor ${other.name} has all ledger lines of ${revision}`;
+  const hint = `Give up this merge and merge ${revision} first; or choose whose ids stay: --onto ${head.name} or --onto ${other.name}.`;
   throw failure("rebase-conflict", message, hint);
 }
 

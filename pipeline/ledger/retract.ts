@@ -41,11 +41,8 @@ export function decideRetract(
   const events: RetractEvent[] = [];
   for (const id of [...new Set(ids)].sort((a, b) => a - b)) {
     const entry = ledger.byId.get(id);
-    if (!entry) {
-      problems.push(unknownRecord(id));
-      continue;
-    }
-    const { retraction } = entry;
+    if (!entry) problems.push(unknownRecord(id));
+    const { retraction } = entry ?? {};
     const replaced_by = replacedBy === undefined ? (retraction?.replaced_by ?? null) : replacedBy;
     const unchanged = retraction?.reason === reason && retraction.replaced_by === replaced_by;
     if (!unchanged) events.push({ event: "retract", id, reason, replaced_by, at });
@@ -92,21 +89,19 @@ export function decideReinstate(ledger: Ledger, ids: readonly number[], at: stri
   const events: ReinstateEvent[] = [];
   for (const id of [...new Set(ids)].sort((a, b) => a - b)) {
     const entry = ledger.byId.get(id);
-    if (!entry) problems.push(unknownRecord(id));
-    else if (entry.retraction) events.push({ event: "reinstate", id, at });
-    else {
-      const message = `the id ${id} is not withdrawn`;
-      problems.push({
-        code: "nothing-to-reinstate",
-        severity: "error",
-        message,
-        hint: "Nothing to undo: relcat list --all shows which records are withdrawn.",
-      });
-    }
+    if (entry?.retraction) events.push({ event: "reinstate", id, at });
+    else problems.push(entry ? notWithdrawn(id) : unknownRecord(id));
   }
   throwErrors(problems);
   return append(ledger, events);
 }
+
+const notWithdrawn = (id: number): Problem => ({
+  code: "nothing-to-reinstate",
+  severity: "error",
+  message: `the id ${id} is not withdrawn`,
+  hint: "Nothing to undo: relcat list --all shows which records are withdrawn.",
+});
 
 export const unknownRecord = (id: number): Problem => ({
   code: "record-unknown",

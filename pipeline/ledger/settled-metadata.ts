@@ -4,6 +4,7 @@ import { type Manifest, manifestSchema, type WrittenArtifact } from "../document
 import { readBytes } from "../project/parse.ts";
 import type { Artifact } from "../records/artifact.ts";
 import { isSame } from "../records/merge.ts";
+import { error } from "../records/report.ts";
 import { readLedgerBlob } from "../system/git/git-ledger.ts";
 import { changedSince, readTree } from "../system/git/git-tree.ts";
 import type { Catalog } from "./catalog.ts";
@@ -74,20 +75,17 @@ async function settledArtifacts(
   revision: string,
   versions: readonly string[],
 ): Promise<Map<string, Facts>> {
-  const { files } = await readTree(
-    folder,
-    revision,
-    versions.map((version) => `${version}/manifests`),
-  );
+  const folders = versions.map((version) => `${version}/manifests`);
+  const { files } = await readTree(folder, revision, folders);
   const found = new Map<string, Facts>();
   for (const [path, bytes] of files) {
     const { document } = readBytes(path, bytes, manifestSchema);
     for (const { file, name, ...facts } of (document?.value as Manifest | undefined)?.artifacts ?? []) {
       const key = identity(path.split("/", 1).join(""), file ?? name);
-      const known = found.get(key);
+      const known = found.get(key) ?? facts;
       found.set(key, {
-        package: known?.package ?? facts.package,
-        documents: known?.documents ?? facts.documents,
+        package: known.package ?? facts.package,
+        documents: known.documents ?? facts.documents,
       });
     }
   }
@@ -114,13 +112,9 @@ function withoutAdditions(metadata: PackageMetadata, before: PackageMetadata | u
 
 function changed({ file, content, place }: Artifact, members: readonly string[], revision: string): Problem {
   const subject = `${members.join(" and ")} of ${file}, which is cut in ${content.version}`;
-  return {
-    code: "metadata-changed",
-    severity: "error",
-    message: `${subject}, ${members.length === 1 ? "differs" : "differ"} from ${revision}`,
-    hint: "Prove it with the file's bytes: relcat check --artifacts FOLDER; or restore what was there.",
-    at: place(),
-  };
+  const message = `${subject}, ${members.length === 1 ? "differs" : "differ"} from ${revision}`;
+  const hint = "Prove it with the file's bytes: relcat check --artifacts FOLDER; or restore what was there.";
+  return error("metadata-changed", place(), message, hint);
 }
 
 /** A branch proves a change of settled metadata in `check --artifacts`; other commands accept it after the merge. */
