@@ -70,7 +70,10 @@ function compareListed(baseline: Baseline, planned: Planned) {
     const { fields, names } = changedFields(old, now, baseline.wire, planned.config.wire, state);
     for (const name of names) renamed[name]++;
     if (names.length > 0 && fields.length === 0) onlyRenamed.add(now.row.id);
-    const withCauses = fields.map((change) => withCause(change, configuration.causeOf(change, old, now)));
+    const withCauses = fields.map((change): FieldChange => {
+      const cause = configuration.causeOf(change, old, now);
+      return { ...change, ...(cause !== undefined && { cause }) };
+    });
     const address = withCauses.find(({ field, cause }) => field === "url" && cause !== undefined)?.cause;
     if (address !== undefined) moved.set(address, (moved.get(address) ?? 0) + 1);
     const own = withCauses.filter(({ field, cause }) => field !== "url" || cause === undefined);
@@ -79,10 +82,8 @@ function compareListed(baseline: Baseline, planned: Planned) {
   return { changed, configuration, renamed, onlyRenamed, moved };
 }
 
-const withCause = (change: FieldChange, cause: string | undefined): FieldChange =>
-  cause === undefined ? change : { ...change, cause };
-
-type WireKey = keyof Config["wire"];
+type Wire = Config["wire"];
+type WireKey = keyof Wire;
 
 /**
  * Changed fields of a listed record, with key names inside `data` translated. `modified_date` follows other
@@ -91,8 +92,8 @@ type WireKey = keyof Config["wire"];
 function changedFields(
   old: ListedRecord,
   now: ListedRecord,
-  from: Config["wire"],
-  to: Config["wire"],
+  from: Wire,
+  to: Wire,
   state: LedgerState,
 ): { fields: FieldChange[]; names: WireKey[] } {
   const { fields, names } =
@@ -104,12 +105,9 @@ function changedFields(
   return { fields: isFollowed ? others : fields, names };
 }
 
-type Wire = Config["wire"];
-
 function translated(old: ListedRecord, now: ListedRecord, from: Wire, to: Wire) {
   const [before, after] = [JSON.parse(old.json), JSON.parse(now.json)];
   const plain = changedLeaves(before, after);
-  if (sameWire(from, to)) return { fields: plain, names: [] };
   const names = (["vendor", "cryptolib_post"] as const).filter((key) => {
     const other = { ...from, [key]: to[key] };
     return (
@@ -123,22 +121,15 @@ function translated(old: ListedRecord, now: ListedRecord, from: Wire, to: Wire) 
 type Fields = Readonly<Record<string, unknown>>;
 
 function inWireNames(record: Fields, from: Wire, to: Wire): Fields {
-  const { data } = record;
-  if (!isObject(data)) return record;
-  const renamed = rename(data, from.vendor, to.vendor);
-  const { attestation } = renamed;
-  if (!isObject(attestation)) return { ...record, data: renamed };
-  return {
-    ...record,
-    data: { ...renamed, attestation: rename(attestation, from.cryptolib_post, to.cryptolib_post) },
-  };
+  if (!isObject(record.data)) return record;
+  const data = rename(record.data, from.vendor, to.vendor);
+  if (isObject(data.attestation))
+    data.attestation = rename(data.attestation, from.cryptolib_post, to.cryptolib_post);
+  return { ...record, data };
 }
 
 const rename = (object: Fields, from: string, to: string): Record<string, unknown> =>
   Object.fromEntries(Object.entries(object).map(([key, value]) => [key === from ? to : key, value]));
-
-const sameWire = (a: Wire, b: Wire): boolean =>
-  a.vendor === b.vendor && a.cryptolib_post === b.cryptolib_post;
 
 /** Settings that affect public content, by their names in catalog.yaml. */
 export function publicSettings(config: Config): Record<string, unknown> {

@@ -66,8 +66,7 @@ export async function cut(
     await request.confirm?.(due, catalog);
     deliverLedger(folder, due, context.dryRun);
     const isCommitted = request.commit && !context.dryRun;
-    const done = isCommitted ? await commitCut(folder, lines, folders) : undefined;
-    return { ...decided, commit: done };
+    return { ...decided, commit: isCommitted ? await commitCut(folder, lines, folders) : undefined };
   });
 }
 
@@ -85,7 +84,10 @@ async function decideAgain(
   artifacts: string | undefined,
   context: LedgerContext,
 ): Promise<Decided> {
-  refuseOtherLedger(plan, readLedgerNow(folder).text());
+  const known = digest(readLedgerNow(folder).text());
+  // With the lines of the plan in the ledger, a repeated job writes nothing.
+  if (known !== plan.ledger.before && known !== plan.ledger.after)
+    throw stale(["the ledger has other lines"]);
   const time = { clock: context.clock, explicitTime: { name: "the plan", value: plan.at } };
   const versions = plan.versions ?? undefined;
   const request: PlanRequest = { versions, artifacts, documents: false, ledger: "only" };
@@ -125,10 +127,9 @@ async function commitCut(
   // biome-ignore lint/plugin: validated versions.
   const present = ["ledger.jsonl", ...folders].filter((path) => exists(`${folder}/${path}`));
   // Without a positive pathspec, an exclusion selects everything else.
-  const id =
-    present.length === 0
-      ? undefined
-      : await commit(folder, [...present, ":(exclude).relcat-*"], `${subject}\n\n${body}`, undone, moved);
+  const paths = [...present, ":(exclude).relcat-*"];
+  const message = `${subject}\n\n${body}`;
+  const id = present.length === 0 ? undefined : await commit(folder, paths, message, undone, moved);
   return { id, subject, left: await uncommitted(folder, "new") };
 }
 
@@ -187,15 +188,6 @@ function describe(heading: string, events: readonly LedgerEvent[], { byId }: Led
   return heading.replace("NAME", () => (records > 1 ? `${records} records` : only));
 }
 
-/** True if the ledger already contains the plan's lines, so that a repeated job writes nothing. */
-const isWritten = ({ ledger }: Plan, text: string): boolean => digest(text) === ledger.after;
-
-/** @throws RelcatError plan-stale if the ledger changed since */
-function refuseOtherLedger(plan: Plan, text: string): void {
-  if (digest(text) === plan.ledger.before || isWritten(plan, text)) return;
-  throw stale(["the ledger has other lines"]);
-}
-
 /**
  * @param fresh a plan made now, for the same versions and date
  * @throws RelcatError plan-stale, naming the differences
@@ -213,11 +205,10 @@ function refuseStale(plan: Plan, fresh: Plan): void {
 function differences(before: Plan["content"], after: Plan["content"]): string[] {
   const versions = [...new Set([...Object.keys(before.releases), ...Object.keys(after.releases)])].sort();
   const changed = versions.filter((version) => before.releases[version] !== after.releases[version]);
+  const releases = `${changed.join(", ")} ${changed.length === 1 ? "has" : "have"} other content`;
   return [
     ...(before.configuration === after.configuration ? [] : ["catalog.yaml has changed"]),
-    ...(changed.length === 0
-      ? []
-      : [`${changed.join(", ")} ${changed.length === 1 ? "has" : "have"} other content`]),
+    ...(changed.length === 0 ? [] : [releases]),
   ];
 }
 

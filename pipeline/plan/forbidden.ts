@@ -64,23 +64,17 @@ function withoutPrivateNames({ problems, ledger, identified }: Catalog): Problem
   const forbidden = problems.filter(isForbidden);
   if (forbidden.length === 0) return [];
   const entries = [...ledger.byId.values()].filter((entry) => entry.private);
-  const hidden = new Set(
-    entries.map((entry) => placeKey({ file: ledger.file, line: entry.line, column: 1 })),
-  );
-  for (const { packages } of identified.releases) {
-    for (const { id, artifact } of packages) {
-      if (ledger.byId.get(id)?.private) hidden.add(placeKey(artifact.place()));
-    }
-  }
+  const ids = new Set(entries.map(({ add }) => add.id));
+  const artifacts = identified.releases
+    .flatMap(({ packages }) => packages.filter(({ id }) => ids.has(id)))
+    .map(({ artifact }) => artifact.place());
+  const lines = entries.map(({ line }) => ({ file: ledger.file, line, column: 1 }));
+  const hidden = new Set([...lines, ...artifacts].map(placeKey));
   return forbidden.map((problem) => {
     if (!problem.at || !hidden.has(placeKey(problem.at))) return problem;
     const message = "a private record with a permanent id and checksum was changed or removed";
-    return {
-      code: problem.code,
-      severity: "error",
-      message,
-      hint: "relcat check names it and how to fix it.",
-    };
+    const hint = "relcat check names it and how to fix it.";
+    return { code: problem.code, severity: "error", message, hint };
   });
 }
 

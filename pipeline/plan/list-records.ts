@@ -42,26 +42,12 @@ export function listRecords(
     .flat()
     .filter(({ entry }) => all || !entry.retraction)
     .map(({ entry, published: { json, file, url, metadata } }): ListedRecord => {
-      const { retraction } = entry;
-      const withdrawal = retraction && {
-        reason: retraction.reason,
-        replaced_by: retraction.replaced_by,
-        at: retraction.at,
-      };
-      return {
-        record: JSON.parse(json),
-        file,
-        url,
-        arch: architectureOf(metadata) ?? null,
-        state: stateOf(entry),
-        withdrawal,
-      };
+      const arch = architectureOf(metadata) ?? null;
+      const state = stateOf(entry);
+      return { record: JSON.parse(json), file, url, arch, state, withdrawal: entry.retraction };
     });
-  refuseTerms(
-    parameters,
-    config,
-    listed.map(({ record }) => record),
-  );
+  const records = listed.map(({ record }) => record);
+  refuseTerms(parameters, config, records);
   const { architectures, others } = splitArchitecture(parameters);
   const fitting = listed.filter(({ arch }) => architectures.every((text) => matcher(text)(arch)));
   const rows = fitting.map(({ record }) => record);
@@ -105,12 +91,9 @@ function refuseTerms(terms: readonly Term[], config: Config, records: readonly R
       records.some((record) => String(record[name]) === value);
     if (closed && value !== "" && value !== "null" && !isKnown()) {
       const near = nearestName(value, closed);
-      throw unfit(
-        name,
-        value,
-        name === "arch" ? "a Debian architecture such as amd64, or all" : `one of ${closed.join(", ")}`,
-        near ? `Did you mean ${name}=${near}?` : undefined,
-      );
+      const expected =
+        name === "arch" ? "a Debian architecture such as amd64, or all" : `one of ${closed.join(", ")}`;
+      throw unfit(name, value, expected, near ? `Did you mean ${name}=${near}?` : undefined);
     }
   }
 }
@@ -185,7 +168,5 @@ export async function readCutRelease(folder: string, version: string): Promise<L
   const { problems } = await catalog.finish();
   // Records of the other releases are missing only because these were not read.
   const isSound = problems.every(({ code, severity }) => code === "record-vanished" || severity !== "error");
-  return isSound
-    ? { config: catalog.config, ledger: catalog.ledger, identified: { releases: [release] } }
-    : undefined;
+  return isSound ? { ...catalog, identified: { releases: [release] } } : undefined;
 }

@@ -57,9 +57,8 @@ export async function planCatalog(
   const catalog = await loadCatalog(folder, { versions });
   refuseUnknownVersions(catalog, versions);
   const problems = [...catalog.problems, ...feedGapProblems(catalog)];
-  if (problems.some((problem) => !isForbidden(problem) && problem.severity === "error")) {
+  if (problems.some((problem) => !isForbidden(problem) && problem.severity === "error"))
     throwErrors(problems);
-  }
   const cut = decideCut(catalog, eventTime(time.clock, time.explicitTime, catalog.ledger.newest));
   const sources = request.documents ? await readSources() : undefined;
   const baseline = await readBaseline(catalog, request, sources);
@@ -79,6 +78,7 @@ function decidePlan(
   versions?: readonly string[],
 ): Plan {
   const { ledger, config } = catalog;
+  const { kind, name, commit, problems } = baseline;
   const snapshot = snapshotOf(after.releases, after.ledger, config);
   const changes = compareRecords(baseline, { snapshot, config, stateOf: ledgerStates(catalog, cut) });
   const merged = { ...changes, removed: removedRows(changes, catalog, baseline) };
@@ -90,7 +90,7 @@ function decidePlan(
     schema_version: 1,
     at: cut.at,
     versions: versions ? [...new Set(versions)].sort() : null,
-    baseline: describeBaseline(baseline),
+    baseline: { kind, name, commit, records: baseline.snapshot.listed.size, problems },
     ledger: { before: digest(ledger.text()), after: digest(cut.after), next_id: after.ledger.nextId },
     lines: cut.events.filter((event) => !event.private),
     forbidden: forbiddenChanges(catalog, baseline, merged),
@@ -163,8 +163,8 @@ function compareFeeds(before: Snapshot, after: Snapshot): Plan["feeds"] {
     .map(([key, { feed, index }]) => ({
       feed,
       index,
-      added: rowsOf(after, idsWithout(now.get(key), old.get(key))),
-      removed: rowsOf(before, idsWithout(old.get(key), now.get(key))),
+      added: rowsWithout(after, now.get(key), old.get(key)),
+      removed: rowsWithout(before, old.get(key), now.get(key)),
     }))
     .filter(({ added, removed }) => added.length + removed.length > 0)
     .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
@@ -172,11 +172,10 @@ function compareFeeds(before: Snapshot, after: Snapshot): Plan["feeds"] {
 
 const keyOf = ({ feed, index }: Pick<FeedIndex, "feed" | "index">): string => `${feed} ${index}`;
 
-const idsWithout = (some: FeedIndex | undefined, others: FeedIndex | undefined): number[] =>
-  [...(some?.ids ?? [])].filter((id) => !others?.ids.has(id)).sort((a, b) => a - b);
-
-const rowsOf = ({ listed }: Snapshot, ids: readonly number[]) =>
-  ids.flatMap((id) => listed.get(id)?.row ?? []);
+const rowsWithout = ({ listed }: Snapshot, some: FeedIndex | undefined, others: FeedIndex | undefined) => {
+  const ids = [...(some?.ids ?? [])].filter((id) => !others?.ids.has(id)).sort((a, b) => a - b);
+  return ids.flatMap((id) => listed.get(id)?.row ?? []);
+};
 
 /** Changes of dates, summaries and notes, which have no ledger lines. Ascending by version. */
 function compareReleases(before: Snapshot, after: Snapshot): ReleaseChange[] {
@@ -193,16 +192,14 @@ function compareReleases(before: Snapshot, after: Snapshot): ReleaseChange[] {
 }
 
 function changedFacts(old: ReleaseFacts | undefined, now: ReleaseFacts | undefined): FieldChange[] {
-  const simple = (facts: ReleaseFacts | undefined) =>
-    facts ? { date: facts.date, ...(facts.summary !== null && { summary: facts.summary }) } : undefined;
+  const simple = ({ date, summary }: ReleaseFacts) => ({ date, ...(summary !== null && { summary }) });
   const facts = old && now ? changedLeaves(simple(old), simple(now)) : [];
   return [...facts, ...changedNotes(old?.notes ?? [], now?.notes ?? [])];
 }
 
 /** Notes have no ids, so removed and added notes of the same component and kind are paired. */
 function changedNotes(before: readonly Note[], after: readonly Note[]): FieldChange[] {
-  const gone = bySection(without(before, after));
-  const come = bySection(without(after, before));
+  const [gone, come] = [bySection(without(before, after)), bySection(without(after, before))];
   return [...new Set([...gone.keys(), ...come.keys()])].flatMap((field) => {
     const [from = [], to = []] = [gone.get(field), come.get(field)];
     return Array.from({ length: Math.max(from.length, to.length) }, (_, index) => ({
@@ -251,14 +248,6 @@ function releaseDigest({ version, date, summary, notes, artifacts }: Release): s
   ]);
   return digest(JSON.stringify([version, date, summary, notes, files]));
 }
-
-const describeBaseline = ({ kind, name, commit, snapshot, problems }: Baseline): Plan["baseline"] => ({
-  kind,
-  name,
-  commit,
-  records: snapshot.listed.size,
-  problems,
-});
 
 function ledgerStates({ identified }: Catalog, { events }: Cut): (id: number) => LedgerState {
   const planned = new Set(events.map(({ id }) => id));
@@ -338,11 +327,10 @@ function compareDocuments(
   after: DocumentHashes | undefined,
 ): Plan["documents"] {
   if (!before || !after) return null;
+  const paths = [...after.keys()].sort();
   return {
-    added: [...after.keys()].filter((path) => !before.has(path)).sort(),
-    changed: [...after]
-      .flatMap(([path, hash]) => (before.has(path) && before.get(path) !== hash ? [path] : []))
-      .sort(),
+    added: paths.filter((path) => !before.has(path)),
+    changed: paths.filter((path) => before.has(path) && before.get(path) !== after.get(path)),
     removed: [...before.keys()].filter((path) => !after.has(path)).sort(),
   };
 }

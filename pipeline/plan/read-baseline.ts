@@ -113,16 +113,16 @@ function hidesRecords({ code, severity, at }: Problem, { folder, releases }: Cat
   );
 }
 
+const withoutCommit = { commit: null, provisional: new Set<string>(), problems: 0 };
+
 /** Used if nothing is published, or the published state is unknown. */
 const emptyBaseline = ({ config }: Catalog, name: string, sources: Sources | undefined): Baseline => ({
+  ...withoutCommit,
   kind: "nothing",
   name,
-  commit: null,
   snapshot: emptySnapshot,
   wire: config.wire,
-  provisional: new Set(),
   documents: sources && new Map(),
-  problems: 0,
 });
 
 /** Everything in the ledger, so that the plan shows what a cut adds. */
@@ -131,15 +131,13 @@ function ledgerBaseline(catalog: Catalog, sources: Sources | undefined): Baselin
   const text = ledger.text();
   const present = afterCut(catalog, { events: [], before: text, after: text, at: "" } satisfies Cut);
   return {
+    ...withoutCommit,
     kind: "ledger",
     name: ledger.file,
-    commit: null,
     snapshot: snapshotOf(present.releases, ledger, config),
     wire: config.wire,
     config,
-    provisional: new Set(),
     documents: sources && hashDocuments(present, sources),
-    problems: 0,
   };
 }
 
@@ -169,14 +167,13 @@ async function liveBaseline(against: string, ours: Config["wire"]): Promise<Base
   const records = readRecords(decode(listName, list, maxListBytes), notComparable);
   const site = build && readBuild(build);
   return {
+    ...withoutCommit,
     kind: "live",
     name,
-    commit: null,
     snapshot: snapshotOfList(records),
     wire: liveWire(records, ours),
     provisional: new Set(site?.provisional),
     documents: site && new Map(Object.entries(site.files).map(([path, { sha256 }]) => [path, sha256])),
-    problems: 0,
   };
 }
 
@@ -185,11 +182,8 @@ async function readLive(against: string): Promise<Live> {
   refuseScheme(against);
   const { kind } = pathInfo(against);
   if (kind === "missing") {
-    throw failure(
-      "input-missing",
-      `there is no ${against} here`,
-      "Give --against a built folder, an address starting with https://, or a file with the list.",
-    );
+    const hint = "Give --against a built folder, an address starting with https://, or a file with the list.";
+    throw failure("input-missing", `there is no ${against} here`, hint);
   }
   if (kind === "folder") return readFolder(against.replace(/(.)\/+$/, "$1"));
   return { name: against, list: await readInput(against, maxListBytes), listName: against, build: undefined };

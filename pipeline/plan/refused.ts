@@ -2,6 +2,7 @@ import { type Problem, throwErrors } from "../../shared/errors.ts";
 import type { ForbiddenChange, Plan } from "../documents/plan.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import type { Cut } from "../ledger/cut.ts";
+import { identity } from "../ledger/ledger-records.ts";
 import { isPrivate } from "../records/normalize.ts";
 
 export interface Refused {
@@ -23,17 +24,15 @@ export async function refusedArtifacts(
   if (catalog.config.policies.size === 0) return { problems: [], hidden: [] };
   const { judgeArtifacts } = await import("../policy/judge.ts");
   const added = new Set(
-    events.map((event) => (event.event === "add" ? `${event.version}/${event.file}` : "")),
+    events.flatMap((event) => (event.event === "add" ? identity(event.version, event.file) : [])),
   );
   const due = catalog.releases
     .flatMap((release) => release.artifacts)
-    .filter(({ file, content }) => added.has(`${content.version}/${file}`));
-  const judge = (hidden: boolean) =>
-    judgeArtifacts(
-      catalog,
-      due.filter(({ content }) => isPrivate(content) === hidden),
-      { artifacts, needsClaims: true, clock },
-    );
+    .filter(({ file, content }) => added.has(identity(content.version, file)));
+  const judge = (isHidden: boolean) => {
+    const judged = due.filter(({ content }) => isPrivate(content) === isHidden);
+    return judgeArtifacts(catalog, judged, { artifacts, needsClaims: true, clock });
+  };
   return { problems: await judge(false), hidden: await judge(true) };
 }
 

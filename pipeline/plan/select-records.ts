@@ -42,7 +42,9 @@ export function selectRecords(ledger: Ledger, choice: RecordChoice): ChosenRecor
     );
   const entries = matching.filter((entry) => !entry.retraction).sort(byId);
   if (entries.length > 0) return { entries, alreadyRetracted: matching.length - entries.length };
-  throw matching.length > 0 ? allRetracted(version) : nothingMatches(ledger, choice);
+  if (matching.length === 0) throw nothingMatches(ledger, choice);
+  const message = `every record of ${version} that matches is withdrawn already`;
+  throw failure("nothing-to-retract", message, "Name ids to correct their reason.");
 }
 
 const byId = (a: Entry, b: Entry) => a.add.id - b.add.id;
@@ -51,14 +53,6 @@ function knownEntries({ byId: known }: Ledger, ids: readonly number[]): Entry[] 
   const sorted = [...ids].sort((a, b) => a - b);
   throwErrors(sorted.filter((id) => !known.has(id)).map(unknownRecord));
   return sorted.flatMap((id) => known.get(id) ?? []);
-}
-
-function allRetracted(version: string) {
-  return failure(
-    "nothing-to-retract",
-    `every record of ${version} that matches is withdrawn already`,
-    "Name ids to correct their reason.",
-  );
 }
 
 function nothingMatches(

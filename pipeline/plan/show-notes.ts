@@ -28,11 +28,10 @@ export async function showNotes(
 ): Promise<{ release: PublishedRelease; config: Settings }> {
   requireFolder(folder);
   if (which === "next") return showNext(folder, today);
-  const [newest] = listFolders(folder)
-    .filter(isVersion)
-    .filter((version) => which === "latest" || version.startsWith(which))
+  const newest = listFolders(folder)
+    .filter((name) => isVersion(name) && (which === "latest" || name.startsWith(which)))
     .sort()
-    .reverse();
+    .at(-1);
   return showRelease(folder, newest ?? which);
 }
 
@@ -69,12 +68,11 @@ const problemsBelow = ({ folder, problems }: Catalog, path: string): Problem[] =
   );
 
 export function noteProblems(problems: readonly Problem[]): Problem[] {
-  return problems.filter(({ code, at }) => {
-    if (code.startsWith("note-")) return true;
-    // Inline notes are in release.yaml, so they are lost if it is unreadable.
-    return (
-      at &&
-      (/\/notes\/[^/]+$/.test(at.file) || (at.file.endsWith("/release.yaml") && !code.startsWith("release-")))
-    );
-  });
+  return problems.filter(
+    ({ code, at: { file } = { file: "" } }) =>
+      code.startsWith("note-") ||
+      /\/notes\/[^/]+$/.test(file) ||
+      // Inline notes are in release.yaml, so they are lost if it is unreadable.
+      (file.endsWith("/release.yaml") && !code.startsWith("release-")),
+  );
 }

@@ -50,10 +50,12 @@ export async function inspectFiles(
   throwErrors(files.flatMap(missing));
   const keys = folder === undefined ? nobody : await keysIn(folder);
   const sized = files.map((name) => ({ name, size: pathInfo(name).size }));
-  return readFilesAtOnce(sized, reading, async ({ name: file }, onBytes) => ({
-    file,
-    ...(await inspectFile(file, { keys, now: clock, selfCheck }, onBytes)),
-  }));
+  return readFilesAtOnce(sized, reading, ({ name }, onBytes) =>
+    withNeighbours(name, onBytes, async ({ file, openSibling }) => {
+      const inspection = await inspectArtifact(file, { keys, now: clock, selfCheck, openSibling });
+      return { file: name, ...(await withMetadata(file, inspection)) };
+    }),
+  );
 }
 
 const nobody: Keys = { openpgp: [], x509: [] };
@@ -76,15 +78,6 @@ async function keysIn(folder: string): Promise<Keys> {
   if (keys.openpgp.length + keys.x509.length > 0) return keys;
   throw failure("key-unusable", `${folder} has no certificate in it, expected one at least`, hint);
 }
-
-const inspectFile = (
-  path: string,
-  options: Omit<Parameters<typeof inspectArtifact>[1], "openSibling">,
-  onBytes: (done: number) => void,
-): Promise<Omit<InspectedFile, "file">> =>
-  withNeighbours(path, onBytes, async ({ file, openSibling }) =>
-    withMetadata(file, await inspectArtifact(file, { ...options, openSibling })),
-  );
 
 async function withMetadata(
   source: ByteSource,
@@ -117,19 +110,16 @@ export async function inspectPackage(
   if (kind === "image" || inspection.verdict !== "ok" || isSigned) return inspection;
   const name = `${source.name}.asc`;
   const signature = options.openSibling?.(name);
-  if (!signature)
-    return {
-      ...inspection,
-      verdict: "unsigned",
-      reason: `${name} is not next to it, expected its signature there`,
-    };
+  const reason = `${name} is not next to it, expected its signature there`;
+  if (!signature) return { ...inspection, verdict: "unsigned", reason };
   // Reuses the open source, because the file on disk may have been replaced meanwhile.
   const openSibling = (wanted: string) => (wanted === source.name ? source : undefined);
-  const {
-    verdict,
-    reason,
-    key_id,
-    signature: by,
-  } = await inspectArtifact(signature, { ...options, openSibling });
-  return { ...inspection, verdict, reason, key_id, signature: by };
+  const by = await inspectArtifact(signature, { ...options, openSibling });
+  return {
+    ...inspection,
+    verdict: by.verdict,
+    reason: by.reason,
+    key_id: by.key_id,
+    signature: by.signature,
+  };
 }
