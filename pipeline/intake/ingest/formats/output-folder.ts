@@ -4,12 +4,9 @@ import { readPresent } from "../../../system/files.ts";
 import { listFiles } from "../../../system/folders.ts";
 import { usualType } from "../built-in-rules.ts";
 import { type Evidence, type FoundFile, gather, problem, wholeFile } from "../evidence.ts";
-import { hintOf, isDownload, leftOutProduct, readProducts } from "./hydra-build.ts";
+import { readProducts } from "./hydra-build.ts";
 import { recognise } from "./recognise.ts";
-import { productName, storePathOf } from "./store-path.ts";
-
-const productsFile = "nix-support/hydra-build-products";
-const imageInfoFile = "nix-support/image-info.json";
+import { storePathOf } from "./store-path.ts";
 
 /**
  * Only the listed products are inputs, if there is a list, or GoReleaser's artifacts.json; otherwise each file is one.
@@ -28,10 +25,13 @@ export async function readFolder(
       { problems: [problem("build-failed", wholeFile(`${folder}/nix-support/failed`), message, hint)] },
     ]);
   }
-  if (names.includes(productsFile) || names.includes(imageInfoFile)) {
+  const [products, image] = ["nix-support/hydra-build-products", "nix-support/image-info.json"].map((name) =>
+    names.includes(name) ? join(folder, name) : undefined,
+  );
+  if (products !== undefined || image !== undefined) {
     const found = [
-      names.includes(productsFile) ? readProductList(join(folder, productsFile)) : {},
-      names.includes(imageInfoFile) ? readImageInfo(join(folder, imageInfoFile)) : {},
+      products === undefined ? {} : readProducts(decode(products, readPresent(products))),
+      image === undefined ? {} : readImageInfo(image),
     ];
     return locate(gather(found), folder, realPath);
   }
@@ -49,17 +49,6 @@ export async function readFolder(
 /** Its name is then an error, as if it were named itself. macOS writes `._NAME` next to a file NAME. */
 const isNamedAsPackage = (path: string): boolean =>
   !path.endsWith("/") && !/(?:^|\/)\._[^/]*$/.test(path) && usualType(basename(path)) !== undefined;
-
-function readProductList(file: string): Partial<Evidence> {
-  const { products, problems } = readProducts(decode(file, readPresent(file)));
-  const files = products.filter(isDownload).map(({ path, subtype, at }) => ({
-    name: productName(path),
-    paths: [path],
-    hint: hintOf({ subtype }),
-    at,
-  }));
-  return { files, problems, leftOut: products.filter((product) => !isDownload(product)).map(leftOutProduct) };
-}
 
 function readImageInfo(file: string): Partial<Evidence> {
   const recognised = recognise(file, readPresent(file));

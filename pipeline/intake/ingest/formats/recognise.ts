@@ -8,20 +8,16 @@ import { goreleaserArtifacts, goreleaserMetadata } from "./goreleaser.ts";
 import { hydraBuild, hydraRunCommand } from "./hydra-build.ts";
 import { imageInfo } from "./image-info.ts";
 import { isNarinfo, readNarinfo } from "./narinfo.ts";
-import { nixBuild, nixFlake } from "./nix-build.ts";
-import { derivationMap, derivationWrapped } from "./nix-derivation.ts";
-import { pathInfoList, pathInfoMap, pathInfoWrapped } from "./nix-path-info.ts";
+import { derivations, nixBuild, nixFlake } from "./nix-build.ts";
+import { pathInfos } from "./nix-path-info.ts";
 import type { Shape } from "./shape.ts";
 import { isSums } from "./sums.ts";
 
 /** All supported documents. No value matches two of them. */
 const shapes: readonly Shape[] = [
   nixBuild,
-  pathInfoList,
-  pathInfoMap,
-  pathInfoWrapped,
-  derivationMap,
-  derivationWrapped,
+  ...pathInfos,
+  ...derivations,
   nixFlake,
   hydraRunCommand,
   hydraBuild,
