@@ -11,12 +11,8 @@ const urlPlaceholders = ["base_url", "version", "file", "name", "package_type", 
 /** The schema's pattern accepts some URLs that a parser rejects, such as a port above 65535. */
 export const baseUrl: ConfigRule = ({ base_url: url }, report) => {
   if (url === undefined || URL.canParse(url)) return;
-  report(
-    "config-url",
-    ["base_url"],
-    `base_url is ${display(url)}, expected an http or https URL`,
-    "Correct its host or port.",
-  );
+  const message = `base_url is ${display(url)}, expected an http or https URL`;
+  report("config-url", ["base_url"], message, "Correct its host or port.");
 };
 
 export const artifactUrl: ConfigRule = (config, report) => {
@@ -25,12 +21,8 @@ export const artifactUrl: ConfigRule = (config, report) => {
   const known: readonly string[] = urlPlaceholders;
   for (const [, key = ""] of template.matchAll(/\{([^{}]*)\}/g)) {
     if (known.includes(key)) continue;
-    report(
-      "config-url",
-      ["artifact_url"],
-      `the placeholder {${key}} is not known`,
-      `Known: ${known.map((name) => `{${name}}`).join(" ")}.`,
-    );
+    const hint = `Known: ${known.map((name) => `{${name}}`).join(" ")}.`;
+    report("config-url", ["artifact_url"], `the placeholder {${key}} is not known`, hint);
   }
   const sample = template.replace(/^\{base_url\}/, "http://127.0.0.1").replace(/\{[^{}]*\}/g, "x");
   if (!/[{}]/.test(sample) && urlPattern.safeParse(sample).success && URL.canParse(sample)) return;
@@ -47,12 +39,10 @@ export const artifactFolder: ConfigRule = (
   const below = bases.map((each) => `${each.replace(/\/+$/, "")}/`).find((each) => template.startsWith(each));
   const path = below === undefined ? "" : template.slice(below.length);
   if (!isInOwnFolder(path)) return;
-  report(
-    "config-url",
-    ["artifact_url"],
-    `artifact_url puts artifacts below ${path.slice(0, path.indexOf("/"))}/, among the documents of the site`,
-    "Give them a folder of their own: begin it with {base_url}/files/.",
-  );
+  const folder = path.slice(0, path.indexOf("/"));
+  const message = `artifact_url puts artifacts below ${folder}/, among the documents of the site`;
+  const hint = "Give them a folder of their own: begin it with {base_url}/files/.";
+  report("config-url", ["artifact_url"], message, hint);
 };
 
 /** The path becomes part of patterns in four languages, so it must not contain special characters of any. */
@@ -60,12 +50,10 @@ export const hostedPath: ConfigRule = ({ base_url: url, hosts = [] }, report) =>
   if (url === undefined || hosts.length === 0 || !URL.canParse(url)) return;
   const { pathname } = new URL(url);
   if (/^[A-Za-z0-9._~/-]*$/.test(pathname) && !pathname.includes("//")) return;
-  report(
-    "config-url",
-    ["base_url"],
-    `the path of base_url is ${display(pathname)}, expected letters, digits and . _ ~ - for the ${hosts.join(", ")} of hosts`,
-    "Serve the site below another path, or write that host's configuration by hand and leave hosts out.",
-  );
+  const message = `the path of base_url is ${display(pathname)}, expected letters, digits and . _ ~ - for the ${hosts.join(", ")} of hosts`;
+  const hint =
+    "Serve the site below another path, or write that host's configuration by hand and leave hosts out.";
+  report("config-url", ["base_url"], message, hint);
 };
 
 /** Clients of an OCI registry send every request to `https://HOST/v2/`. */
@@ -73,12 +61,10 @@ export const registryAtRoot: ConfigRule = (config, report) => {
   if (!config.feeds?.helm?.oci) return;
   for (const { path, url } of addressesOf(config)) {
     if (new URL(url).pathname === "/") continue;
-    report(
-      "config-url",
-      path,
-      `${path.join(".")} is ${display(url)}, expected a URL without a path, because feeds.helm.oci is on`,
-      "Clients look for an OCI registry at the root of a host. Give the site a host of its own, or remove oci.",
-    );
+    const message = `${path.join(".")} is ${display(url)}, expected a URL without a path, because feeds.helm.oci is on`;
+    const hint =
+      "Clients look for an OCI registry at the root of a host. Give the site a host of its own, or remove oci.";
+    report("config-url", path, message, hint);
   }
 };
 
@@ -88,14 +74,10 @@ export const feedsByHttps: ConfigRule = (config, report) => {
   for (const { path, url, settles } of addressesOf(config)) {
     const { protocol, hostname } = new URL(url);
     if (protocol === "https:" || !settles || isOwnMachine(url) || exampleHost.test(hostname)) continue;
-    report(
-      "config-url",
-      path,
-      `${path.join(".")} is ${display(url)}, and machines that install from its package feeds would load their keys without encryption`,
-      "Serve the site with TLS, and write https:// here: on the way, anyone can replace keys and packages that come over http.",
-      "value",
-      "warning",
-    );
+    const message = `${path.join(".")} is ${display(url)}, and machines that install from its package feeds would load their keys without encryption`;
+    const hint =
+      "Serve the site with TLS, and write https:// here: on the way, anyone can replace keys and packages that come over http.";
+    report("config-url", path, message, hint, "value", "warning");
   }
 };
 
@@ -123,11 +105,7 @@ export const sitePlaces: ConfigRule = (config, report) => {
       .slice(0, index)
       .find((before) => place.startsWith(before.place) || before.place.startsWith(place));
     if (!other) continue;
-    report(
-      "config-url",
-      ["sites", name, "url"],
-      `the site ${name} (${url}) and the site ${other.name} (${other.url}) are in one place`,
-      "Give each a folder, or a prefix, of its own.",
-    );
+    const message = `the site ${name} (${url}) and the site ${other.name} (${other.url}) are in one place`;
+    report("config-url", ["sites", name, "url"], message, "Give each a folder, or a prefix, of its own.");
   }
 };

@@ -8,6 +8,7 @@ import {
   platformFolder,
   resolveAlias,
 } from "../../shared/package-types.ts";
+import type { Path } from "../../shared/source.ts";
 import type { Settings, WrittenConfig } from "../documents/config.ts";
 import { feedsByFormat, indexOfChannel } from "../documents/feeds/settings.ts";
 import type { Host } from "../documents/hosting.ts";
@@ -22,14 +23,14 @@ import {
   registryAtRoot,
   sitePlaces,
 } from "./address-rules.ts";
-import type { ConfigRule } from "./config-rule.ts";
+import type { ConfigReport, ConfigRule } from "./config-rule.ts";
 import { display } from "./display.ts";
 import type { Located } from "./document.ts";
 import { type ColorScheme, contrastIn, isReadable, nearestReadable } from "./pages/contrast.ts";
 import { unknownTypeHint } from "./unknown-type.ts";
 
 const expectedTypes: ConfigRule = (config, report) => {
-  const known = new Set([...Object.keys(defaultPackageTypes), ...Object.keys(config.package_types ?? {})]);
+  const known = [...Object.keys(defaultPackageTypes), ...Object.keys(config.package_types ?? {})];
   for (const [index, entry] of (config.expected ?? []).entries()) {
     const whole: Exclude<typeof entry, string> = typeof entry === "string" ? { package_type: entry } : entry;
     const { from = "", until = "", min_os_version: min, max_os_version: max, package_type: type } = whole;
@@ -41,31 +42,22 @@ const expectedTypes: ConfigRule = (config, report) => {
     if (until && from.slice(0, until.length) > until) nothing(`from ${from} is after until ${until}`);
     if (min && max && /^\d/.test(min) && compareOsVersions(min, max) > 0)
       nothing(`min_os_version ${min} is above max_os_version ${max}`);
-    if (known.has(type)) continue;
-    const message = `the package type ${type} is not known`;
-    report(
-      "package-type-unknown",
-      typeof entry === "string" ? ["expected", index] : ["expected", index, "package_type"],
-      message,
-      unknownTypeHint(type, known),
-      "value",
-    );
+    const path = ["expected", index, ...(typeof entry === "string" ? [] : ["package_type"])];
+    if (!known.includes(type)) unknownType(report, path, type, known);
   }
 };
+
+function unknownType(report: ConfigReport, path: Path, type: string, known: Iterable<string>): void {
+  const message = `the package type ${type} is not known`;
+  report("package-type-unknown", path, message, unknownTypeHint(type, known), "value");
+}
 
 /** Rules may use the names of nixpkgs, which are not in the table. */
 const ingestTypes: ConfigRule = (config, report) => {
   const types = packageTypes(config);
-  for (const [index, { package_type: type }] of (config.ingest ?? []).entries()) {
-    if (types.has(resolveAlias(type, types))) continue;
-    report(
-      "package-type-unknown",
-      ["ingest", index, "package_type"],
-      `the package type ${type} is not known`,
-      unknownTypeHint(type, types.keys()),
-      "value",
-    );
-  }
+  for (const [index, { package_type: type }] of (config.ingest ?? []).entries())
+    if (!types.has(resolveAlias(type, types)))
+      unknownType(report, ["ingest", index, "package_type"], type, types.keys());
 };
 
 /** A policy for a misspelled type would apply to nothing. */
@@ -76,13 +68,12 @@ const policyTypes: ConfigRule = (config, report) => {
     [["version_map"], config.version_map],
     [["feeds", "packslip", "artifacts"], config.feeds?.packslip?.artifacts],
   ] as const;
-  for (const [path, table] of tables) {
+  for (const [path, table] of tables)
     for (const type of Object.keys(table ?? {})) {
       if (types.has(type)) continue;
       const message = `the package type ${display(type)} is not known`;
       report("package-type-unknown", [...path, type], message, unknownTypeHint(type, types.keys()));
     }
-  }
 };
 
 const platformId = /^[1-9]\d{0,8}$/;
@@ -90,45 +81,38 @@ const platformId = /^[1-9]\d{0,8}$/;
 const platformIds: ConfigRule = (config, report) => {
   for (const id of Object.keys(config.platforms ?? {})) {
     if (platformId.test(id)) continue;
-    report(
-      "config-platform",
-      ["platforms", id],
-      `the platform ${display(id)} is not a positive whole number`,
-      'Write it as "11": KVM.',
-    );
+    const message = `the platform ${display(id)} is not a positive whole number`;
+    report("config-platform", ["platforms", id], message, 'Write it as "11": KVM.');
   }
 };
+
+const platformNames = ({ platforms }: WrittenConfig): Readonly<Record<string, string>> => ({
+  ...defaultPlatforms,
+  ...platforms,
+});
 
 /** Names become folder names, so two names must not give the same folder. */
 const platformFolders: ConfigRule = (config, report) => {
   const folders = new Map<string, string>();
-  for (const [id, name] of Object.entries({ ...defaultPlatforms, ...config.platforms })) {
+  for (const [id, name] of Object.entries(platformNames(config))) {
     if (!platformId.test(id)) continue;
     const folder = platformFolder(name).toLowerCase();
     if (folder === "." || folder === "..") {
-      report(
-        "config-platform",
-        ["platforms", id],
-        `the platform name ${display(name)} cannot be a folder`,
-        "Give it a name in letters.",
-      );
+      const message = `the platform name ${display(name)} cannot be a folder`;
+      report("config-platform", ["platforms", id], message, "Give it a name in letters.");
     }
     const other = folders.get(folder);
     if (other !== undefined) {
-      const path = config.platforms?.[id] === undefined ? ["platforms", other] : ["platforms", id];
-      report(
-        "config-platform",
-        path,
-        `platforms ${other} and ${id} share the folder platforms/${folder}/`,
-        "Give one of them another name.",
-      );
+      const named = config.platforms?.[id] === undefined ? other : id;
+      const message = `platforms ${other} and ${id} share the folder platforms/${folder}/`;
+      report("config-platform", ["platforms", named], message, "Give one of them another name.");
     }
     folders.set(folder, id);
   }
 };
 
 const platformsOrdered: ConfigRule = (config, report) => {
-  const names: Readonly<Record<string, string>> = { ...defaultPlatforms, ...config.platforms };
+  const names = platformNames(config);
   const order = config.platform_order ?? [];
   for (const [index, id] of order.entries()) {
     const path = ["platform_order", index];
@@ -143,14 +127,8 @@ const packageTypeRows: ConfigRule = (config, report) => {
   for (const [name, row] of Object.entries(config.package_types ?? {})) {
     const path = ["package_types", name];
     if (!packageTypePattern.safeParse(name).success) {
-      const expected =
-        "expected 1 to 32 lowercase letters, digits and dashes, but not index, as pages are called";
-      report(
-        "config-package-type",
-        path,
-        `the package type ${display(name)} cannot be part of a URL, ${expected}`,
-        "Rename it.",
-      );
+      const message = `the package type ${display(name)} cannot be part of a URL, expected 1 to 32 lowercase letters, digits and dashes, but not index, as pages are called`;
+      report("config-package-type", path, message, "Rename it.");
       continue;
     }
     const merged = { ...defaultPackageTypes[name], ...row };
@@ -161,27 +139,18 @@ const packageTypeRows: ConfigRule = (config, report) => {
       const hint = `For example: { operating_system: linux, platform: 17, kind: ${kinds[0]} }.`;
       report("config-package-type", path, `the package type ${name} lacks ${missing.join(", ")}`, hint);
     } else if (merged.description === undefined) {
-      report(
-        "config-package-type",
-        path,
-        `the package type ${name} lacks a description`,
-        "Add one: artifacts without a description of their own show it.",
-      );
+      const hint = "Add one: artifacts without a description of their own show it.";
+      report("config-package-type", path, `the package type ${name} lacks a description`, hint);
     }
   }
 };
 
 const platformsNamed: ConfigRule = (config, report) => {
-  const names = { ...defaultPlatforms, ...config.platforms };
-  for (const [name, row] of Object.entries(config.package_types ?? {})) {
-    if (row.platform === undefined || names[String(row.platform)] !== undefined) continue;
-    const hint = `Add "${row.platform}": NAME under platforms.`;
-    report(
-      "platform-unnamed",
-      ["package_types", name],
-      `the platform ${row.platform} of ${name} has no name`,
-      hint,
-    );
+  const names = platformNames(config);
+  for (const [name, { platform }] of Object.entries(config.package_types ?? {})) {
+    if (platform === undefined || names[platform] !== undefined) continue;
+    const message = `the platform ${platform} of ${name} has no name`;
+    report("platform-unnamed", ["package_types", name], message, `Add "${platform}": NAME under platforms.`);
   }
 };
 
@@ -189,12 +158,8 @@ const noteKeys: ConfigRule = (config, report) => {
   for (const table of ["components", "kinds"] as const) {
     for (const key of Object.keys(config.notes?.[table] ?? {})) {
       if (/^[a-z][a-z0-9_]*$/.test(key)) continue;
-      report(
-        "option-value",
-        ["notes", table, key],
-        `the key ${display(key)} is not lowercase letters, digits and _`,
-        "Its title may be any text.",
-      );
+      const message = `the key ${display(key)} is not lowercase letters, digits and _`;
+      report("option-value", ["notes", table, key], message, "Its title may be any text.");
     }
   }
 };
@@ -233,13 +198,9 @@ const accentReadable: ConfigRule = ({ brand: { accent } = {} }, report) => {
   for (const { scheme, color, path } of colors) {
     if (isReadable(scheme, color)) continue;
     const contrast = Math.floor(contrastIn(scheme, color) * 100) / 100;
-    report(
-      "config-brand",
-      ["brand", "accent", ...path],
-      `${color} on ${scheme} pages has a contrast of ${contrast} : 1, expected at least 4.5 : 1 (WCAG AA)`,
-      `The nearest color that passes is "${nearestReadable(scheme, color)}".`,
-      "value",
-    );
+    const message = `${color} on ${scheme} pages has a contrast of ${contrast} : 1, expected at least 4.5 : 1 (WCAG AA)`;
+    const hint = `The nearest color that passes is "${nearestReadable(scheme, color)}".`;
+    report("config-brand", ["brand", "accent", ...path], message, hint, "value");
   }
 };
 
@@ -253,12 +214,8 @@ const wireNamesDistinct: ConfigRule = (config, report) => {
   for (const key of ["vendor", "cryptolib_post"] as const) {
     const name = config.wire?.[key];
     if (name === undefined || !takenWireNames[key].includes(name)) continue;
-    report(
-      "option-value",
-      ["wire", key],
-      `the wire name ${name} is taken by another part of data`,
-      "Choose another name.",
-    );
+    const message = `the wire name ${name} is taken by another part of data`;
+    report("option-value", ["wire", key], message, "Choose another name.");
   }
 };
 
@@ -267,32 +224,25 @@ const requiredFeedsOn: ConfigRule = ({ require, feeds = {} }, report) => {
   for (const [index, format] of (require?.feeds ?? []).entries()) {
     const feed = feedsByFormat[format];
     if (feeds[feed]) continue;
-    report(
-      "option-value",
-      ["require", "feeds", index],
-      `require.feeds names ${format}, but feeds: has no ${feed}`,
-      `Switch it on with feeds: { ${feed}: {} }, or take ${format} out of require.feeds.`,
-    );
+    const message = `require.feeds names ${format}, but feeds: has no ${feed}`;
+    const hint = `Switch it on with feeds: { ${feed}: {} }, or take ${format} out of require.feeds.`;
+    report("option-value", ["require", "feeds", index], message, hint);
   }
 };
 
 const datedFilesAreSigned: ConfigRule = ({ security, trust, feeds }, report) => {
   const profile = typeof trust === "object" ? trust.profile : trust;
   if ((profile ?? "none") !== "none") return;
-  if (feeds?.packslip)
-    report(
-      "option-value",
-      ["feeds", "packslip"],
-      "feeds.packslip needs a signed site, because its clients accept only signed statements",
-      "Sign the site with trust: simple, or leave feeds.packslip out.",
-    );
+  if (feeds?.packslip) {
+    const message = "feeds.packslip needs a signed site, because its clients accept only signed statements";
+    const hint = "Sign the site with trust: simple, or leave feeds.packslip out.";
+    report("option-value", ["feeds", "packslip"], message, hint);
+  }
   if (!security) return;
-  report(
-    "option-value",
-    ["security"],
-    "security: needs a signed site, because only sign and publish --refresh renew the end of security.txt",
-    "Sign the site with trust: simple, or write the file yourself and leave security: out.",
-  );
+  const message =
+    "security: needs a signed site, because only sign and publish --refresh renew the end of security.txt";
+  const hint = "Sign the site with trust: simple, or write the file yourself and leave security: out.";
+  report("option-value", ["security"], message, hint);
 };
 
 /** Any month shows whether the periods of `default` are in order. */
@@ -301,12 +251,8 @@ const supportEndsInOrder: ConfigRule = ({ lines = {} }, report) => {
     const support = supportOf(line === "default" ? "26.01" : line, lines);
     if (!support || [support.securityUntil, support.until].includes("tba")) continue;
     if (support.securityUntil <= support.until) continue;
-    report(
-      "option-value",
-      ["lines", line],
-      `security updates of ${line} end on ${support.securityUntil}, after all support on ${support.until}`,
-      "Let until be the same day or a later one.",
-    );
+    const message = `security updates of ${line} end on ${support.securityUntil}, after all support on ${support.until}`;
+    report("option-value", ["lines", line], message, "Let until be the same day or a later one.");
   }
 };
 
@@ -333,12 +279,9 @@ const channelNames: ConfigRule = ({ channels = {}, feeds = {} }, report) => {
 
 const requiredDocumentsOn: ConfigRule = ({ require, documents }, report) => {
   if (!require?.documents || documents) return;
-  report(
-    "option-value",
-    ["require", "documents"],
-    "require.documents names documents, but ingest collects none",
-    "Add documents: {} to catalog.yaml, so that ingest reads the files beside artifacts.",
-  );
+  const message = "require.documents names documents, but ingest collects none";
+  const hint = "Add documents: {} to catalog.yaml, so that ingest reads the files beside artifacts.";
+  report("option-value", ["require", "documents"], message, hint);
 };
 
 const reloads: Partial<Record<Host, string>> = {
