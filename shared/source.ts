@@ -134,6 +134,16 @@ export class SyntaxProblem extends Error {
   }
 }
 
+/** @throws RelcatError with the place of the first error */
+export function parseSource(source: Source, parse: (text: string) => Syntax): Syntax {
+  try {
+    return parse(source.text);
+  } catch (error) {
+    if (!(error instanceof SyntaxProblem)) throw error;
+    throw failure(error.code, error.message, error.hint, placeAt(source, error.offset), error);
+  }
+}
+
 /** @param first offset of the first occurrence, @param second of the reported one */
 export function duplicateKey(key: unknown, text: string, first: number, second: number): SyntaxProblem {
   const { line, column } = placeAt({ file: "", text }, first);

@@ -1,6 +1,6 @@
 import { failure, RelcatError } from "../../shared/errors.ts";
 import { parseJson } from "../../shared/json.ts";
-import { decode, placeAt, type Source, type Syntax, SyntaxProblem } from "../../shared/source.ts";
+import { decode, parseSource } from "../../shared/source.ts";
 import { type Plan, planSchema } from "../documents/plan.ts";
 import { digest } from "../ledger/ledger.ts";
 import { checkShape } from "../project/document.ts";
@@ -16,7 +16,7 @@ const maxPlanBytes = 256 * 1024 * 1024;
  */
 export async function readPlan(file: string): Promise<Plan> {
   const source = decode(file, await readInput(file, maxPlanBytes), maxPlanBytes);
-  const { document, problems } = checkShape(source, parse(source), planSchema);
+  const { document, problems } = checkShape(source, parseSource(source, parseJson), planSchema);
   if (!document) throw new RelcatError(problems);
   if (planDigest(document.value) === document.value.digest) return document.value;
   throw failure(
@@ -24,15 +24,6 @@ export async function readPlan(file: string): Promise<Plan> {
     `${file} was changed since it was planned: its digest does not match its content`,
     "Plan again: relcat plan --out FILE. Plans must not be edited.",
   );
-}
-
-function parse(source: Source): Syntax {
-  try {
-    return parseJson(source.text);
-  } catch (error) {
-    if (!(error instanceof SyntaxProblem)) throw error;
-    throw failure(error.code, error.message, error.hint, placeAt(source, error.offset), error);
-  }
 }
 
 /** Digest over all other members of a plan, independent of white space and key order. */

@@ -1,8 +1,15 @@
 import { distance } from "fastest-levenshtein";
 import type { z } from "zod";
-import type { Code, Place, Problem } from "../../shared/errors.ts";
+import { type Code, type Place, type Problem, RelcatError } from "../../shared/errors.ts";
 import { parseJson } from "../../shared/json.ts";
-import { type Path, placeAt, type Source, type Syntax, SyntaxProblem } from "../../shared/source.ts";
+import {
+  type Path,
+  parseSource,
+  placeAt,
+  type Source,
+  type Syntax,
+  SyntaxProblem,
+} from "../../shared/source.ts";
 import { display, giveWhole, isShortened, pathText } from "./display.ts";
 import { parseYaml } from "./yaml.ts";
 
@@ -31,17 +38,13 @@ export function parseWith(parse: (text: string) => Syntax, text: string): Syntax
 
 /** Parses by file name ending and validates. All problems are returned, none thrown. */
 export function readDocument<S extends z.ZodType>(source: Source, schema: S): Read<z.infer<S>> {
+  const parse = source.file.endsWith(".json") ? parseJson : parseYaml;
   let syntax: Syntax;
   try {
-    syntax = parseWith(source.file.endsWith(".json") ? parseJson : parseYaml, source.text);
+    syntax = parseSource(source, (text) => parseWith(parse, text));
   } catch (error) {
-    if (!(error instanceof SyntaxProblem)) throw error;
-    const { code, message, hint, offset } = error;
-    const at = placeAt(source, offset);
-    return {
-      document: undefined,
-      problems: [{ code, severity: "error", message, ...(hint && { hint }), at }],
-    };
+    if (!(error instanceof RelcatError)) throw error;
+    return { document: undefined, problems: [...error.problems] };
   }
   return checkShape(source, syntax, schema);
 }

@@ -1,7 +1,7 @@
 import { failure, type Problem, throwErrors } from "../../../shared/errors.ts";
 import { id, version } from "../../../shared/fields.ts";
 import { parseJson } from "../../../shared/json.ts";
-import { maxDepth, placeAt, type Source, type Syntax, SyntaxProblem } from "../../../shared/source.ts";
+import { maxDepth, parseSource, placeAt, type Source, type Syntax } from "../../../shared/source.ts";
 import { isObject } from "../../documents/is-object.ts";
 import { display } from "../../project/display.ts";
 
@@ -50,14 +50,11 @@ export function readRecords(source: Source, hint = neverImported): LiveRecord[] 
 
 function parse(source: Source): Syntax {
   try {
-    return parseJson(source.text);
+    return parseSource(source, parseJson);
   } catch (error) {
-    if (!(error instanceof SyntaxProblem)) throw error;
-    if (/^\s*</.test(source.text)) {
-      const hint = "Give the address of the JSON itself; a browser's rendering has ?format=api.";
-      throw failure("import-list", `${source.file} is a page, expected a JSON array of records`, hint);
-    }
-    throw failure(error.code, error.message, error.hint, placeAt(source, error.offset), error);
+    if (!/^\s*</.test(source.text)) throw error;
+    const hint = "Give the address of the JSON itself; a browser's rendering has ?format=api.";
+    throw failure("import-list", `${source.file} is a page, expected a JSON array of records`, hint);
   }
 }
 

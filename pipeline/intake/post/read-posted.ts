@@ -1,13 +1,6 @@
 import { type Problem, RelcatError } from "../../../shared/errors.ts";
 import { parseJson } from "../../../shared/json.ts";
-import {
-  decode,
-  type Path,
-  placeAt,
-  type Source,
-  type Syntax,
-  SyntaxProblem,
-} from "../../../shared/source.ts";
+import { decode, type Path, parseSource, type Source, type Syntax } from "../../../shared/source.ts";
 import { isObject } from "../../documents/is-object.ts";
 import { type Manifest, manifestSchema } from "../../documents/manifest.ts";
 import { fieldName } from "../../project/display.ts";
@@ -27,8 +20,7 @@ export const postedName = "the posted manifest";
 
 /** An empty body counts as an empty object. @throws PostRefused with every syntax error */
 export function readPosted(body: Uint8Array): PostedBody {
-  const source = textOf(body);
-  const syntax = parse(source);
+  const [source, syntax] = parse(body);
   const { value } = syntax;
   if (!isObject(value)) {
     throw invalid(
@@ -46,32 +38,20 @@ export function readPosted(body: Uint8Array): PostedBody {
 const isManifest = (value: Readonly<Record<string, unknown>>) =>
   Object.hasOwn(value, "artifacts") || (Object.hasOwn(value, "release") && !Object.hasOwn(value, "name"));
 
-function textOf(body: Uint8Array): Source {
-  if (body.length === 0) return { file: postedName, text: "{}" };
+function parse(body: Uint8Array): [Source, Syntax] {
   try {
-    return decode(postedName, body, maxPostedBytes);
+    const source =
+      body.length === 0 ? { file: postedName, text: "{}" } : decode(postedName, body, maxPostedBytes);
+    return [source, parseSource(source, (text) => parseWith(parseJson, text))];
   } catch (error) {
     const [problem] = error instanceof RelcatError ? error.problems : [];
     if (!problem) throw error;
-    throw unreadable(problem.code, problem.message, problem.at?.line, problem.at?.column);
+    // Hints of the file reader are left out, because a client has no file here.
+    const text = problem.message.replace(/^the file/, "the body");
+    if (problem.code === "file-size") throw new PostRefused("too-large", `${text}.`);
+    const { line, column } = problem.at ?? { line: 1, column: 1 };
+    throw new PostRefused("unreadable", `${text}: line ${line} column ${column}`);
   }
-}
-
-function parse(source: Source): Syntax {
-  try {
-    return parseWith(parseJson, source.text);
-  } catch (error) {
-    if (!(error instanceof SyntaxProblem)) throw error;
-    const { line, column } = placeAt(source, error.offset);
-    throw unreadable(error.code, error.message, line, column);
-  }
-}
-
-/** Replaces the file reader's hints, because a client has no file here. */
-function unreadable(code: string, message: string, line = 1, column = 1): PostRefused {
-  const text = message.replace(/^the file/, "the body");
-  if (code === "file-size") return new PostRefused("too-large", `${text}.`);
-  return new PostRefused("unreadable", `${text}: line ${line} column ${column}`);
 }
 
 /** Type names as the framework writes them. */

@@ -1,6 +1,6 @@
-import { type Problem, RelcatError } from "../../../../shared/errors.ts";
+import { failure, type Problem, RelcatError } from "../../../../shared/errors.ts";
 import { parseJson } from "../../../../shared/json.ts";
-import { decode, placeAt, type Source, type Syntax, SyntaxProblem } from "../../../../shared/source.ts";
+import { decode, parseSource, placeAt } from "../../../../shared/source.ts";
 import { parseYaml } from "../../../project/yaml.ts";
 import type { Evidence } from "../evidence.ts";
 import { finishedManifest } from "./finished-manifest.ts";
@@ -54,38 +54,24 @@ export function mayBeDocument(name: string, head: Uint8Array): boolean {
 }
 
 export function recognise(file: string, bytes: Uint8Array): Recognised {
-  let source: Source;
   try {
-    source = decode(file, bytes, maxInputBytes);
+    const source = decode(file, bytes, maxInputBytes);
+    const { text } = source;
+    if (text.trim() === "") {
+      const message = "the file is empty, expected a build output";
+      throw failure("json-syntax", message, "Was it written or copied only in part?", placeAt(source, 0));
+    }
+    if (isNarinfo(text)) return { known: readNarinfo(source) };
+    if (isSums(text)) return { sums: true };
+    const isJson = /^\s*[[{]/.test(text) || file.endsWith(".json");
+    const syntax = parseSource(source, isJson ? parseJson : parseYaml);
+    const shape = shapes.find(({ fits }) => fits(syntax.value));
+    return shape ? { known: shape.read(source, syntax) } : { seen: describe(syntax.value) };
   } catch (error) {
     const [problem] = error instanceof RelcatError ? error.problems : [];
     if (!problem) throw error;
     return { problem };
   }
-  if (source.text.trim() === "") {
-    const message = "the file is empty, expected a build output";
-    const hint = "Was it written or copied only in part?";
-    return { problem: { code: "json-syntax", severity: "error", message, hint, at: placeAt(source, 0) } };
-  }
-  if (isNarinfo(source.text)) return { known: readNarinfo(source) };
-  if (isSums(source.text)) return { sums: true };
-  return recogniseValue(source);
-}
-
-function recogniseValue(source: Source): Recognised {
-  let syntax: Syntax;
-  try {
-    const isJson = /^\s*[[{]/.test(source.text) || source.file.endsWith(".json");
-    syntax = isJson ? parseJson(source.text) : parseYaml(source.text);
-  } catch (error) {
-    if (!(error instanceof SyntaxProblem)) throw error;
-    const { code, message, hint, offset } = error;
-    return {
-      problem: { code, severity: "error", message, ...(hint && { hint }), at: placeAt(source, offset) },
-    };
-  }
-  const shape = shapes.find(({ fits }) => fits(syntax.value));
-  return shape ? { known: shape.read(source, syntax) } : { seen: describe(syntax.value) };
 }
 
 function describe(value: unknown): string {
