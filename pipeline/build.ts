@@ -24,7 +24,6 @@ export interface BuildProgress {
   total: number;
 }
 
-/** Input of a build, and its callbacks. */
 export interface BuildRequest extends Pick<LedgerContext, "clock" | "proveLedger"> {
   folder: string;
   out: string;

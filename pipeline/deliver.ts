@@ -67,8 +67,7 @@ async function buildWithJournal(
     return journal && (await buildSite(request, journal));
   } catch (error) {
     if (error instanceof RelcatError) throw error;
-    // The cause may be a damaged cache entry, so the build runs again without the journal. Any other cause
-    // fails again there.
+    // Another cause than a damaged entry of the cache fails again without the journal.
     journal?.discard();
     report(`an entry in ${remembering.cache} cannot be used (${error})`);
     return undefined;

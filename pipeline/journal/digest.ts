@@ -1,9 +1,6 @@
 import { createHash } from "node:crypto";
 
-/**
- * A digest of plain data, including maps and sets. Two values have the same digest only if they are equal and
- * in equal order.
- */
+/** A digest of plain data, maps and sets. Two values have the same one only if they are equal, in equal order. */
 export function digestOf(...values: readonly unknown[]): string {
   const hash = createHash("sha256");
   for (const value of values) hash.update(`${JSON.stringify(value, plain)}\n`);

@@ -8,7 +8,6 @@ export const statDataOf = ({ size, mtimeMs, ctimeMs, ino }: Stats): StatData => 
 export const isSameStatData = (a: StatData, b: StatData): boolean =>
   a[0] === b[0] && a[1] === b[1] && a[2] === b[2] && a[3] === b[3];
 
-/** True if both have the same modification time. */
 export const hasSameTime = ([, a]: StatData, [, b]: StatData): boolean => a === b;
 
 /** Stat data of a missing file; no existing file has them. */
@@ -21,10 +20,8 @@ export function readStatData(path: string): StatData | undefined {
 }
 
 /**
- * True if the file may have changed without a change of its stat data. Clocks of file systems tick, so a file that
- * changed shortly before `recordedAt` may have changed again within the same tick (git's index has the same
- * problem).
- * @param recordedAt milliseconds since 1970
+ * True if the file may have changed without a change of its stat data, because clocks of file systems tick: it may have
+ * changed again within the tick (git's index has the same problem). @param recordedAt milliseconds since 1970
  */
 export const isRecent = ([, modified, changed]: StatData, recordedAt: number): boolean =>
   Math.max(modified, changed) > recordedAt - settlingTime(changed);
@@ -36,7 +33,6 @@ export const isRecentlyChanged = ([, , changed]: StatData, recordedAt: number): 
 /** In milliseconds: the coarsest clocks tick every two seconds, and the others at least every ten milliseconds. */
 const settlingTime = (changed: number): number => (changed % 1000 === 0 ? 2000 : 50);
 
-/** A file that a build wrote. */
 export interface MadeFile {
   path: string;
   sha256: string;

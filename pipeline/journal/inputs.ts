@@ -2,7 +2,6 @@ import { lstatSync, readdirSync } from "node:fs";
 import { digestOf } from "../system/files.ts";
 import { isRecent, isSameStatData, type StatData, statDataOf } from "./file-stats.ts";
 
-/** A file that a build may read. */
 export interface InputFile {
   name: string;
   statData: StatData;
@@ -55,10 +54,7 @@ function scanFolder(path: string, folders: InputFolder[]): boolean {
   return true;
 }
 
-/**
- * Compares with the inputs of an earlier build. A file that may have changed without a change of its stat data is
- * hashed.
- */
+/** Hashes a file that may have changed since an earlier build without a change of its stat data. */
 export function areUnchanged(now: Inputs, before: Inputs): boolean {
   if (now.folders.length !== before.folders.length) return false;
   return now.folders.every(({ path, files }, index) => {

@@ -5,16 +5,11 @@ import { entryBytes } from "./cache.ts";
 import type { MadeFile, MadeGroup, StatData } from "./file-stats.ts";
 import type { InputFile, InputFolder, Inputs } from "./inputs.ts";
 
-/**
- * State of the inputs and outputs of the last build into a folder. A build that finds nothing changed reads
- * only this file.
- */
+/** Inputs and outputs of the last build into a folder. A build that finds nothing changed reads only this file. */
 export interface JournalFile {
   head: JournalHead;
   inputs: Inputs;
-  /**
-   * Folders of the site that contain folders. Their stat data change if someone replaces a subfolder by a link.
-   */
+  /** Folders that contain folders. Their stat data change if someone replaces a subfolder by a link. */
   folders: readonly (readonly [path: string, statData: StatData])[];
   /** The site's files; the group with an empty name has build.json. */
   groups: Iterable<MadeGroup>;
@@ -31,7 +26,6 @@ export interface JournalHead {
   report: unknown;
 }
 
-/** Key of the journal in the cache. */
 export const journalName = (cache: string, out: string): string =>
   `journal-${relative(resolve(cache, ".."), resolve(out))
     .replaceAll(/[^\w.]+/g, "-")

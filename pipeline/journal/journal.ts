@@ -35,7 +35,6 @@ import {
 import { hasSlices, type SliceStore } from "./stored-slices.ts";
 import type { BuildCall, Remembering } from "./unchanged-build.ts";
 
-/** A release as the journal stores it. */
 interface RememberedRelease {
   /** Digest of everything that its files and slices are generated from. */
   key: string;
@@ -44,7 +43,6 @@ interface RememberedRelease {
   read: ReadRelease<OutlinedRelease>;
 }
 
-/** The next release of a build, before it is read. */
 interface NextRelease {
   files: ReleaseFiles;
   ledger: Ledger;
@@ -140,10 +138,7 @@ export function openJournal(
       return file && isUntouched(file) ? file : undefined;
     },
     noteRelease: (release: RememberedRelease) => note(release.read.release.version, JSON.stringify(release)),
-    /**
-     * Called when all files are in place.
-     * @param report the command's report, for a later build that finds nothing changed
-     */
+    /** Called when all files are in place. @param report of the command, for a later build that finds nothing changed */
     save(made: { groups: readonly MadeGroup[]; buildDocument: MadeFile }, report: unknown) {
       noted.keep();
       const all = [...made.groups, { name: otherFiles, key: "", files: [made.buildDocument], siblings: [] }];
@@ -204,7 +199,6 @@ function foldersWithFolders(out: string, groups: readonly MadeGroup[]): (readonl
 }
 
 /**
- * Digest of everything that a release's files and slices are generated from.
  * @param basis digest of program, configuration, templates, schemas and selection
  * @param digests of the release's files
  * @param hasNewIds false: all artifacts have a ledger line
@@ -232,10 +226,7 @@ function releaseKey(
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }
 
-/**
- * A test whether a file of a site is still as an earlier build left it.
- * @param recordedAt when the files were last inspected, in milliseconds since 1970
- */
+/** Tests whether a file is as an earlier build left it. @param recordedAt time of its inspection, in ms since 1970 */
 export function untouchedFiles(out: string, recordedAt: number): (file: MadeFile) => boolean {
   const folders = realFolders(out);
   return ({ path, sha256, statData }) => {

@@ -106,8 +106,6 @@ const inputFolders = ({ folder, own }: BuildCall): string[] => [
 /**
  * Identifies the program by its version, its files and its Node, because another program may generate other
  * bytes. Names of bundled chunks are digests of their content, so these chunks are not read.
- * @param version relcat's version
- * @param node Node's version
  */
 export function programIdentity(version: string, node: string): string {
   return [version, node, import.meta.filename.endsWith(".ts") ? sourceDigest() : chunkNames()].join(" ");

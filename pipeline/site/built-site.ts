@@ -8,7 +8,6 @@ import type { CatalogHead } from "../ledger/catalog.ts";
 import { headOf } from "../ledger/load-catalog.ts";
 import type { Placed } from "./stores/site-folder.ts";
 
-/** A finished site, with the input it was built from. */
 export interface BuiltSite {
   catalog: CatalogHead & { identified: AssignedIds; problems: Problem[] };
   site: {
@@ -62,7 +61,6 @@ const maxTableBytes = 4_000_000;
 
 type Table = Pick<MadeFile, "path" | "size">;
 
-/** Tables of hosting/ that approach a host's limit. */
 export const largeTables = (files: readonly Table[]): Table[] =>
   files
     .map(({ path, size }) => ({ path, size }))

@@ -7,10 +7,7 @@ interface Run {
   ids: number[];
 }
 
-/**
- * The whole list as a bare array, by version descending, then by id descending. Also written by id alone.
- * @param releases newest first
- */
+/** The whole list as a bare array, by version and id descending, and by id alone. @param releases newest first */
 export function listFiles(releases: readonly RenderedRelease[], baseUrl: string): OutputFile[] {
   const byId = "api/v1/package/ordering=-id.json";
   const list = "api/v1/package.json";

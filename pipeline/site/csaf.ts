@@ -21,7 +21,6 @@ interface Vulnerability {
   affected: Product[];
 }
 
-/** A note that describes a vulnerability. */
 interface Described {
   note: Note;
   advisory: Advisory;

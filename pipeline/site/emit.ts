@@ -45,7 +45,6 @@ interface Head {
   copies: BuildCopies;
 }
 
-/** `build.json`, written file by file. */
 export function buildDocument({ at, ledger, copies, ...rest }: Head, files: readonly MadeFile[]): OutputFile {
   const head: Omit<BuildDocument, "files" | "copies"> = {
     schema_version: 1,
@@ -69,10 +68,7 @@ interface NewestPackage extends ListedPackage {
   release: RenderedRelease;
 }
 
-/**
- * The files for installers: each package type at its own highest version.
- * @param releases that are offered, newest first
- */
+/** For installers: each package type at its own highest version. @param releases that are offered, newest first */
 function latestFiles(releases: readonly RenderedRelease[]): OutputFile[] {
   const newest = newestOfEachType(releases);
   const document = latestDocument(releases, newest);
@@ -141,10 +137,7 @@ export function siteRenderer(ledger: Ledger, config: Config, sources: Sources) {
     constants: (): OutputGroup => {
       return { name: "constant", key: basis, files: constantFiles(config, templates, sources) };
     },
-    /**
-     * A release's own files, and its slices of the files that span releases.
-     * @param key digest of everything that the release is generated from
-     */
+    /** A release's own files, and its slices of others. @param key digest of everything that it is generated from */
     release(identified: IdentifiedRelease, key: string, isInFeeds: boolean) {
       const release = publishRelease(identified, ledger, config);
       const files = releaseFiles(release, config, templates);
@@ -166,10 +159,8 @@ export function siteRenderer(ledger: Ledger, config: Config, sources: Sources) {
   };
 }
 
-/** Name of the group of a release's own files. */
 export const releaseGroup = (version: string) => `release ${version}`;
 
-/** Versions that are in the news feeds. */
 export function versionsInNews(
   releases: readonly { version: string }[],
   ledger: Ledger,
@@ -221,10 +212,7 @@ function* constantFiles(config: Config, templates: Templates, { schemas }: Sourc
   yield referencePage(api, { config, templates });
 }
 
-/**
- * @param releases newest first
- * @returns groups in writing order; pages that link to all other files come last
- */
+/** Pages that link to all other files come last. @param releases newest first */
 function* groupsAcrossReleases(
   releases: readonly RenderedRelease[],
   basis: string,

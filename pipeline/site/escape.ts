@@ -4,7 +4,6 @@ const markup = /[&<>"']/;
 /** Replaces control characters, so that no page, feed or terminal interprets them. */
 export const visible = (text: string): string => text.replace(control, "\uFFFD");
 
-/** The text with every line end as `\n`. */
 export const withLineFeeds = (text: string): string => text.replace(/\r\n?/g, "\n");
 
 /** Text for an HTML element or a quoted attribute. */

@@ -12,7 +12,6 @@ export interface MarkdownLinks {
 interface MarkdownDocument {
   /** Address of a link or picture on the page. */
   address(written: string): string;
-  /** Id of a heading. */
   anchor(heading: string): string;
 }
 

@@ -5,7 +5,6 @@ import { renderMarkdown } from "./markdown.ts";
 import { jsonFile, textFile } from "./output.ts";
 import { notesHtml } from "./release-notes.ts";
 
-/** Number of releases in a feed. */
 const feedLength = 50;
 /** Date of a feed without entries, because the clock would change the bytes. */
 const noDate = "2000-01-01T00:00:00Z";
@@ -38,10 +37,7 @@ export function feedEntry(release: PublishedRelease, config: SiteConfig): FeedEn
   };
 }
 
-/**
- * Newest timestamp. Compared without the final Z, because otherwise a time with decimals sorts before the
- * same time without.
- */
+/** Compared without the final Z: otherwise a time with decimals sorts before the same time without. */
 const latest = (moments: readonly string[]): string | undefined =>
   moments.toSorted((a, b) => (a.slice(0, -1) < b.slice(0, -1) ? -1 : 1)).at(-1);
 
@@ -65,10 +61,7 @@ function entryHtml(release: PublishedRelease, config: SiteConfig): string {
   return visible(withdrawn.join("") + summary + notesHtml(release, config, { base }) + list);
 }
 
-/**
- * `feed.atom` (RFC 4287) and `feed.json` (JSON Feed 1.1).
- * @param entries newest first
- */
+/** `feed.atom` (RFC 4287) and `feed.json` (JSON Feed 1.1). @param entries newest first */
 export function feedFiles(entries: readonly FeedEntry[], config: SiteConfig): OutputFile[] {
   return [textFile("feed.atom", atom(entries, config)), jsonFile("feed.json", jsonFeed(entries, config))];
 }

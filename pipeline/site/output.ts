@@ -6,7 +6,6 @@ export function textFile(path: string, text: string): OutputFile {
   return { path, chunks: [encoder.encode(text)] };
 }
 
-/** A compact JSON document with a final newline. */
 export const jsonFile = (path: string, value: unknown): OutputFile =>
   textFile(path, `${JSON.stringify(value)}\n`);
 

@@ -84,7 +84,6 @@ function recordFiles(release: PublishedRelease): OutputFile[] {
   ];
 }
 
-/** Body of the answer for a retracted record. */
 export function goneBody({ id, name, reason, replaced_by }: RetractedRecord) {
   return { detail: "This package was withdrawn.", id, name, reason, replaced_by };
 }

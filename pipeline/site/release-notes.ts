@@ -71,9 +71,7 @@ export function notesMarkdown(release: PublishedRelease, config: NotesConfig): s
   return `${blocks.join("\n\n")}\n`;
 }
 
-/**
- * Labels and references become part of a paragraph; around a list or code block they are separate paragraphs.
- */
+/** Labels and references become part of a paragraph; beside a list or code block they are paragraphs of their own. */
 function markdownItem(note: Note, number: number, known: References): string {
   const { text, refs, security } = note;
   const mark = escapeMarkdown(markOf(note));
@@ -155,10 +153,7 @@ function textItem(note: Note): string {
   return `- ${security ? `[${markOf(note)}] ` : ""}${body.replace(/\n(?=[^\n])/g, "\n  ")}`;
 }
 
-/**
- * Groups notes by component and kind in configured order; the default is Server (Fixes, Features),
- * Documentation (Features), Meta Control Plane (Fixes). Empty sections are omitted.
- */
+/** Notes by component and kind in configured order, without empty sections. */
 function noteSections(
   notes: readonly Note[],
   config: Pick<NotesConfig, "components" | "kinds">,
@@ -176,7 +171,6 @@ function noteSections(
   return sections;
 }
 
-/** State while a text is changed. */
 interface Containment {
   /** Prefix of the labels of links that the text defines. */
   scope: string;

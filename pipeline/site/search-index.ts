@@ -14,7 +14,6 @@ import { plainText } from "./plain-text.ts";
 /** A file that can be found by its checksum: version, id, name, and 1 if it was withdrawn. */
 type HashRow = readonly [checksum: string, version: string, id: number, name: string, withdrawn: 0 | 1];
 
-/** A release's notes: its version, and the texts. */
 type NotesRow = readonly [version: string, texts: readonly string[]];
 
 /** Bytes of a file with notes, roughly. */
@@ -84,10 +83,7 @@ function* readNotes(releases: readonly RenderedRelease[], files: FilesOfRelease[
 /** Files with checksums have about this many rows. */
 const rowsPerBucket = 400;
 
-/**
- * The number of digits by which checksums are split into files.
- * @param count of records, withdrawn ones included
- */
+/** How many digits split checksums into files. @param count of records, withdrawn ones included */
 export const checksumDigits = (count: number): number =>
   [0, 1].find((digits) => count <= rowsPerBucket * 16 ** digits) ?? 2;
 

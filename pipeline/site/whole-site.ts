@@ -12,10 +12,7 @@ import { readSources } from "./stores/templates.ts";
 /** A site in memory. */
 export interface Site {
   config: Config;
-  /**
-   * Every file except build.json. Each is rendered when it is iterated over, so this can be iterated over
-   * only once.
-   */
+  /** Every file except build.json. They can be iterated over only once, because each is rendered then. */
   files: Iterable<OutputFile>;
   /** Copies of artifacts, which publishing makes. */
   copies: BuildCopies;

@@ -19,10 +19,7 @@ export interface FileSource extends ByteSource {
   close(): void;
 }
 
-/**
- * @param onBytes receives the number of bytes that a pass has read
- * @throws RelcatError file-access
- */
+/** @param onBytes receives the number of bytes that a pass has read @throws RelcatError file-access */
 export function fileSource(path: string, onBytes: (done: number) => void = () => {}): FileSource {
   const descriptor = attempt(path, () => {
     refuseSpecial(path);
@@ -126,10 +123,7 @@ const readInto = promisify(read);
 
 type Take = (chunk: Uint8Array, at: number) => void | Promise<void>;
 
-/**
- * Reads to the end or to the first missing byte; one chunk is processed and hashed while the next is read.
- * @returns number of bytes read
- */
+/** Takes one chunk while the next is read. @returns number of bytes up to the end, or to the first missing one */
 async function readAhead(
   descriptor: number,
   total: number,
@@ -185,10 +179,7 @@ const changed = (path: string) =>
     { file: path, line: 1, column: 1 },
   );
 
-/**
- * SHA-256 and size of a file, using the memory of at most two chunks.
- * @throws RelcatError file-changed if the file changes during reading; file-access
- */
+/** Uses the memory of at most two chunks. @throws RelcatError file-changed if it changes during reading; file-access */
 export async function hashFile(path: string, onBytes?: (done: number) => void): Promise<MeasuredFile> {
   const file = fileSource(path, onBytes);
   try {
@@ -203,10 +194,7 @@ interface PassHash {
   buffers?: readonly Buffer[];
   /** Ends when the chunk may be overwritten. */
   update(chunk: Uint8Array): Promise<unknown> | undefined;
-  /**
-   * Reads a part of an open file and hashes it; undefined: only the caller can read.
-   * @returns number of bytes, fewer than asked for at the end of the file
-   */
+  /** Reads and hashes a part of an open file; undefined: only the caller can. @returns number of bytes, fewer at the end */
   read?(part: { descriptor: number; from: number; length: number }): Promise<number>;
   digest(): Promise<string>;
   /** Must also be called if the pass failed. */

@@ -159,10 +159,7 @@ export function refuseLinkedPlace(path: string, isAllowed: InProject): void {
   );
 }
 
-/**
- * Creates a new file atomically; fails if it exists. The caller holds the folder's lock.
- * @param isAllowed whether a real folder may get the file
- */
+/** Creates a file atomically, under the folder's lock. @param isAllowed whether a real folder may get the file */
 export function createFile(path: string, content: string | Uint8Array, isAllowed: InProject): void {
   refuseLinkedPlace(path, isAllowed);
   if (exists(path)) {

@@ -122,10 +122,7 @@ export const writeText = (path: string, text: string): void =>
     writeFileSync(path, text);
   });
 
-/**
- * Checks that a report can be written before the reported work starts.
- * @throws RelcatError file-access
- */
+/** Checks that a report can be written, before the reported work starts. @throws RelcatError file-access */
 export const requireTarget = (path: string): void =>
   accessing(`cannot write ${path}`, () => {
     const stats = statSync(path, { throwIfNoEntry: false });

@@ -1,8 +1,7 @@
 import { availableParallelism } from "node:os";
 
 /**
- * Processes items with limited concurrency. After a failure, no further item is started, and those in
- * progress finish.
+ * After a failure, no further item is started, and those in progress finish.
  * @param most maximum number in progress
  * @returns results in the order of the items
  * @throws the failure of the first of the items that failed, whichever failed earlier

@@ -65,10 +65,7 @@ export function refuseScheme(source: string): void {
   );
 }
 
-/**
- * Reads a file named by the user, or standard input for "-".
- * @throws RelcatError file-access, file-size
- */
+/** Reads a file named by the user, or standard input for "-". @throws RelcatError file-access, file-size */
 export async function readInput(source: string, limit: number): Promise<Uint8Array> {
   refuseScheme(source);
   const chunks: Uint8Array[] = [];

@@ -80,10 +80,7 @@ export async function lockDependencies(
   return { text: withoutEngines(readFileSync(join(copy, "package-lock.json"), "utf8")) };
 }
 
-/**
- * npm compares `engines` with its own Node, and leaves out native packages that need a newer one. These packages
- * run under the project's Node.
- */
+/** npm compares `engines` with its own Node, and leaves out native packages that only the project's newer Node runs. */
 function withoutEngines(packageLock: string): string {
   const lock = JSON.parse(packageLock) as { packages: Record<string, { engines?: unknown }> };
   for (const each of Object.values(lock.packages)) delete each.engines;

@@ -61,7 +61,6 @@ function chosenBy(routing: Routing, names: readonly string[]): string[] {
   });
 }
 
-/** The format that a request asks for. */
 export const formatOf = (routing: Routing): string[] => [
   ...chosenBy(routing, ["raw_format", "accepted", "asked"]),
   ...rule(`E=relcat_format:${variable("asked")}`),
@@ -92,7 +91,6 @@ export const listOf = (routing: Routing): string[] => [
   ]),
 ];
 
-/** A registry's tags, in the table. */
 export const tagRows = (tags: ReadonlyMap<string, string>): string[] =>
   Array.from(tags, ([path, digest]) => `tag:/${path} ${digest}`);
 

@@ -159,7 +159,6 @@ function fileRules(base: string): string[] {
   ];
 }
 
-/** Media types, and variables for headers. */
 function headerRules(root: string, feeds: readonly FeedRule[]): string[] {
   return [
     ...rule(`T=${mediaType("")}`),

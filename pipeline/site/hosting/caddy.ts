@@ -76,7 +76,6 @@ const says = (name: string, value: string) => `@relcat_${name}_${value} vars {re
 /** A path by pattern, because Caddy's `path` ignores case. */
 const is = (name: string, pattern: string) => `@relcat_${name} path_regexp relcat_${name} ${pattern}`;
 
-/** Matchers for the tables and for the API's addresses. */
 const matchers = [
   says("format", "bad"),
   says("format", "none"),
@@ -216,7 +215,6 @@ function apiRoutes(base: string, latest: readonly string[], encodings: ReadonlyS
   ];
 }
 
-/** Headers of an OCI registry. */
 const registryRoute = [
   ...block("map {path} {relcat_digest}", ["import registry.caddy"]),
   is("registry", "^/v2/"),

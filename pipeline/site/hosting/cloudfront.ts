@@ -20,10 +20,7 @@ import type { FeedRule, HostSources } from "./sources.ts";
 
 const folder = "hosting/cloudfront";
 
-/**
- * CloudFront: a function before the cache, one after it, and the first one's lookup table. Only a function after the
- * cache can set the headers of a file.
- */
+/** A function before the cache with its lookup table, and one after it: only that one can set headers of a file. */
 export function cloudfrontFiles({ routing, templates, feeds, tags }: HostSources): OutputFile[] {
   return [
     jsonFile(`${folder}/redirects.json`, { data: [...storeEntries(routing), ...tagEntries(tags)] }),
@@ -150,7 +147,6 @@ function storeEntries({ scopes, lists, downloads, gone, latest }: Routing): Entr
   ];
 }
 
-/** A registry's tags, in the table of the functions. */
 export const tagEntries = (tags: ReadonlyMap<string, string>): Entry[] =>
   Array.from(tags, ([path, digest]) => ({ key: `tag:/${path}`, value: digest }));
 

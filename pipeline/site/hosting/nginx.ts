@@ -235,7 +235,6 @@ const unchanged = (base: string, encodings: ReadonlySet<Encoding>, page: "artifa
   `rewrite ^${escaped(base)}(/.*)$ $1 break;`,
 ];
 
-/** In single quotes. */
 function quoted(text: string): string {
   return `'${text.replace(/[\\']/g, "\\$&")}'`;
 }

@@ -35,10 +35,7 @@ const chosenFormat: Pick<RequestTable, "of" | "otherwise" | "exact" | "rules"> =
   ],
 };
 
-/**
- * Parses requests by chained tables, so that client input never becomes part of a path.
- * @param format the host's own table in place of `chosenFormat`
- */
+/** Chained tables, so that client input never becomes part of a path. @param format replaces `chosenFormat` */
 export const requestTables = (
   { values, scopes, otherScopes, lists, otherLists }: Routing,
   format = chosenFormat,

@@ -13,10 +13,7 @@ export async function headTime(folder: string): Promise<number | undefined> {
   return head?.exitCode === 0 ? Number(head.stdout) * 1000 : undefined;
 }
 
-/**
- * True if the checkout is an ancestor of a commit.
- * @param commit from an untrusted source; an unknown one gives false
- */
+/** True if the checkout is an ancestor of a commit from an untrusted source; false for an unknown one. */
 export const isBefore = async (folder: string, head: string, commit: string): Promise<boolean> =>
   /^[0-9a-f]{40,64}$/.test(commit) && commit !== head && (await isAncestor(folder, head, commit));
 

@@ -45,10 +45,7 @@ const noLedgers = (kind: CommittedLedgers["kind"]): CommittedLedgers => ({
   base: undefined,
 });
 
-/**
- * Finds the ledgers that the current one must extend, with two git calls and no network.
- * @param base git revision whose lines are settled
- */
+/** The ledgers that the current one must extend, with two git calls and no network. @param base whose lines are settled */
 export async function findLedgers(folder: string, base: string): Promise<CommittedLedgers> {
   const history = await readHistory(folder, base);
   if (typeof history === "string") return noLedgers(history);

@@ -3,7 +3,6 @@ import { exists, readIfPresent } from "../files.ts";
 import { isFolder } from "../folders.ts";
 import { git, isCommit, isInRepository, revParse } from "./git.ts";
 
-/** An unfinished one. */
 export interface Operation {
   kind: "merge" | "rebase" | "cherry-pick";
   /** Ref name of the commit that it applies. */

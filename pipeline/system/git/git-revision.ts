@@ -3,9 +3,8 @@ import { failure } from "../../../shared/errors.ts";
 import { git, isCommit, refused, revParse } from "./git.ts";
 
 /**
- * A file of a git revision; "" if the revision does not contain it.
- * @param folder the folder the path is relative to
- * @param option option that selects another revision, for hints
+ * @param option that selects another revision, for hints
+ * @returns "" if the revision does not contain the file
  * @throws RelcatError git-missing, git-revision, git-refused
  */
 export async function showFile(

@@ -19,7 +19,6 @@ interface FileDownload {
   size: number | null;
   /** Size limit for files of unknown size, in bytes. */
   maxBytes: number;
-  /** Receives the number of bytes so far. */
   onBytes: (done: number) => void;
   pause?: ((milliseconds: number) => Promise<unknown>) | undefined;
 }

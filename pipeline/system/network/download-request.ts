@@ -25,11 +25,7 @@ export function startIdleTimeout(maxMilliseconds = 30_000): IdleTimeout {
   };
 }
 
-/**
- * Runs one request, and closes its connection at the end.
- * @param maxMilliseconds milliseconds without data
- * @throws RelcatError network, and those of `ask`
- */
+/** Closes the connection at the end. @param maxMilliseconds without data @throws RelcatError network, and those of `ask` */
 export async function requesting<T>(
   url: string,
   ask: (idleTimeout: IdleTimeout) => Promise<T>,

@@ -25,11 +25,7 @@ const defaultRetry: RetryPolicy = { silence: 30_000, attempts: 4, pause: 500 };
 
 const headers = { accept: "application/json, */*;q=0.1" };
 
-/**
- * Downloads a whole document.
- * @param limit bytes, counted after decompression
- * @throws RelcatError network, file-size
- */
+/** @param limit bytes, counted after decompression @throws RelcatError network, file-size */
 export const fetchBytes = (url: string, limit: number, retry: RetryPolicy = defaultRetry) =>
   retried(url, retry, async (idleTimeout) => {
     const response = await follow(url, { headers }, idleTimeout, refused);
@@ -41,11 +37,7 @@ export const fetchBytes = (url: string, limit: number, retry: RetryPolicy = defa
 
 export type Redirection = Awaited<ReturnType<typeof findRedirect>>;
 
-/**
- * Finds the target of a redirect without following it.
- * @returns `location`: absolute; undefined: not a redirect
- * @throws RelcatError network
- */
+/** Does not follow it. @returns `location`: absolute; undefined: not a redirect @throws RelcatError network */
 export const findRedirect = (url: string, retry: RetryPolicy = defaultRetry) =>
   retried(url, retry, async (idleTimeout) => {
     let response = await request(url, "HEAD", idleTimeout);
