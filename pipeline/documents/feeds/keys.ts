@@ -33,10 +33,7 @@ export const feedKeysFolder = "trust/openpgp";
 
 export const certificateTitle = "PGP PUBLIC KEY BLOCK";
 
-/**
- * The certificates that clients get: all that are not retired, as one armored block, because some programs read only
- * the first block of a file.
- */
+/** Certificates that are not retired, as one armored block, because some programs read only the first block of a file. */
 export function feedKeyring(keys: readonly FeedKey[]): string {
   const offered = keys.filter(({ state }) => state !== "retired");
   const packets = offered.flatMap((key) => dearmored(certificateTitle, key.armored));

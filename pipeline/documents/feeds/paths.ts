@@ -59,8 +59,7 @@ export const feedPaths = table.map(
 );
 
 /**
- * Folder of a signed yum repository, which its mirrorlist names. It is as deep as the copy at `yum/NAME`, because
- * indexes of earlier versions have relative URLs that fit both.
+ * A signed folder is as deep as the copy at `yum/NAME`, because indexes of earlier versions have relative URLs that fit both.
  * @param sha256 of repomd.xml followed by repomd.xml.asc
  */
 export const yumFolder = (sha256: string): string => `yum/${sha256}`;

@@ -166,10 +166,7 @@ export interface FeedSettings {
 export const aptValidDays = ({ apt }: FeedSettings, siteDays: number): number =>
   apt?.validDays ?? Math.max(14, siteDays);
 
-/**
- * Name of the index that lists a channel's packages, such as a suite of apt.
- * @param index name of the index of the default channel
- */
+/** @param index name of the index of the default channel, such as a suite of apt */
 export function indexOfChannel(index: string, channel: string, defaultChannel: string): string {
   if (channel === defaultChannel) return index;
   return index === defaultChannel ? channel : `${index}-${channel}`;

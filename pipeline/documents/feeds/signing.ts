@@ -1,6 +1,5 @@
 /**
- * Whether `sign` signs a build's package feeds. If not, `build` writes complete files, and those
- * that configure clients switch the check off: `Trusted: yes` for apt, `repo_gpgcheck=0` for yum.
+ * If not, `build` writes complete files that switch the check off: `Trusted: yes` for apt, `repo_gpgcheck=0` for yum.
  * @param isProvisional whether anything in the build is not permanent
  */
 export const areFeedsSigned = (
@@ -41,8 +40,7 @@ export const feedSlug = (product: string): string =>
     .replace(/^-|-$/g, "") || "repository";
 
 /**
- * A statement of packslip. `build` writes it without the identity of the signer, and the list without its dates and
- * digests, too; `sign` adds these in the signed file.
+ * `build` leaves out the identity of the signer, and in the list dates and digests, which `sign` adds in the signed file.
  * @param version undefined: the list of releases
  */
 export function packslipPath(version: string | undefined, kind: "unsigned" | "sigstore"): string {

@@ -60,7 +60,6 @@ export interface BrandSettings {
   files: { logo: string; favicon: string };
 }
 
-/** The same, with the contents of its files. */
 export interface Brand extends BrandSettings {
   logo: Picture | undefined;
   favicon: Picture | undefined;

@@ -30,7 +30,6 @@ import {
   xzipped,
 } from "./feed.ts";
 
-/** A deb as the indexes list it. */
 export interface AptRow {
   id: number;
   file: string;
@@ -42,7 +41,6 @@ export interface AptRow {
   stanza: string;
 }
 
-/** Repositories for apt. */
 export const aptFeed: Feed<AptRow> = {
   name: "apt",
   part: (release, config) => partOf(release.packages, (entry) => rowOf(entry, release, config)),
@@ -145,7 +143,7 @@ function stanzaOf({ control }: DebMetadata, { path, size, sha256 }: FeedLocation
 }
 
 /**
- * apt sends `?` and `#` as they are. apt before 2.3.6, and debmirror, which then refuses the whole suite, also send `%` as it is.
+ * apt sends `?` and `#` as they are. apt before 2.3.6 and debmirror, which refuses the suite, also send `%` as it is.
  * Readers trim the value of a field.
  */
 const unusable = /[?#%\u2028\u2029]|^\s|\s$/;
@@ -208,10 +206,8 @@ function releaseFile(
 }
 
 /**
- * Fields that unattended-upgrades and pinning match on: with another value, machines ask their administrator and get no
- * updates until then.
- * @param live the `Release` or `InRelease` that is published
- * @param next the one that would replace it
+ * With another value, pins and unattended-upgrades do not match, and machines get no updates until their administrator
+ * accepts it. @param live the `Release` or `InRelease` that is published
  */
 export const changedOrigin = (live: string, next: string) =>
   (["Origin", "Label"] as const).flatMap((field) => {

@@ -22,20 +22,14 @@ export interface Feed<Row = unknown> {
   part(release: PublishedRelease, config: FeedConfig): FeedPart<Row>;
   /** The packages that the feed's indexes list. @param rows of all releases */
   indexes(rows: readonly Row[], config: FeedConfig): FeedIndex[];
-  /**
-   * Digests such as `sha256:…` of an OCI registry's tags, by path: web servers send them in a header.
-   * @param rows of all releases, newest release first
-   */
+  /** Digests such as `sha256:…` of an OCI registry's tags, by path, which web servers send. @param rows as for `groups` */
   tags?(rows: readonly Row[], config: FeedConfig): ReadonlyMap<string, string>;
-  /**
-   * Copies of artifacts, by path, which are not files of the build.
-   * @param rows of all releases, newest release first
-   */
+  /** Artifacts at further paths, which are not files of the build. @param rows of all releases, newest first */
   copies?(rows: readonly Row[], config: FeedConfig): BuildCopies;
   /**
-   * The feed's files as groups whose keys change with their content only, so that an unchanged index is kept.
+   * Groups whose keys change with their content only, so that an unchanged index is kept.
    * @param rows of all releases, newest release first
-   * @param isSigned whether `sign` signs the feed, as `documents/feeds/signing.ts` has it; part of the groups' keys
+   * @param isSigned whether `sign` signs the feed; part of the groups' keys
    */
   groups(rows: readonly Row[], config: SiteConfig, isSigned: boolean): Iterable<OutputGroup>;
 }
@@ -56,7 +50,6 @@ export interface FeedIndex<Row = { id: number }> {
   replaced: OmittedPackage[];
 }
 
-/** A record that a feed leaves out. */
 export interface OmittedPackage {
   id: number;
   file: string;
@@ -121,10 +114,7 @@ export interface FeedLocation {
   sha256: string;
 }
 
-/**
- * Location of a package in a feed.
- * @returns a reason if the package has no size or no checksum, or is not a file below the site
- */
+/** @returns a reason if the package has no size or no checksum, or is not a file below the site */
 export function feedLocation(entry: PublishedPackage, baseUrl: string): FeedLocation | string {
   const { url, size, record } = entry;
   if (!url.startsWith(`${baseUrl}/`)) return notBelowSite;

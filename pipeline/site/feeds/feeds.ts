@@ -24,7 +24,6 @@ const feeds = [aptFeed, yumFeed, helmFeed, incusFeed, packslipFeed] as readonly 
 
 const feedsOf = (config: FeedConfig): readonly Feed[] => feeds.filter(({ name }) => config.feeds[name]);
 
-/** A release's part of each feed that is on. */
 export const feedParts = (release: PublishedRelease, config: FeedConfig): FeedParts =>
   Object.fromEntries(feedsOf(config).map((feed) => [feed.name, feed.part(release, config)]));
 
@@ -50,11 +49,11 @@ const partsOf = (feed: Feed, releases: Releases) =>
 
 const rowsOf = (feed: Feed, releases: Releases) => partsOf(feed, releases).flatMap(({ rows }) => rows);
 
-/** Digests of an OCI registry's tags, by path. @param releases newest first */
+/** @param releases newest first */
 export const feedTags = (releases: Releases, config: FeedConfig): ReadonlyMap<string, string> =>
   new Map(feedsOf(config).flatMap((feed) => [...(feed.tags?.(rowsOf(feed, releases), config) ?? [])]));
 
-/** Copies of artifacts that feeds contain, by path. @param releases newest first */
+/** @param releases newest first */
 export const feedCopies = (releases: Releases, config: FeedConfig): BuildCopies =>
   Object.assign({}, ...feedsOf(config).map((feed) => feed.copies?.(rowsOf(feed, releases), config)));
 
@@ -72,7 +71,7 @@ export function* feedGroups(
   yield { name: "feeds", key: digestOf(document), files: [jsonFile(feedsPath, document)] };
 }
 
-/** Records that feeds leave out. @param releases newest first */
+/** @param releases newest first */
 export const leftOutOfFeeds = (releases: Releases, config: FeedConfig): FeedsDocument["feeds"] =>
   feedsOf(config).map((feed) => {
     const { omitted, replaced } = contentOf(feed, partsOf(feed, releases), config);

@@ -16,13 +16,11 @@ import {
   unread,
 } from "./feed.ts";
 
-/** The files of a chart that a registry serves. */
 interface ChartFiles {
   archive: FeedLocation;
   provenance: FeedLocation | null;
 }
 
-/** A chart as the indexes and the registry list it. */
 export interface HelmRow {
   id: number;
   file: string;
@@ -38,7 +36,6 @@ export interface HelmRow {
 
 type RegistryChart = Pick<HelmRow, "chart" | "created"> & { files: ChartFiles };
 
-/** A repository of charts for Helm. */
 export const helmFeed: Feed<HelmRow> = {
   name: "helm",
   part(release, config) {

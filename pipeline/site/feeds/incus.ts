@@ -198,15 +198,12 @@ function itemsOf({ item, disk, type }: ListedImage): Record<string, object> {
 
 const typed = (ftype: string, item: object) => ({ ftype, ...item });
 
-/**
- * The image that a version's number means, if it has several: Incus starts virtual machines with UEFI, and LXD lists no
- * archives of virtual machines.
- */
+/** Images take the name of a version in this order: Incus starts machines with UEFI, and LXD lists no archives of them. */
 const preferred = ["qcow-efi", "qcow", "incus"];
 
 /**
- * Names of images: the version and `latest`, both alone and with the variant. Versions decide which image is the latest,
- * because the image of an older version may have a newer date.
+ * The version and `latest`, both alone and with the variant. Versions decide which image is the latest, because the image
+ * of an older version may have a newer date.
  */
 function aliasesOf(images: readonly ListedImage[]): ReadonlyMap<ListedImage, string[]> {
   const names = new Map<ListedImage, string[]>();

@@ -22,7 +22,6 @@ import {
   unknownMachine,
 } from "./feed.ts";
 
-/** A release as packslip lists it. */
 interface PackslipRow {
   version: string;
   /** Null for a provisional release, whose time would change. */
@@ -34,7 +33,6 @@ interface PackslipRow {
   reason: string | null;
 }
 
-/** An artifact as its statement has it, and what compares it with others. */
 interface ListedFile {
   id: number;
   sha256: string;

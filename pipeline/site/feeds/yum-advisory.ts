@@ -56,7 +56,6 @@ export const updateElement = (
     parent("pkglist", {}, [parent("collection", { short: repo }, [element("name", {}, repo), ...packages])]),
   ]);
 
-/** Element `package` of updateinfo.xml. */
 export const updatedPackage = (rpm: RpmMetadata, file: string, { sha256 }: FeedLocation): string => {
   const { name, epoch, version, release, native_arch: arch, sourcerpm: src } = rpm;
   return parent("package", { name, version, release, epoch, arch, src }, [

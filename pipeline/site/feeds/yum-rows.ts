@@ -25,7 +25,6 @@ interface YumChange {
   time: number;
 }
 
-/** An rpm as the indexes list it. */
 export interface YumPackage extends YumChange {
   id: number;
   file: string;
@@ -103,9 +102,8 @@ function changesOf(release: PublishedRelease, { feeds: { yum } }: SiteConfig): Y
 const secondsOf = (timestamp: string): number => Math.floor(Date.parse(timestamp) / 1000);
 
 /**
- * Element `package` of primary.xml, with the elements and their order as createrepo_c writes them.
- * Clients that mirror put `href` below the repository's folder, so it never leaves that folder; dnf and zypper
- * percent-encode it themselves. zypper ignores `xml:base` and finds the file by the second line of the mirrorlist.
+ * Elements and their order are those of createrepo_c. Mirrors put `href` below the repository's folder, so it never leaves
+ * that folder; dnf and zypper percent-encode it. zypper ignores `xml:base`, and uses the second line of the mirrorlist.
  */
 export function primaryPackage(rpm: RpmMetadata, location: FeedLocation, baseUrl: string): string {
   return parent("package", { type: "rpm" }, [
@@ -124,14 +122,12 @@ export function primaryPackage(rpm: RpmMetadata, location: FeedLocation, baseUrl
   ]);
 }
 
-/** Element `package` of filelists.xml. */
 export const filelistsPackage = (rpm: RpmMetadata, { sha256 }: FeedLocation): string =>
   parent("package", { pkgid: sha256, name: rpm.name, arch: rpm.native_arch }, [
     version(rpm),
     ...rpm.files.map(fileElement),
   ]);
 
-/** Element `package` of other.xml. */
 export const otherPackage = (rpm: RpmMetadata, { sha256 }: FeedLocation): string =>
   parent("package", { pkgid: sha256, name: rpm.name, arch: rpm.native_arch }, [
     version(rpm),

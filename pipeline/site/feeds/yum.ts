@@ -15,7 +15,6 @@ import { updateElement } from "./yum-advisory.ts";
 import { type YumPackage, type YumRow, yumPart } from "./yum-rows.ts";
 import { type Attributes, element, parent } from "./yum-xml.ts";
 
-/** Repositories for yum, dnf and zypper. */
 export const yumFeed: Feed<YumRow> = {
   name: "yum",
   part: yumPart,
@@ -147,9 +146,9 @@ function rpmCertificates(packages: readonly YumPackage[], { product, rpmSigners 
 }
 
 /**
- * The folder `repodata` of a repository. The tag with the repository's name keeps the folders of equal repositories apart.
+ * The tag with the repository's name keeps the folders of equal repositories apart.
  * @param indexes XML documents by their types
- * @param time of the repository's newest change, in seconds since 1970
+ * @param time in seconds since 1970
  */
 function repodataOf(repo: string, indexes: Readonly<Record<string, string>>, time: number) {
   const data: string[] = [];

@@ -14,7 +14,6 @@ import type { ArtifactView, RowView, WithdrawnView } from "./models/file-models.
 type Statement = ArtifactView["provenance"][number];
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Signer, sources and self-check hash of an artifact according to its record. */
 function provenanceOf({ data }: WireRecord, config: SiteConfig): Statement[] {
   const attestation = objectIn(data.attestation);
   const signature = objectIn(attestation.signature);
@@ -156,17 +155,13 @@ function headView({ record, url, size, metadata }: PublishedPackage, config: Sit
   };
 }
 
-/**
- * An artifact's row in a list.
- * @param releasePath the path from the page to the release's page
- */
+/** @param releasePath the path from the page to the release's page */
 export const rowView = (entry: PublishedPackage, releasePath: string, config: SiteConfig): RowView => ({
   ...headView(entry, config),
   operatingSystem: systemName(entry.record),
   page: `${releasePath}#p${entry.record.id}`,
 });
 
-/** An artifact on its release's page, with all details. */
 export function artifactView(
   entry: PublishedPackage,
   release: PublishedRelease,
@@ -207,7 +202,6 @@ function factsOf(record: WireRecord, config: SiteConfig): string[] {
   return [...facts].filter(Boolean);
 }
 
-/** A retracted record on its release's page. */
 export function withdrawnView(record: RetractedRecord, release: PublishedRelease): WithdrawnView {
   const { id, name, package_type, reason, checksum, at, replaced_by } = record;
   const by = replaced_by === null ? undefined : release.replacements.get(replaced_by);
@@ -308,7 +302,6 @@ export function sizeText(bytes: number): string {
   return unit === 0 ? inBytes(value, String(value)) : `${value.toFixed(1)} ${units[unit]}`;
 }
 
-/** With a comma at every third digit. */
 const bytesText = (count: number): string => inBytes(count, String(count).replace(/\B(?=(\d{3})+$)/g, ","));
 
 const inBytes = (count: number, shown: string): string => `${shown} ${count === 1 ? "byte" : "bytes"}`;

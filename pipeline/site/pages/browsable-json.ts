@@ -6,8 +6,7 @@ const turnsDirection =
 const jsonString = /"(?:[^"\\]|\\.)*"/g;
 
 /**
- * A record as indented JSON for the browsable list: escaped, with links for its id and for web addresses. Quotes are
- * no entities: each record has over a hundred, which would be a fifth of the page.
+ * Escaped, indented JSON with links. Quotes are no entities, because over a hundred a record would be a fifth of the page.
  * @param page the address of the record's page
  */
 export function browsableRecord(record: object, page: string): string {

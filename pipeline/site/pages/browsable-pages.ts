@@ -4,7 +4,6 @@ import { type PageSite, page } from "./page-layout.ts";
 import { provisionalVersions, relinked } from "./page-pieces.ts";
 
 /**
- * A page of the browsable list of packages (`format=api`).
  * @param part undefined: there is no release
  * @param others older parts, on the page of the newest one
  */

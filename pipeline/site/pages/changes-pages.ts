@@ -4,11 +4,7 @@ import { artifactsUnit, sizeText } from "./artifact-view.ts";
 import { type PageSite, page } from "./page-layout.ts";
 import type { PagePieces } from "./page-pieces.ts";
 
-/**
- * `changes/{version}/`: what changed since the previous release. It names no later release, so a new one does
- * not change it.
- * @param previous undefined: it is the first release
- */
+/** A page names no later release, so a new one does not change it. @param previous undefined: it is the first release */
 export function changesPage(piece: PagePieces, previous: PagePieces | undefined, site: PageSite): OutputFile {
   const { version, date, provisional } = piece;
   const path = `changes/${version}/index.html`;

@@ -10,7 +10,7 @@ export const channelPage = (name: string): string => `releases/channels/${name}/
 /** Rows of a channel's page; its JSON document has all of them. */
 const maxReleases = 200;
 
-/** `releases/channels/{name}/`: what the channel offers, what it halted, and how to subscribe to it. @param pieces newest first */
+/** @param pieces newest first */
 export const channelPages = (pieces: readonly PagePieces[], site: PageSite): OutputFile[] =>
   site.config.channels.map((name) => {
     const path = `${channelPage(name)}index.html`;

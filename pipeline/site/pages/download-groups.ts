@@ -1,7 +1,6 @@
 import { type Architecture, architectureNames } from "../../../shared/package-metadata.ts";
 import type { SiteConfig } from "../../documents/published.ts";
 
-/** Files that one kind of visitor looks for. */
 export interface DownloadGroup {
   anchor: string;
   name: string;
@@ -19,17 +18,13 @@ const charts: DownloadGroup = { anchor: "kubernetes", name: "Kubernetes", system
 const images: DownloadGroup = { anchor: "images", name: "Appliance images", system: "" };
 const groups = [...clients, others, charts, images];
 
-/** A file that is to be shown in its group. */
 interface Grouped {
   platform: number;
   packageType: string;
   arch?: Architecture | undefined;
 }
 
-/**
- * Groups files for visitors: clients by operating system, then charts, then images; without empty groups. In a
- * group, they are ordered by platform and package type as configured, then by architecture, then as given.
- */
+/** Empty groups are left out. In a group, files are ordered by platform and package type as configured, then by architecture. */
 export function downloadGroups<File extends Grouped>(
   files: readonly File[],
   { platforms, packageTypes }: Pick<SiteConfig, "platforms" | "packageTypes">,

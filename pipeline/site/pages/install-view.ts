@@ -3,11 +3,7 @@ import { shellWord } from "../../project/display.ts";
 import type { ArtifactView } from "./models/file-models.ts";
 import { instanceName, offersOf, repositoriesWith } from "./repositories.ts";
 
-/**
- * The lines that install exactly this artifact from the site's repositories, or import an image into its platform.
- * The lines of imports are in templates/install.hbs.
- * @returns null if there are none
- */
+/** The lines of imports are in templates/install.hbs. @returns null if nothing installs or imports the artifact */
 export function installView(
   entry: PublishedPackage,
   release: Pick<PublishedRelease, "channels">,
@@ -27,10 +23,7 @@ export function installView(
 
 type ImportView = NonNullable<ArtifactView["install"]>["imports"][number];
 
-/**
- * Names of package types that an import command needs, and a pattern for the file, if necessary when it is unpacked. The
- * first match counts.
- */
+/** Package types of each import command, and a pattern for the file or its unpacked form. The first match counts. */
 const importers = {
   proxmoxBackup: { types: ["proxmox"], file: /\.vma(?:\.(?:zst|gz|lzo))?$/ },
   proxmoxDisk: { types: ["proxmox"], file: /\.(?:qcow2|raw|img|vmdk)$/ },
@@ -50,7 +43,6 @@ const importers = {
 type ImporterName = keyof typeof importers;
 const names = Object.keys(importers) as ImporterName[];
 
-/** Programs that unpack a file, by its ending. */
 const unpackers: readonly [RegExp, string][] = [
   [/\.gz$/, "gunzip"],
   [/\.xz$/, "unxz"],
@@ -60,10 +52,7 @@ const unpackers: readonly [RegExp, string][] = [
 /** Tools of platforms split arguments at commas and equals signs, and take a leading dash for an option. */
 const isPlain = (file: string): boolean => /^[0-9A-Za-z_][\w.+~ -]*$/.test(file);
 
-/**
- * Values for the commands that download an image, compare its checksum and import it into its platform.
- * @returns at most one; none if a value cannot be part of a command
- */
+/** @returns at most one; none if a value cannot be part of a command */
 function importView(
   { record, file, url }: PublishedPackage,
   { product, platforms }: Pick<SiteConfig, "product" | "platforms">,

@@ -24,8 +24,7 @@ import type { Templates } from "./templates.ts";
 export { type PagePieces, releasePieces } from "./page-pieces.ts";
 
 /**
- * Pages that span releases, assembled from the pieces of each release. Pages of past months keep their keys,
- * so a new release does not render them again.
+ * Pages of past months keep their keys, so a new release does not render them again.
  * @param pieces newest first
  * @param basis digest of configuration and templates
  */
@@ -111,10 +110,7 @@ function home(
   }));
 }
 
-/**
- * A month's page names no other month, and its parts name only the newest part, so later releases do not
- * change them.
- */
+/** A month names no other month, and its older parts name only the newest, so later releases do not change them. */
 function monthPage(
   { folder, label, slices }: ListPart,
   others: readonly ListPart[],
@@ -189,10 +185,6 @@ function listed(
   };
 }
 
-/**
- * `feeds/`: how people and programs follow new releases, and the package repositories that are on.
- * @param offers the newest packages
- */
 function feedsPage(offers: readonly RepositoryOffer[], site: PageSite): OutputFile {
   const { baseUrl, product, feedKeys } = site.config;
   const description = `News of ${product} releases for feed readers, and package repositories.`;
@@ -205,7 +197,7 @@ function feedsPage(offers: readonly RepositoryOffer[], site: PageSite): OutputFi
   }));
 }
 
-/** Addresses that one sitemap may have, by https://www.sitemaps.org/protocol.html. */
+/** The limit of https://www.sitemaps.org/protocol.html. */
 const maxAddresses = 50_000;
 
 /** `sitemap.xml`: the pages that a search engine should show, newest first. @param pieces newest first */

@@ -18,7 +18,6 @@ export interface ReleaseSlice {
   to: number;
 }
 
-/** One page of a version month. */
 export interface ListPart {
   /** Title: `26.08`, or `26.08, part 2`. */
   label: string;
@@ -29,10 +28,9 @@ export interface ListPart {
 }
 
 /**
- * Groups releases by version month, and splits a month with many records into parts. Parts are numbered from
- * the oldest, so that new releases do not change them; the newest has the month's address.
+ * A month with many records has parts, numbered from the oldest, so that new releases do not change them; the newest
+ * has the month's address.
  * @param pieces newest first
- * @param size rows per page; JSON answers are never paginated
  */
 export function listParts(pieces: readonly PagePieces[], size: PageSize): ListPart[] {
   const months = Map.groupBy(pieces, ({ version }) => lineOf(version));

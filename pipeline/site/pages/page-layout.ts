@@ -14,14 +14,11 @@ export interface PageSite {
 
 export interface PageHead {
   title: string;
-  /** Provisional versions on the page. */
   provisional?: readonly string[];
   filtered?: boolean;
   /** Sentence for search engines and link previews; default: made from the title. */
   description?: string;
-  /** The page's own script. */
   script?: "search" | "changes";
-  /** Target of an immediate redirect. */
   refresh?: string | undefined;
   /** Path to the site's root; default: relative to the page's path. */
   root?: string;
@@ -37,7 +34,6 @@ const navigation = [
 /** Relative path from a page to the site's root, so that links work under any base path. */
 export const rootOf = (path: string): string => "../".repeat(path.split("/").length - 1);
 
-/** Head, header, banner and footer of a page. */
 export function pageLayout(path: string, head: PageHead, { config, templates }: PageSite): LayoutView {
   const root = head.root ?? rootOf(path);
   const { style, script, icon, ...own } = assetNames(templates);

@@ -19,7 +19,6 @@ const release = z.strictObject({
   provisional: flag,
   summaryHtml: html,
   notesHtml: html,
-  /** Page of the changes since the previous release. */
   changes: href,
   count,
   unit: text,
@@ -71,7 +70,7 @@ const listedRelease = z.strictObject({
 /** A file of one of two releases. `about`: the version of its package, and its size. */
 const changedFile = z.strictObject({ name: text, href, about: z.array(text), withdrawn: flag });
 
-/** Model of each page template. A page is rendered only with a matching model. */
+/** A page is rendered only with a matching model. */
 export const pageModels = {
   release,
   row: z.strictObject({ artifact: row }),
@@ -96,7 +95,6 @@ export const pageModels = {
     channels: z.array(link),
     months: z.array(link),
     all: href,
-    /** Page that compares any two releases. */
     compare: href,
   }),
   month: z.strictObject({
@@ -131,7 +129,6 @@ export const pageModels = {
             open: flag,
             /** The newest releases, with all that is known. */
             releases: z.array(listedRelease.omit({ continued: true, rowsHtml: true }).extend({ unit: text })),
-            /** Older releases. */
             versions: z.array(z.strictObject({ version, href, withdrawn: count, provisional: flag })),
           }),
         ),
@@ -262,10 +259,7 @@ export const pageModels = {
     list: href,
     /** The displayed month or part of it; empty without releases. */
     month: text,
-    /**
-     * False for the list's first page, which also answers queries and therefore names no month in its
-     * breadcrumb.
-     */
+    /** False for the list's first page, which also answers queries and therefore names no month. */
     older: flag,
     requestPath: text,
     json: href,

@@ -7,7 +7,7 @@ export interface PagePieces extends RenderedRelease {
   /** Platforms of its artifacts, including retracted ones. */
   platforms: readonly number[];
   summaryHtml(): string;
-  /** The architecture of each artifact, in the order of `packages`. */
+  /** In the order of `packages`. */
   architectures(): readonly (Architecture | undefined)[];
 }
 
@@ -29,8 +29,8 @@ export const provisionalVersions = (pieces: readonly PagePieces[]): string[] =>
   pieces.filter(({ provisional }) => provisional).map(({ version }) => version);
 
 /**
- * Adapts a piece's links to a page at another depth. In these pieces, `="../../` only occurs at the start of an
- * attribute value: quotes elsewhere are entities, and in JSON a quote inside a string follows a backslash.
+ * Adapts links to a page at another depth. In pieces, `="../../` only begins an attribute value: quotes elsewhere are
+ * entities, and in JSON a quote inside a string follows a backslash.
  * @param up replacement for the two folders
  */
 export const relinked = (html: string, up: string): string => html.replaceAll('="../../', `="${up}`);

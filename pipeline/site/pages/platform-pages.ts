@@ -18,10 +18,7 @@ interface Newest {
   positions: readonly number[];
 }
 
-/**
- * `platforms/`, and a page for each platform that ever had artifacts.
- * @param pieces newest first
- */
+/** Each platform that ever had artifacts has a page. @param pieces newest first */
 export function* platformPages(pieces: readonly PagePieces[], site: PageSite): Generator<OutputFile> {
   const platforms = platformsOf(pieces, site.config);
   const repositories = defaultRepositories(site.config);
@@ -56,7 +53,6 @@ const defaultRepositories = (config: SiteConfig): Repository[] =>
 export const platformNames = (pieces: readonly PagePieces[], config: SiteConfig): string[] =>
   platformsOf(pieces, config).map(({ name }) => name);
 
-/** Sorted by name, including platforms without current artifacts. */
 const platformsOf = (pieces: readonly PagePieces[], config: SiteConfig) =>
   [...newestByPlatform(pieces, config)]
     .map(([id, types]) => ({
@@ -108,7 +104,7 @@ function newestByPlatform(
   return platforms;
 }
 
-/** Displayed provisional versions, newest first. */
+/** Newest first. */
 const versionsOf = (types: readonly Newest[]): string[] =>
   [...new Set(provisionalVersions(types.map(({ release }) => release)))].sort().reverse();
 
@@ -121,7 +117,6 @@ const shownRows = ({ release, positions }: Newest, root: string): string =>
 const offersOf = ({ release, positions }: Newest): RepositoryOffer[] =>
   chosen(release.slices.offers(), positions).flat();
 
-/** The repositories that list any of the packages. */
 const offered = (repositories: readonly Repository[], offers: readonly RepositoryOffer[]) =>
   repositoryViews(
     repositories.filter(({ name }) => offers.some(({ repository }) => repository === name)),

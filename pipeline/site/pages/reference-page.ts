@@ -2,7 +2,6 @@ import { type ApiDocument, apiReference } from "../../../shared/api-reference.ts
 import type { OutputFile } from "../../documents/published.ts";
 import { type PageSite, page } from "./page-layout.ts";
 
-/** `api/reference/`: each request of the API, with a line for curl and a link for those that need no input. */
 export function referencePage(document: ApiDocument, site: PageSite): OutputFile {
   const { product, baseUrl } = site.config;
   const description = `Requests, parameters and answers of the HTTP API of ${product}.`;

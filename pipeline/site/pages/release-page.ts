@@ -22,10 +22,7 @@ type Model = PageModel<"release">;
 /** Each step leaves more out of the page of a release, while it is too large. */
 const shortenings = [{ commands: [], signature: null }, { install: null }, { brief: true }];
 
-/**
- * `releases/{version}/index.html`: notes and artifacts; the section `p{id}` is the page of a record. If it is too large,
- * one block verifies all files together instead of lines for each.
- */
+/** The section `p{id}` is the page of a record. A page that is too large verifies all files together in one block. */
 export function releasePage(
   release: PublishedRelease,
   config: SiteConfig,
@@ -123,10 +120,7 @@ function groupsOf(release: PublishedRelease, config: SiteConfig): PageModel<"rel
   }));
 }
 
-/**
- * Lines that check who released a version, and the signed files for them.
- * @returns null where nothing is signed: without keys, in a preview, and without a file to download
- */
+/** @returns null where nothing is signed: without keys, in a preview, and without a file to download */
 function evidenceView(
   { version, provisional, packages }: PublishedRelease,
   { trust, builder, baseUrl, authority }: SiteConfig,

@@ -11,7 +11,7 @@ const fullReleases = 50;
 /** Releases with a link. Months of older ones are only a link to the month's page. */
 const linkedReleases = 1000;
 
-/** `releases/`: all releases by year and month. @param pieces newest first */
+/** @param pieces newest first */
 export function releasesPage(pieces: readonly PagePieces[], site: PageSite): OutputFile {
   const description = `All releases of ${site.config.product} by year and month.`;
   const head = { title: "Releases", description, provisional: provisionalVersions(pieces) };

@@ -15,7 +15,6 @@ import { imageName } from "../feeds/incus.ts";
 import { repoFilePath } from "../feeds/yum.ts";
 import type { RepositoryView } from "./models/file-models.ts";
 
-/** A package repository of the site. */
 export interface Repository {
   /** Program and index, such as "apt, jammy"; different for each repository. */
   name: string;
@@ -29,7 +28,6 @@ export interface Repository {
 
 const oci = "Helm, OCI registry";
 
-/** The repositories that are on, as configured. */
 export function repositoriesOf(config: SiteConfig): Repository[] {
   const { baseUrl, product, feeds, feedKeys } = config;
   const key = feedKeys.length > 0 ? `${baseUrl}/${keysPath(product)}` : "";
@@ -82,16 +80,12 @@ const helmRepository = (folder: string): string => (folder === "" ? "Helm" : `He
 const helmName = (product: string, folder: string): string =>
   feedSlug(folder === "" ? product : `${product}-${folder}`);
 
-/** The repositories of the channels that offer a release. */
 export const repositoriesWith = (
   release: Pick<PublishedRelease, "channels">,
   config: SiteConfig,
 ): Repository[] => repositoriesOf(config).filter(({ channel }) => isOffered(release, channel));
 
-/**
- * The commands that install an artifact.
- * @param repositories those that may list it
- */
+/** @param repositories those that may list the artifact */
 export const offersOf = (
   entry: PublishedPackage,
   repositories: readonly Repository[],

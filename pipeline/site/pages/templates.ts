@@ -8,16 +8,11 @@ import { textFile } from "../output.ts";
 import { bundledTemplates } from "./bundled-templates.ts";
 import { type PageModel, type PageName, pageModels } from "./page-models.ts";
 
-/** Assets in the templates folder. */
 const assets = ["style.css", "script.js", "search.js", "changes.js", "favicon.svg"] as const;
 type AssetName = (typeof assets)[number];
 
-/** The site's templates, compiled once. */
 export interface Templates {
-  /**
-   * Renders a page as HTML, without control characters.
-   * @throws RelcatError `template` if the template needs a value that the model lacks
-   */
+  /** Removes control characters. @throws RelcatError `template` if the template needs a value that the model lacks */
   render<Name extends PageName>(page: Name, model: PageModel<Name>): string;
   asset(name: AssetName): string;
   /** Published path of an asset, which changes with its content. */
@@ -35,9 +30,7 @@ const options: CompileOptions = {
 };
 
 /**
- * Compiles templates/: one `.hbs` per page, every other `.hbs` a partial, and assets. Subfolders have other
- * uses.
- * @param sources file name and text
+ * Each `.hbs` that is no page is a partial. Subfolders have other uses.
  * @param shown path of a file for messages, unless it is relcat's own
  * @throws RelcatError `template` for a missing file or a syntax error
  */
@@ -158,7 +151,6 @@ function publishedPath(name: AssetName, text: string): string {
   return `assets/${name.replace(".", `.${digest}.`)}`;
 }
 
-/** Paths of assets, relative to the site's root. */
 export const assetNames = (templates: Templates) => ({
   style: templates.assetPath("style.css"),
   script: templates.assetPath("script.js"),
@@ -167,7 +159,6 @@ export const assetNames = (templates: Templates) => ({
   icon: templates.assetPath("favicon.svg"),
 });
 
-/** Style sheet, scripts, icons, the logo and robots.txt. */
 export function assetFiles(
   templates: Templates,
   { baseUrl, brand }: Pick<SiteConfig, "baseUrl" | "brand">,

@@ -8,14 +8,12 @@ export const singleCallLimit = 4 << 20;
 type Levels = Readonly<Record<Encoding, number>>;
 
 /**
- * Higher levels cost more than they save: brotli 6 takes 1.5 times as long as 5 and saves 1 % of a page, gzip
- * 9 up to 4 times as long as 6 and saves 3 %.
+ * Higher levels cost more than they save: brotli 6 takes 1.5 times as long as 5 and saves 1 % of a page, gzip 9 up to 4
+ * times as long as 6 and saves 3 %.
  */
 const levels: Levels = { gz: 6, br: 5, zst: 3 };
 
-/**
- * A large list consists mostly of digests: brotli 4 takes eight times as long as brotli 1 and saves only 6 %.
- */
+/** A large list consists mostly of digests: brotli 4 takes eight times as long as brotli 1 and saves only 6 %. */
 const largeLevels: Levels = { gz: 6, br: 1, zst: 1 };
 
 const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_SIZE_HINT, ZSTD_c_compressionLevel } = constants;

@@ -9,14 +9,11 @@ import { realPlace } from "../../system/real-folders.ts";
 /** Temporary folder of a build inside the site's folder, removed after every finished build. */
 export const workFolder = ".relcat-tmp";
 
-/**
- * Any of these marks a folder as relcat's: finished, unfinished, or of a version that kept its lock there.
- */
+/** Any of these marks a folder as relcat's: finished, unfinished, or of a version that kept its lock there. */
 const marks = ["build.json", workFolder, lockFile];
 
 /**
- * Refuses a folder with foreign files, because a build removes earlier output.
- * @param source the releases folder, which also has a lock file, but is not a site
+ * A build removes earlier output. @param source the releases folder, which also has a lock file
  * @throws RelcatError folder-not-ours
  */
 export function refuseForeignFolder(folder: string, source: string): void {

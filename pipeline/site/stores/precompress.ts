@@ -19,7 +19,6 @@ const compressible = /\.(?:json|html|css|js|svg|atom|md|txt)$|(?:^|\/)SHA256SUMS
 /** Settings of hosts are not served. A release changes many parts of the checksum index, and digits compress badly. */
 const uncompressed = /^(?:hosting|search\/hash)\//;
 
-/** True if a file of a site gets compressed siblings. */
 export const hasSiblings = ({ path, size }: { path: string; size: number }): boolean =>
   size >= smallest && compressible.test(path) && !uncompressed.test(path) && !feedPath(path);
 
@@ -37,7 +36,6 @@ export interface EncodedSibling {
   isShared: boolean;
 }
 
-/** Moves a finished sibling into its place. */
 export function placeEncoded(
   folder: string,
   path: string,
@@ -50,10 +48,7 @@ export function placeEncoded(
 
 export type Encoder = ReturnType<typeof encoder>;
 
-/**
- * Compresses files in another thread while the caller renders more.
- * @param work a folder for the compressed files, on the same file system as the site
- */
+/** @param work a folder on the same file system as the site */
 export function encoder(work: string) {
   const inProgress = new Set<Promise<void>>();
   const failures: unknown[] = [];
@@ -102,10 +97,7 @@ export function encoder(work: string) {
 /** The good siblings of a file; undefined in place of what an earlier build noted: the sibling was compared instead. */
 export type SiblingsInPlace = ReadonlyMap<Encoding, MadeFile | undefined>;
 
-/**
- * Siblings of a file of the site that need not be made again.
- * @param statData of the file, if it is as an earlier build left it
- */
+/** Siblings that need not be made again. @param statData of the file, if it is as an earlier build left it */
 export function siblingsInPlace(
   folder: string,
   { path, size, statData }: { path: string; size: number; statData: StatData | undefined },

@@ -25,9 +25,8 @@ import {
 } from "./precompress.ts";
 
 /**
- * Web servers derive validators from size and time. Times are whole seconds, always increasing, and differ
- * between representations of a resource: each kind has its own remainder modulo 4.
- * @returns seconds since 1970
+ * Web servers derive validators from size and time. Times are whole seconds, always increasing, and differ between
+ * representations: each kind has its own remainder modulo 4. @returns seconds since 1970
  */
 export function modificationTime(path: string, now: number, oldMs: number | undefined): number {
   const floor = Math.max(Math.floor(now / 1000), oldMs === undefined ? 0 : Math.floor(oldMs / 1000) + 1);

@@ -9,8 +9,7 @@ import { compressFile, decompressors, singleCallLimit } from "./compressors.ts";
 export const siblingEncodings = (path: string): readonly Encoding[] => (feedPath(path) ? [] : encodings);
 
 /**
- * Compresses a file of a site and moves the result next to it.
- * @param temporary a path on the same file system
+ * @param temporary a path on the same file system as the site
  * @throws RelcatError file-access
  */
 export async function writeSibling(
@@ -25,10 +24,7 @@ export async function writeSibling(
   placeSibling(folder, path, encoding, temporary);
 }
 
-/**
- * Moves compressed bytes next to a file. A sibling is whole and has the time of its file, or it does not exist.
- * @param temporary path of the bytes, on the same file system
- */
+/** A sibling is whole and has the time of its file, or it does not exist. @param temporary on the same file system */
 export function placeSibling(folder: string, path: string, encoding: Encoding, temporary: string): void {
   const file = join(folder, path);
   try {
@@ -47,11 +43,7 @@ export function hasTimeOf(folder: string, path: string, encoding: Encoding): boo
   return sibling?.isFile() === true && sibling.mtimeMs === statSync(file).mtimeMs;
 }
 
-/**
- * Whether a sibling decodes to the bytes of its source. False for a large one, because decoding it takes as long as
- * making it again.
- * @param size of the source in bytes
- */
+/** False for a large one, because decoding it takes as long as making it again. @param size of the source in bytes */
 export function decodesTo(folder: string, path: string, encoding: Encoding, size: number): boolean {
   if (size > singleCallLimit) return false;
   const file = join(folder, path);

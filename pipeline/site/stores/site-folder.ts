@@ -58,7 +58,6 @@ export function openSiteFolder(folder: string, now: number, siblings: SiblingOpt
   return {
     /** Folder for temporary files of the build. */
     work,
-    /** Renders a group's files into the temporary folder. */
     async render(group: OutputGroup) {
       rendered.push(await render.group(group));
     },
@@ -67,8 +66,7 @@ export function openSiteFolder(folder: string, now: number, siblings: SiblingOpt
       rendered.push(await render.kept(group));
     },
     /**
-     * Moves all files into place in the order in which they were rendered, then removes files that this build
-     * no longer generates.
+     * Places files in the order in which they were rendered, then removes those that this build no longer generates.
      * @param buildDocument generates build.json from all placed files
      */
     async place(buildDocument: (files: readonly MadeFile[]) => OutputFile): Promise<Placed> {
@@ -146,10 +144,7 @@ function previousFiles(folder: string): Set<string> {
   }
 }
 
-/**
- * Validates file by file, because validating the whole would need twice the memory. @throws if it is not a
- * build document
- */
+/** Validates file by file: the whole would need twice the memory. @throws if it is not a build document */
 function filesOf(document: BuildDocument): string[] {
   const { files } = document;
   const isTable = typeof files === "object" && files !== null && !Array.isArray(files);

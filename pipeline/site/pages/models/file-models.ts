@@ -21,7 +21,6 @@ const importers = {
 
 /** A repository with the lines that add it and install its packages, quoted for a shell. */
 export const repository = z.strictObject({
-  /** Program and index. */
   name: text,
   /** Systems that use it. */
   use: text,
@@ -33,7 +32,6 @@ export const repository = z.strictObject({
 
 export type RepositoryView = z.infer<typeof repository>;
 
-/** How a file is installed or imported. */
 const install = z.strictObject({
   repositories: z.array(repository.pick({ name: true, lines: true })),
   imports: z.array(
@@ -60,13 +58,11 @@ const install = z.strictObject({
 
 const command = z.strictObject({ system: text, start: text, file: text, end: text });
 
-/** A statement about an artifact, with its value if known. */
 const statement = z.strictObject({ words: text, value: text, isHash: flag });
 
 /** Events of a record, oldest first. The reason is that of a withdrawal; otherwise it is empty. */
 const history = z.array(z.strictObject({ words: text, at: moment, reason: text }));
 
-/** A file in a list. */
 export const row = z.strictObject({
   id,
   name: text,
@@ -85,7 +81,6 @@ export const row = z.strictObject({
   page: href,
 });
 
-/** A file on the page of its release, with all details. */
 export const artifact = z.strictObject({
   id,
   name: text,

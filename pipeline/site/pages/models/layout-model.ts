@@ -18,10 +18,7 @@ export const layout = z.strictObject({
   description: text,
   /** The page's whole address. */
   address: href,
-  /**
-   * True if the page has filters, which the address may set: content is hidden until they are applied, so
-   * that the layout does not jump.
-   */
+  /** True if the address may set filters: content is hidden until they are applied, so that the layout does not jump. */
   filtered: flag,
   /** Target of a redirecting page; empty on all others. */
   refresh: href,
