@@ -81,7 +81,7 @@ async function holding<T>(
 ): Promise<T> {
   const database = open(file);
   try {
-    for (let waited = 0; !isTaken(database, file); waited += step) {
+    for (let waited = 0; !isAcquired(database, file); waited += step) {
       const holder = holderOf(file);
       if (waited === 0) onWait(holder);
       if (waited >= maxWaitMilliseconds) throw held(folder, holder);
@@ -124,8 +124,8 @@ const held = (folder: string, holder: number) =>
     "Wait for it to finish, then run the command again.",
   );
 
-/** @returns false if another process has the lock */
-function isTaken(database: DatabaseSync, file: string): boolean {
+/** @returns false: another process has the lock */
+function isAcquired(database: DatabaseSync, file: string): boolean {
   try {
     database.exec("BEGIN IMMEDIATE");
     return true;
