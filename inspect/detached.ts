@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { type ByteSource, hashWhole, readSmall, utf8 } from "./bytes/byte-source.ts";
-import { type InspectOptions, type Reader, settled } from "./inspection.ts";
-import { verifierOf } from "./signatures/openpgp.ts";
-import { claimedSignature, type Found, isCleartext, verifiedText } from "./signatures/openpgp-cleartext.ts";
+import { type Found, type InspectOptions, type Reader, settled } from "./inspection.ts";
+import { claimedSignature, verifiedText, verifierOf } from "./signatures/openpgp.ts";
+import { isCleartext } from "./signatures/openpgp-text.ts";
 import { badDigest, malformed, refused, unsupported } from "./verdict.ts";
 
 /** Inspects a detached signature of the file with the same name without the suffix, or a signed checksum list. */

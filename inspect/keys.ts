@@ -31,6 +31,10 @@ export interface Window {
   notAfter?: number | undefined;
 }
 
+/** Whether the time is in the period. */
+export const isWithin = ({ notBefore, notAfter }: Window, time: number): boolean =>
+  time >= (notBefore ?? time) && time <= (notAfter ?? time);
+
 export interface OpenPgpKey extends Window, OpenPgpCertificate {
   /** Shown in messages. */
   file: string;

@@ -29,7 +29,15 @@ export class Fault extends Error {
   }
 }
 
-export const malformed = (reason: string) => new Fault("malformed", reason);
-export const refused = (reason: string) => new Fault("refuse", reason);
-export const unsupported = (reason: string) => new Fault("unsupported-format", reason);
-export const badDigest = (reason: string) => new Fault("bad-digest", reason);
+const faultOf = (verdict: Verdict) => (reason: string) => new Fault(verdict, reason);
+
+export const malformed = faultOf("malformed");
+export const refused = faultOf("refuse");
+export const unsupported = faultOf("unsupported-format");
+export const badDigest = faultOf("bad-digest");
+export const badSignature = faultOf("bad-signature");
+export const expired = faultOf("expired-certificate");
+export const notCovered = faultOf("payload-not-covered");
+export const unsigned = faultOf("unsigned");
+export const untrusted = faultOf("untrusted-key");
+export const weak = faultOf("weak-digest");

@@ -4,8 +4,7 @@ import type { TarEntry } from "../archives/tar.ts";
 import { readXml, type XmlElement } from "../bytes/xml.ts";
 import type { InspectOptions } from "../inspection.ts";
 import { digests, refuseWeak } from "../signatures/digest.ts";
-import { readCertificate, subjectOf } from "../signatures/x509.ts";
-import { chainOf, usages } from "../signatures/x509-chain.ts";
+import { chainOf, readCertificate, subjectOf, usages } from "../signatures/x509.ts";
 import { badDigest, Fault, malformed, refused } from "../verdict.ts";
 import {
   type DiskFacts,

@@ -1,10 +1,9 @@
 import type { InspectOptions } from "../inspection.ts";
 import { badDigest, malformed } from "../verdict.ts";
 import { octetsOf, oidOf, readAsn1, sequenceOf } from "./asn1.ts";
-import type { SignedData } from "./cms.ts";
-import { type Trusted, verifyTrusted } from "./cms-trust.ts";
+import { type SignedData, type Trusted, verifyTrusted } from "./cms.ts";
 import { type Digest, digestOf, refuseWeak } from "./digest.ts";
-import { usages } from "./x509-chain.ts";
+import { usages } from "./x509.ts";
 
 /** Authenticode (Windows Authenticode Portable Executable Signature Format, Microsoft 2008). */
 const indirectData = "1.3.6.1.4.1.311.2.1.4";

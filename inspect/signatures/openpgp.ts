@@ -1,10 +1,95 @@
 import { createHash, type Hash, verify } from "node:crypto";
-import type { PublicKey } from "openpgp";
-import type { InspectOptions } from "../inspection.ts";
-import type { OpenPgpKey, SigningKey } from "../keys.ts";
-import { Fault, unsupported } from "../verdict.ts";
+import type { PublicKey, SignaturePacket } from "openpgp";
+import { utf8 } from "../bytes/byte-source.ts";
+import type { Found, InspectOptions, Signature } from "../inspection.ts";
+import { isWithin, type OpenPgpKey, type SigningKey } from "../keys.ts";
+import { badSignature, expired, Fault, malformed, unsupported, untrusted, weak } from "../verdict.ts";
 import { isRsaSigned } from "./digest.ts";
-import { type OpenPgpSignature, signatureTypes } from "./openpgp-signature.ts";
+import { isArmored, type Place, readArmor, readCleartext } from "./openpgp-text.ts";
+
+export type OpenPgpSignature = Awaited<ReturnType<typeof readOpenPgpSignature>>;
+
+/** RFC 9580, sections 5 and 5.2.1. */
+const signatureTag = 2;
+const signatureTypes = { binary: 0, text: 1 } as const;
+
+/**
+ * Parses exactly one binary signature packet (RFC 9580, section 5.2), and does not verify it.
+ * @throws Fault malformed; unsupported-format
+ */
+async function readOpenPgpSignature(bytes: Uint8Array, what: string) {
+  const { SignaturePacket } = await import("openpgp");
+  const { tag, start } = packetFrame(bytes, what);
+  const version = bytes[start];
+  if (tag === signatureTag && version !== 4)
+    throw unsupported(`${what} is a signature of version ${version}, expected 4`);
+  if (tag !== signatureTag)
+    throw malformed(`${what} is an OpenPGP packet of type ${tag}, expected a signature`);
+  // A copy, because the parsed fields refer to memory that the next read overwrites.
+  const body = Uint8Array.from(bytes.subarray(start));
+  const packet = new SignaturePacket();
+  try {
+    packet.read(body);
+  } catch (error) {
+    const { name, message } = error as Error;
+    const fault = name === "UnsupportedError" ? unsupported : malformed;
+    throw fault(`${what} cannot be read: ${message}`);
+  }
+  // A non-canonical encoding would contain bytes that no signature covers.
+  if (!Buffer.from(packet.write()).equals(body))
+    throw malformed(`${what} is not written in its shortest form`);
+  return {
+    packet,
+    ...issuerOf(packet, what),
+    /** Milliseconds since 1970. */
+    created: Number(packet.created),
+    unhashed: unhashedArea(packet, start),
+  };
+}
+
+/** Tag and body offset of the packet (RFC 9580, section 4.2). */
+function packetFrame(bytes: Uint8Array, what: string) {
+  const [first = 0, ...next] = bytes.subarray(0, 6);
+  if ((first & 0x80) === 0) throw malformed(`${what} is not an OpenPGP packet`);
+  const isNew = (first & 0x40) !== 0;
+  const { start, length } = isNew ? newLength(next) : oldLength(next, [1, 2, 4][first & 3]);
+  if (start + length !== bytes.length)
+    throw malformed(`${what} has ${bytes.length} bytes, expected one OpenPGP packet of definite length`);
+  return { tag: isNew ? first & 0x3f : (first >> 2) & 0x0f, start };
+}
+
+/** NaN: the length is not definite. */
+const oldLength = (octets: readonly number[], count = Number.NaN) => ({
+  start: 1 + count,
+  length: octets.slice(0, count).reduce((sum, octet) => sum * 256 + octet, 0),
+});
+
+function newLength([first = 0, ...next]: readonly number[]) {
+  if (first < 192) return { start: 2, length: first };
+  if (first < 224) return { start: 3, length: ((first - 192) << 8) + (next[0] ?? 0) + 192 };
+  const { start, length } = oldLength(next, first === 255 ? 4 : undefined);
+  return { start: start + 1, length };
+}
+
+/** Issuer key id in lower-case hexadecimal, and its fingerprint if the signature contains it. */
+function issuerOf(packet: SignaturePacket, what: string) {
+  const keyId = packet.issuerKeyID.toHex();
+  if (keyId === "") throw malformed(`${what} does not name its key`);
+  if (packet.issuerFingerprint === null) return { keyId, fingerprint: undefined };
+  const fingerprint = Buffer.from(packet.issuerFingerprint).toString("hex");
+  if (fingerprint.slice(-16) !== keyId)
+    throw malformed(`${what} names two issuers, ${fingerprint} and ${keyId}`);
+  return { keyId, fingerprint };
+}
+
+/** Range of the unhashed subpackets, which the signature does not cover. */
+function unhashedArea(packet: SignaturePacket, start: number) {
+  const from = start + (packet.signatureData?.length ?? 0) + 2;
+  // A length in its shortest form has 1, 2 or 5 octets (RFC 9580, section 5.2.3.7).
+  const lengthOctets = (size: number) => (size < 192 ? 1 : size < 8384 ? 2 : 5);
+  const sizes = packet.unhashedSubpackets.map(({ body }) => body.length + 1);
+  return { from, to: sizes.reduce((sum, size) => sum + lengthOctets(size) + size, from) };
+}
 
 /** RFC 9580, section 9.5. node:crypto has the same names in lower case. */
 const digests = new Map([
@@ -25,10 +110,7 @@ const weakDigests = new Map([
 const skew = 24 * 60 * 60 * 1000;
 
 /** Collects keys with this id from all files, and merges their revocations. */
-export function keysOf(
-  signature: OpenPgpSignature,
-  keys: readonly OpenPgpKey[],
-): (SigningKey & OpenPgpKey)[] {
+function keysOf(signature: OpenPgpSignature, keys: readonly OpenPgpKey[]): (SigningKey & OpenPgpKey)[] {
   const isIt = ({ keyId, fingerprint }: SigningKey) =>
     keyId === signature.keyId && fingerprint === (signature.fingerprint ?? fingerprint);
   return keys.flatMap((certificate) =>
@@ -39,8 +121,7 @@ export function keysOf(
 /**
  * Hashes the content that a signature should cover, then verifies the signature.
  * @param type accepted signature type: binary, or text in canonical form
- * @throws Fault untrusted-key, revoked-key, weak-digest, expired-certificate, bad-signature,
- * unsupported-format
+ * @throws Fault untrusted-key, revoked-key, weak-digest, expired-certificate, bad-signature, unsupported-format
  */
 export function verifierOf(signature: OpenPgpSignature, type: "binary" | "text", options: InspectOptions) {
   if (signature.packet.signatureType !== signatureTypes[type])
@@ -59,7 +140,7 @@ function signerOf(signature: OpenPgpSignature, { keys, now }: InspectOptions): S
   const known = keysOf(signature, keys.openpgp);
   const [first] = known;
   const id = signature.fingerprint ?? signature.keyId;
-  if (!first) throw new Fault("untrusted-key", `it is signed by ${id}, which is not an allowed key`);
+  if (!first) throw untrusted(`it is signed by ${id}, which is not an allowed key`);
   if (known.some((key) => key.isRevoked))
     throw new Fault("revoked-key", `it is signed by ${id}, which is revoked`);
   digestOf(signature);
@@ -68,21 +149,17 @@ function signerOf(signature: OpenPgpSignature, { keys, now }: InspectOptions): S
     Math.max(...known.map((key) => key.expires)),
     Number(signature.packet.getExpirationTime()),
   );
-  if (ends <= now)
-    throw new Fault("expired-certificate", `the signature or its key ${id} expired on ${day(ends)}`);
+  if (ends <= now) throw expired(`the signature or its key ${id} expired on ${day(ends)}`);
   const { created } = signature;
-  const untrusted = (when: string) => new Fault("untrusted-key", `it is signed on ${day(created)}, ${when}`);
-  if (created < first.created) throw untrusted(`before its key ${id} was made`);
-  if (created > now + skew) throw untrusted("which is in the future");
-  const signer = known.find((key) => isWithin(created, key));
-  if (!signer) throw untrusted(`when ${id} was not allowed`);
+  const untimely = (when: string) => untrusted(`it is signed on ${day(created)}, ${when}`);
+  if (created < first.created) throw untimely(`before its key ${id} was made`);
+  if (created > now + skew) throw untimely("which is in the future");
+  const signer = known.find((key) => isWithin(key, created));
+  if (!signer) throw untimely(`when ${id} was not allowed`);
   return signer;
 }
 
 const day = (time: number): string => new Date(time).toISOString().slice(0, 10);
-
-const isWithin = (time: number, { notBefore, notAfter }: OpenPgpKey): boolean =>
-  time >= (notBefore ?? time) && time <= (notAfter ?? time);
 
 function refuseUnknownCritical({ packet }: OpenPgpSignature): void {
   const [subpacket] = packet.unknownSubpackets.filter(({ critical }) => critical);
@@ -93,7 +170,7 @@ function refuseUnknownCritical({ packet }: OpenPgpSignature): void {
 }
 
 /** Spelled as rpm and gpg do. */
-export function digestNameOf({ packet }: OpenPgpSignature): string {
+function digestNameOf({ packet }: OpenPgpSignature): string {
   const id = Number(packet.hashAlgorithm);
   return digests.get(id) ?? weakDigests.get(id) ?? String(id);
 }
@@ -102,8 +179,8 @@ const digestOf = ({ packet }: OpenPgpSignature): string => digestNumbered(Number
 
 /** Name in node:crypto. @param id OpenPGP number, which rpm uses too @throws Fault weak-digest; unsupported-format */
 export function digestNumbered(id: number): string {
-  const weak = weakDigests.get(id);
-  if (weak) throw new Fault("weak-digest", `it is signed over ${weak}, expected SHA256 or better`);
+  const known = weakDigests.get(id);
+  if (known) throw weak(`it is signed over ${known}, expected SHA256 or better`);
   const digest = digests.get(id);
   if (!digest) throw unsupported(`it is signed over digest ${id}, which is unknown`);
   return digest.toLowerCase();
@@ -118,10 +195,7 @@ async function conclude(signature: OpenPgpSignature, signer: SigningKey, hash: H
   const isHinted = Buffer.from(packet.signedHashValue ?? []).equals(digest.subarray(0, 2));
   const isSame = packet.publicKeyAlgorithm === packetOf(signer).algorithm;
   if (!isHinted || !isSame || !(await isSigned(signature, signer, digest)))
-    throw new Fault(
-      "bad-signature",
-      `its signature by ${signer.fingerprint} does not fit what it should sign`,
-    );
+    throw badSignature(`its signature by ${signer.fingerprint} does not fit what it should sign`);
 }
 
 async function isSigned(signature: OpenPgpSignature, signer: SigningKey, digest: Buffer): Promise<boolean> {
@@ -152,3 +226,94 @@ const padded = (bytes: Uint8Array, size: number): Buffer =>
   Buffer.concat([Buffer.alloc(Math.max(0, size - bytes.length)), bytes]);
 
 const packetOf = ({ packet }: SigningKey) => packet as PublicKey["keyPacket"];
+
+/** Vocabulary and key id format. */
+type Style = "rpm" | "gpg";
+
+/**
+ * Reads a signature, armored or binary, and records the claimed signer and the uncovered bytes.
+ * @param base its offset in the file; `place`: maps a range of the bytes to the file, if they were encoded there
+ * @param found the first signature of an artifact sets the signer
+ * @throws Fault malformed; unsupported-format
+ */
+export async function claimedSignature(
+  bytes: Uint8Array,
+  {
+    base,
+    what,
+    style,
+    options,
+    found,
+    place = (from, to) => ({ from: base + from, to: base + to }),
+  }: {
+    base: number;
+    what: string;
+    style: Style;
+    options: InspectOptions;
+    found: Found;
+    place?: Place;
+  },
+): Promise<OpenPgpSignature> {
+  const armor = isArmored(bytes) ? readArmor(bytes, base, what) : undefined;
+  const signature = await readOpenPgpSignature(armor?.bytes ?? bytes, what);
+  const { from, to } = signature.unhashed;
+  const unhashed = (armor?.place ?? place)(from, to);
+  const why = "unhashed subpackets of an OpenPGP signature";
+  found.uncovered = [...(found.uncovered ?? []), ...(armor?.headers ?? []), { ...unhashed, why }];
+  const claim = claimOf(signature, options, style);
+  found.key_id ??= style === "rpm" ? signature.keyId : claim.fingerprint;
+  found.signature ??= claim;
+  if (armor?.isFollowed) throw malformed(`text follows the end of ${what}`);
+  return signature;
+}
+
+function claimOf(signature: OpenPgpSignature, { keys }: InspectOptions, style: Style): Signature {
+  const [key] = keysOf(signature, keys.openpgp);
+  const fingerprint = key?.fingerprint ?? signature.fingerprint ?? signature.keyId;
+  return { signer: key?.userId ?? fingerprint, display: displayOf(signature, style), fingerprint };
+}
+
+/** RFC 9580, section 9.1, in rpm's words. */
+const algorithms = new Map([
+  [1, "RSA"],
+  [17, "DSA"],
+  [19, "ECDSA"],
+  [22, "EdDSA"],
+  [27, "Ed25519"],
+  [28, "Ed448"],
+]);
+
+function displayOf(signature: OpenPgpSignature, style: Style): string {
+  const made = date(signature.created);
+  if (style === "gpg") return `Signature made ${made} UTC`;
+  const { publicKeyAlgorithm: id } = signature.packet;
+  return `${algorithms.get(Number(id)) ?? id}/${digestNameOf(signature)}, ${made}, Key ID ${signature.keyId}`;
+}
+
+/** The format of date(1) in the C locale, in UTC. */
+function date(time: number): string {
+  const [weekday = "", day = "", month, year, clock] = new Date(time).toUTCString().split(" ");
+  return `${weekday.slice(0, 3)} ${month} ${String(Number(day)).padStart(2)} ${clock} ${year}`;
+}
+
+/**
+ * The verified text, with LF line ends. Callers must not read any other part of the file.
+ * @throws Fault malformed, and as verifierOf
+ */
+export async function verifiedText(
+  bytes: Uint8Array,
+  what: string,
+  options: InspectOptions,
+  found: Found,
+): Promise<string> {
+  const { canonical, hash, signature: written, signatureAt, uncovered } = readCleartext(bytes, what);
+  found.uncovered = [...(found.uncovered ?? []), ...uncovered];
+  const place = { base: signatureAt, what };
+  const signature = await claimedSignature(written, { ...place, style: "gpg", options, found });
+  if (hash !== digestNameOf(signature))
+    throw malformed(`${what} says "Hash: ${hash}", which its signature does not use`);
+  const verifier = verifierOf(signature, "text", options);
+  verifier.hash.update(canonical);
+  await verifier.conclude();
+  return utf8(canonical, what).replaceAll("\r\n", "\n");
+}

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { readAsn1 } from "../../inspect/signatures/asn1.ts";
-import { readSignedData } from "../../inspect/signatures/cms.ts";
-import { verifyTrusted } from "../../inspect/signatures/cms-trust.ts";
-import { usages } from "../../inspect/signatures/x509-chain.ts";
+import { readSignedData, verifyTrusted } from "../../inspect/signatures/cms.ts";
+import { usages } from "../../inspect/signatures/x509.ts";
 import { Fault } from "../../inspect/verdict.ts";
 import { optionsWith } from "../support/artifacts.ts";
 import { allowing, codeSigning, identity, keyIdOf, timeStamping } from "../support/certificates.ts";

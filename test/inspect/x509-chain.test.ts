@@ -1,7 +1,6 @@
 import { createPublicKey } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { type Certificate, readCertificate } from "../../inspect/signatures/x509.ts";
-import { chainOf, usages } from "../../inspect/signatures/x509-chain.ts";
+import { type Certificate, chainOf, readCertificate, usages } from "../../inspect/signatures/x509.ts";
 import { Fault } from "../../inspect/verdict.ts";
 import {
   type Allowed,

@@ -1,10 +1,16 @@
 import { readPackedTar } from "../../archives/packed-tar.ts";
 import { type ByteSource, hashRanges, partOf, readSmall, type Uncovered } from "../../bytes/byte-source.ts";
-import { type InspectOptions, isBroken, type Reader, refuseWorst, settled } from "../../inspection.ts";
+import {
+  type Found,
+  type InspectOptions,
+  isBroken,
+  type Reader,
+  refuseWorst,
+  settled,
+} from "../../inspection.ts";
 import { selfCheckFinder, withSelfCheck } from "../../self-check.ts";
-import { verifierOf } from "../../signatures/openpgp.ts";
-import { claimedSignature, type Found, isCleartext } from "../../signatures/openpgp-cleartext.ts";
-import type { OpenPgpSignature } from "../../signatures/openpgp-signature.ts";
+import { claimedSignature, type OpenPgpSignature, verifierOf } from "../../signatures/openpgp.ts";
+import { isCleartext } from "../../signatures/openpgp-text.ts";
 import { Fault, unsupported } from "../../verdict.ts";
 import { type Member, readArchive } from "./archive.ts";
 import { contentsOf, ignoredMembers, readControl, signatureName, upToData } from "./contents.ts";

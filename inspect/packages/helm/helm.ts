@@ -1,7 +1,14 @@
 import { createHash } from "node:crypto";
 import { type ByteSource, hashWhole, readSmall } from "../../bytes/byte-source.ts";
-import { type InspectOptions, isBroken, type Reader, refuseWorst, settled } from "../../inspection.ts";
-import { type Found, verifiedText } from "../../signatures/openpgp-cleartext.ts";
+import {
+  type Found,
+  type InspectOptions,
+  isBroken,
+  type Reader,
+  refuseWorst,
+  settled,
+} from "../../inspection.ts";
+import { verifiedText } from "../../signatures/openpgp.ts";
 import { badDigest, Fault, malformed, refused } from "../../verdict.ts";
 import { chartTexts, type Provenance, readChartFile, readProvenance } from "./chart.ts";
 

@@ -2,11 +2,15 @@ import { createHash } from "node:crypto";
 import { type ByteSource, gaps, overlap, shifted, type Uncovered } from "../../bytes/byte-source.ts";
 import type { InspectOptions, Signature } from "../../inspection.ts";
 import { octetsOf, sequenceOf } from "../../signatures/asn1.ts";
-import { contentTypes, readSignedData, type SignedData } from "../../signatures/cms.ts";
-import { signatureOf, verifyTrusted } from "../../signatures/cms-trust.ts";
+import {
+  contentTypes,
+  readSignedData,
+  type SignedData,
+  signatureOf,
+  verifyTrusted,
+} from "../../signatures/cms.ts";
 import { digests, refuseWeak } from "../../signatures/digest.ts";
-import { commonNameOf } from "../../signatures/x509.ts";
-import { usages } from "../../signatures/x509-chain.ts";
+import { commonNameOf, usages } from "../../signatures/x509.ts";
 import { badDigest, Fault, malformed, unsupported, type Verdict } from "../../verdict.ts";
 import type { Slice } from "./macho.ts";
 

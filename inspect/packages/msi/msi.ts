@@ -14,8 +14,7 @@ import {
 } from "../../inspection.ts";
 import { type SelfCheckFinder, selfCheckFinder, withSelfCheck } from "../../self-check.ts";
 import { indirectDataOf, subjects, verifyAuthenticode } from "../../signatures/authenticode.ts";
-import { readSignedData } from "../../signatures/cms.ts";
-import { signatureOf } from "../../signatures/cms-trust.ts";
+import { readSignedData, signatureOf } from "../../signatures/cms.ts";
 import { badDigest, Fault, malformed } from "../../verdict.ts";
 import { isPe, peSignature } from "../pe/pe.ts";
 import { type MsiTables, msiTables, openInstaller, streamName, summaryName } from "./tables.ts";

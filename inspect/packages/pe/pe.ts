@@ -4,8 +4,7 @@ import { type Found, type Inspection, type InspectOptions, settled } from "../..
 import { selfCheckFinder, withSelfCheck } from "../../self-check.ts";
 import { type Asn1, readPaddedAsn1 } from "../../signatures/asn1.ts";
 import { indirectDataOf, pageHashesOf, subjects, verifyAuthenticode } from "../../signatures/authenticode.ts";
-import { signedDataOf } from "../../signatures/cms.ts";
-import { signatureOf } from "../../signatures/cms-trust.ts";
+import { signatureOf, signedDataOf } from "../../signatures/cms.ts";
 import { badDigest, Fault, malformed, unsupported } from "../../verdict.ts";
 
 const what = "its Authenticode signature";

@@ -15,11 +15,9 @@ import {
 } from "../../inspection.ts";
 import { type SelfCheckFinder, selfCheckFinder, withSelfCheck } from "../../self-check.ts";
 import { readPaddedAsn1 } from "../../signatures/asn1.ts";
-import { signedDataOf } from "../../signatures/cms.ts";
-import { signatureOf, type Trusted, verifyTrusted } from "../../signatures/cms-trust.ts";
+import { signatureOf, signedDataOf, type Trusted, verifyTrusted } from "../../signatures/cms.ts";
 import { type Digest, isRsaSigned, refuseWeak } from "../../signatures/digest.ts";
-import { type Certificate, commonNameOf, readCertificate } from "../../signatures/x509.ts";
-import { chainOf, usages } from "../../signatures/x509-chain.ts";
+import { type Certificate, chainOf, commonNameOf, readCertificate, usages } from "../../signatures/x509.ts";
 import { badDigest, Fault, malformed, unsupported } from "../../verdict.ts";
 import { machOSignatures } from "../macho/file.ts";
 import { isMachO } from "../macho/macho.ts";

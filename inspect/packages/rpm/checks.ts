@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import type { HashedRange, Uncovered } from "../../bytes/byte-source.ts";
-import type { InspectOptions } from "../../inspection.ts";
-import { digestNumbered, verifierOf } from "../../signatures/openpgp.ts";
-import { base64Place, blanks, type Place } from "../../signatures/openpgp-armor.ts";
-import { claimedSignature, type Found } from "../../signatures/openpgp-cleartext.ts";
+import type { Found, InspectOptions } from "../../inspection.ts";
+import { claimedSignature, digestNumbered, verifierOf } from "../../signatures/openpgp.ts";
+import { base64Place, blanks, type Place } from "../../signatures/openpgp-text.ts";
 import { badDigest, Fault, malformed, refused } from "../../verdict.ts";
 import { integersOf, longOf, type RpmHeader, textOf, textsOf } from "./header.ts";
 import { type RpmLayout, signatureTags } from "./layout.ts";

@@ -3,19 +3,18 @@ import { compressionOf, decompress } from "../../archives/decompress.ts";
 import { type ByteSource, hashRanges, partOf } from "../../bytes/byte-source.ts";
 import {
   type FileSignature,
+  type Found,
   type InspectOptions,
   isBroken,
   type Reader,
   refuseWorst,
   settled,
 } from "../../inspection.ts";
-import type { X509Key } from "../../keys.ts";
+import { isWithin, type X509Key } from "../../keys.ts";
 import { type SelfCheckFinder, selfCheckFinder, withSelfCheck } from "../../self-check.ts";
 import { isRsaSigned } from "../../signatures/digest.ts";
 import { digestNumbered } from "../../signatures/openpgp.ts";
-import type { Found } from "../../signatures/openpgp-cleartext.ts";
-import type { Certificate } from "../../signatures/x509.ts";
-import { certificateOf } from "../../signatures/x509-chain.ts";
+import { type Certificate, certificateOf } from "../../signatures/x509.ts";
 import { Fault, malformed, unsupported, type Verdict } from "../../verdict.ts";
 import { digestChecks, isPayloadCovered, type RpmCheck, signatureChecks, sizeNotes } from "./checks.ts";
 import { integersOf, longOf, longsOf, type RpmHeader, shortsOf, textOf, textsOf } from "./header.ts";
@@ -227,7 +226,7 @@ function verdictOf(
   const algorithm = algorithms[ima];
   if (algorithm === undefined) return "weak-digest";
   const known = signers.filter(({ certificate }) => certificate.maySign && keyIdOf(certificate) === keyId);
-  const signer = known.find(({ key }) => now >= (key.notBefore ?? now) && now <= (key.notAfter ?? now));
+  const signer = known.find(({ key }) => isWithin(key, now));
   if (!signer) return "untrusted-key";
   const { publicKey, x509 } = signer.certificate;
   if (publicKey.asymmetricKeyType !== "rsa") return "unsupported-format";

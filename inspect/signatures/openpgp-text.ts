@@ -8,12 +8,11 @@ export type Place = (from: number, to: number) => { from: number; to: number };
 export const blanks = /[\0- ]+/g;
 
 /** For base64 with blanks that begins at `base`. Millions of runs are found only if they hold a signature. */
-export const base64Place =
-  (base: number, text: string): Place =>
-  (from, to) => {
-    const runs = text.matchAll(/[^\0- ]+/g).map(({ 0: run, index }) => ({ text: run, from: base + index }));
-    return placeIn([...runs])(from, to);
-  };
+export function base64Place(base: number, text: string): Place {
+  const runs = () =>
+    text.matchAll(/[^\0- ]+/g).map(({ 0: run, index }) => ({ text: run, from: base + index }));
+  return (from, to) => placeIn([...runs()])(from, to);
+}
 
 const placeIn =
   (lines: readonly Line[]): Place =>
@@ -93,4 +92,43 @@ function at(body: readonly Line[], index: number): number {
     left -= text.length;
   }
   return 0;
+}
+
+const begin = "-----BEGIN PGP SIGNED MESSAGE-----";
+const signatureBegin = "-----BEGIN PGP SIGNATURE-----";
+
+export const isCleartext = (bytes: Uint8Array): boolean =>
+  Buffer.from(bytes.subarray(0, begin.length)).toString("latin1") === begin;
+
+/** Parses a clear-signed text (RFC 9580, section 7), and does not verify it. */
+export function readCleartext(bytes: Uint8Array, what: string) {
+  const file = Buffer.from(bytes).toString("latin1");
+  const lines = linesOf(file, 0);
+  const [first, header, blank] = lines;
+  const hash = header?.text.match(/^Hash: ([A-Z0-9-]+)$/)?.[1];
+  if (first?.text !== begin || !hash || blank?.text !== "")
+    throw malformed(`${what} does not begin with ${begin}, one line "Hash: …" and an empty line`);
+  const end = lines.findIndex((line) => line.text === signatureBegin);
+  const signatureAt = lines[end]?.from;
+  if (signatureAt === undefined) throw malformed(`${what} has no ${signatureBegin}`);
+  const text = lines.slice(3, end);
+  if (text.some((line) => line.text.startsWith("-") && !line.text.startsWith("- ")))
+    throw malformed(`${what} has a line that begins with "-", expected "- " before it`);
+  const signed = text.map((line) => line.text.replace(/^- /, "").replace(/(?<![ \t\r])[ \t\r]+$/, ""));
+  return {
+    /** The signed form: CRLF line ends, no trailing white space, no line end after the last line. */
+    canonical: Buffer.from(signed.join("\r\n"), "latin1"),
+    /** Hash algorithm according to the header. */
+    hash,
+    /** From BEGIN PGP SIGNATURE to the end, and its offset. */
+    signature: bytes.subarray(signatureAt),
+    signatureAt,
+    /** Trailing white space of lines. */
+    uncovered: text.flatMap(({ text: { length }, from }, index) => {
+      const to = file.indexOf("\n", from);
+      const prefix = file.startsWith("- ", from) ? 2 : 0;
+      const end = from + prefix + (signed[index]?.length ?? length);
+      return end < to ? [{ from: end, to, why: "white space at the end of a line" }] : [];
+    }),
+  };
 }
