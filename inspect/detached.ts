@@ -32,8 +32,7 @@ async function readDetached(
 }
 
 /**
- * Reads a clear-signed list of SHA-256 sums, such as `SHA256SUMS.asc`. Listed files in the same folder must
- * match, and an unsigned copy of the list must be identical.
+ * A signed list, such as `SHA256SUMS.asc`. Files of the folder must match it, and an unsigned copy must be identical.
  * @throws Fault as verifiedText; bad-digest
  */
 async function readChecksums(

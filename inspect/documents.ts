@@ -29,10 +29,7 @@ interface Subject {
   sha256: string;
 }
 
-/**
- * Reads a document and requires that it is about its artifact, as far as its format says so. Signatures are not verified.
- * @throws Fault malformed
- */
+/** Requires that a document is about its artifact, as far as its format says so; verifies no signature. @throws Fault malformed */
 export function readDocument(
   source: ByteSource,
   { kind, format, ending }: DocumentFormat,
@@ -55,7 +52,6 @@ export function readDocument(
 /** Members of its manifest entry that a document states itself. */
 type Stated = Partial<Pick<ArtifactDocument, "kind" | "format" | "version">>;
 
-/** @throws Fault malformed, for a document about another file */
 function statedBy(bytes: Uint8Array, format: string, subject: Subject): Stated {
   if (format === "cyclonedx") return cyclonedx(jsonIn(bytes), subject);
   if (format === "spdx") return spdx(jsonIn(bytes), subject);

@@ -9,18 +9,12 @@ interface HeldFile {
   release(): void;
 }
 
-/**
- * Executables inside packages need random access, so they are kept in memory; larger ones are reported but
- * not read.
- */
+/** Executables inside packages need random access, so they are kept in memory; larger ones are reported but not read. */
 const maxHeldBytes = 96 << 20;
 
 const headSize = 8;
 
-/**
- * @param size size of the whole file according to the package
- * @param other receives the content of unwanted files
- */
+/** @param size of the whole file, according to the package @param other receives the content of unwanted files */
 export function heldFile(
   size: number,
   isWanted: (head: Uint8Array) => boolean,

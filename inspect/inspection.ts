@@ -9,7 +9,6 @@ export interface Signature {
   fingerprint: string;
 }
 
-/** Signature of one file inside the package. */
 export interface FileSignature {
   name: string;
   /** Null: the file is not signed. It is shown here and omitted from the catalog. */
@@ -52,17 +51,11 @@ export interface InspectOptions {
   selfCheck?: string | undefined;
   /** Limit on decompressed size, in bytes; larger content is rejected as a bomb. */
   limit: number;
-  /**
-   * Opens a file of the same folder, for formats that keep the signature in a separate file. Undefined: no
-   * such file.
-   */
+  /** Opens a file of the same folder, for formats that keep the signature in a separate file. Undefined: no such file. */
   openSibling?: ((name: string) => ByteSource | undefined) | undefined;
 }
 
-/**
- * Reads one format. Bad bytes give a verdict, never an exception; errors of the source (unreadable, changed
- * during reading) are thrown.
- */
+/** Bad bytes give a verdict, never an exception; errors of the source (unreadable, changed during reading) are thrown. */
 export type Reader = (source: ByteSource, options: InspectOptions) => Promise<Inspection>;
 
 const empty = {
@@ -85,10 +78,7 @@ export const inspection = (type: string, verdict: Verdict, known: Found = {}): I
   ...known,
 });
 
-/**
- * Runs a reader's steps. A fault becomes the verdict, and everything found before it is kept.
- * @param found filled in by the steps
- */
+/** Runs a reader's steps. A fault becomes the verdict, and everything that they found before it is kept. */
 export async function settled(
   type: string,
   found: Found,

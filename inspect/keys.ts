@@ -10,10 +10,7 @@ export interface SigningKey {
   /** Milliseconds since 1970; infinite: no expiry. */
   created: number;
   expires: number;
-  /**
-   * Includes revocation of the primary key, for any reason and at any time: a signature's own date proves
-   * nothing.
-   */
+  /** Includes revocation of the primary key, for any reason and at any time: a signature's own date proves nothing. */
   isRevoked: boolean;
   /** Typed as `object`, because the library's types need packages that users do not install. */
   packet: object;
@@ -31,7 +28,6 @@ export interface Window {
   notAfter?: number | undefined;
 }
 
-/** Whether the time is in the period. */
 export const isWithin = ({ notBefore, notAfter }: Window, time: number): boolean =>
   time >= (notBefore ?? time) && time <= (notAfter ?? time);
 

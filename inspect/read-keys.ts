@@ -69,10 +69,7 @@ function certificateOf(bytes: string | Uint8Array): X509Certificate {
 /** Later than any revocation, so that a revocation counts regardless of its date. */
 const ever = new Date(8.64e15);
 
-/**
- * Reads a file of certificates, armored or binary.
- * @throws Error; the caller puts the file name before its message
- */
+/** Reads a file of certificates, armored or binary. @throws Error; the caller puts the file name before its message */
 async function readOpenPgpCertificates(bytes: Uint8Array, armored: readonly string[] | null) {
   const { readKeys } = await import("openpgp");
   const blocks = armored?.map((armoredKeys) => readKeys({ armoredKeys })) ?? [

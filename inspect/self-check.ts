@@ -16,9 +16,7 @@ export function withSelfCheck(inspection: Inspection, finder: SelfCheckFinder): 
 /** Finds the hash that the product's self-check expects: a word of 64 upper-case hexadecimal digits. */
 export interface SelfCheckFinder {
   /**
-   * Starts the next file of the package and ends the previous one.
-   * @param path path in the package; a leading `/` or `./` is ignored
-   * @param arch architecture of this slice, in multi-architecture files
+   * Starts the next file of the package and ends the previous one. A leading `/` or `./` of its path is ignored.
    * @returns a consumer for the content in order; undefined: the file is not searched
    */
   file(path: string, arch?: string): ((chunk: Uint8Array) => void) | undefined;

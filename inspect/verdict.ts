@@ -1,7 +1,4 @@
-/**
- * If a signature is required, only `ok` may be shipped. `refuse` means well-formed but unsafe: an external
- * backing file, or a decompression bomb.
- */
+/** If a signature is required, only `ok` may be shipped. `refuse` is well-formed but unsafe, such as a decompression bomb. */
 export const verdicts = [
   "ok",
   "unsigned",

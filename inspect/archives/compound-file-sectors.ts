@@ -34,7 +34,6 @@ export function sectors(source: ByteSource, table: Table, usedSectors: readonly 
     );
 
   return {
-    /** Follows a chain. @throws Fault malformed */
     chain(first: number, what: string) {
       const runs: Run[] = [];
       let length = 0;

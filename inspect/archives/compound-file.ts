@@ -27,7 +27,6 @@ interface Folder {
 }
 
 /**
- * Reads the directory tree.
  * @returns the root, and the offsets of unused entries
  * @throws Fault malformed, for entries that are shared or unreachable, and for duplicate or unsorted names
  */
@@ -36,7 +35,6 @@ function directoryTree(bytes: Buffer, isLong: boolean): { root: Folder; unused: 
   const entries = Array.from({ length: count }, (_, index) => entryAt(bytes, index * entrySize, isLong));
   const isMet = new Uint8Array(count);
 
-  /** In-order traversal of one binary tree. */
   function* inOrder(top: number): Generator<DirectoryEntry> {
     const path: number[] = [];
     for (let at = top; at !== none || path.length > 0; ) {
@@ -141,7 +139,6 @@ export interface Stream {
   entry: DirectoryEntry;
   place: number;
   content: ByteSource;
-  /** Ranges of the content in the file. */
   runs: readonly Run[];
 }
 

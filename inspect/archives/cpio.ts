@@ -20,7 +20,6 @@ type Listed = (index: number) => CpioEntry | undefined;
 
 /**
  * Reads a streamed cpio archive in the portable formats `070701`, `070702` (newc) and `070707` (odc).
- * @param entry returns a consumer for the entry's content, or undefined
  * @param listed the files of a package that may have the format `07070X`, whose entries are only their numbers
  * @throws Fault malformed, for a bad header, a path that leaves the archive, or a missing or invalid trailer
  */

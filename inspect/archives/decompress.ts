@@ -25,10 +25,7 @@ async function unpackGzip(source: ByteSource, take: Take): Promise<void> {
   await unpack(createGunzip({ chunkSize }), source, [], take);
 }
 
-/**
- * Decompresses all frames of a Zstandard file (RFC 8878). @throws Fault bad-digest; refuse, for a window over
- * 64 MiB
- */
+/** Decompresses all frames of a Zstandard file (RFC 8878). @throws Fault bad-digest; refuse, for a window over 64 MiB */
 async function unpackZstd(source: ByteSource, take: Take): Promise<void> {
   const ends = frameEnds(source);
   const decompress: DecompressSync = (bytes, options) =>
@@ -90,10 +87,7 @@ async function unpack(
 
 const followed = ({ name }: ByteSource) => badDigest(`bytes follow the end of ${name}`);
 
-/**
- * @param ends offsets at which a piece must end, because an engine may ignore the rest of a piece with two
- * frames
- */
+/** @param ends offsets at which a piece must end, because an engine may ignore the rest of a piece with two frames */
 async function feed(engine: Engine, source: ByteSource, ends: readonly number[]): Promise<void> {
   let giveUp = () => {};
   // A failing engine does not call back for the write that failed.
@@ -153,10 +147,9 @@ const decoders: Partial<Record<Compression, Decode>> = {
 
 /**
  * Decompresses all members, frames and streams. Chunks come in order and are valid only during the call.
- * @param limit largest allowed output in bytes
- * @returns size of the output in bytes
- * @throws Fault refuse, beyond the limit or for a dictionary over 64 MiB; bad-digest, for damaged, truncated
- * or trailing data; unsupported-format. RelcatError, if xz cannot be read on this machine
+ * @param limit of the output, in bytes, as is the returned size of the output
+ * @throws Fault refuse, beyond the limit or for a dictionary over 64 MiB; bad-digest, for damaged, truncated or trailing
+ * data; unsupported-format. RelcatError, if xz cannot be read on this machine
  */
 export async function decompress(
   source: ByteSource,

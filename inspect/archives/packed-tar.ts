@@ -36,9 +36,7 @@ export async function textInTar(
 }
 
 /**
- * Reads several short text files.
- * @param wanted a path for each name, which messages use
- * @returns the texts by name; a file that is missing has none
+ * @returns short text files by the names that messages use; a file that is missing has none
  * @throws Fault malformed, also for several matches of one path; whatever decompress throws
  */
 export async function textsInTar<Name extends string>(
@@ -67,11 +65,7 @@ export async function textsInTar<Name extends string>(
 
 export type SmallText = ReturnType<typeof smallText>;
 
-/**
- * A short text file inside an archive, kept in memory.
- * @param what name for messages
- * @throws Fault malformed, if it is not a short regular file
- */
+/** A file of an archive, kept in memory. @throws Fault malformed, if it is not a short regular file */
 export function smallText({ path, type, size }: TarEntry, what = path) {
   if (type !== "file" || size > maxSmallFileBytes)
     throw malformed(`${path} has ${size} bytes, expected a file of ${maxSmallFileBytes} at most`);

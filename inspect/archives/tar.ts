@@ -162,15 +162,13 @@ function climbsOut(path: string, linkname: string): boolean {
   });
 }
 
-/** A part of a file's content: stored bytes, or a hole. */
 interface Part {
   size: number;
   isHole: boolean;
 }
 
 /**
- * Reads the parts of a sparse file of GNU tar (`tar --sparse`, the old GNU format of 1.12 and later).
- * @param room remaining bytes that holes may expand to; reduced here
+ * Reads a sparse file of GNU tar (`tar --sparse`, the old GNU format of 1.12 and later). @param room is reduced here
  * @throws Fault malformed; refuse, for holes beyond the limit; unsupported-format, if no holes are allowed
  */
 function* readParts(header: Header, room: { holes: number }): Generator<Wanted, Part[], Uint8Array> {
@@ -229,9 +227,7 @@ interface Names {
 }
 
 /**
- * @param kind L and K: GNU long path and long link; x and g: pax attributes of one entry, of all following
- * entries
- * @param known data already read for the same entry
+ * @param kind L and K: GNU long path and long link; x and g: pax attributes of one entry, of all following entries
  * @throws Fault malformed, for a repeated value; unsupported-format, for pax sparse files
  */
 function readNames(kind: string, content: Uint8Array, known: Names): Names {
@@ -286,11 +282,9 @@ const zeros = new Uint8Array(1 << 16);
 
 /**
  * Reads a streamed tar archive: POSIX ustar and pax, GNU (long names, sparse files), and older formats.
- * @param entry returns a consumer for the entry's content, or undefined
  * @param holes bytes that holes may expand to; without it, a sparse file is unsupported-format
- * @throws Fault malformed, for a wrong checksum, an impossible size or path, a path or link that leaves the
- * archive or passes through a link, a missing end, or bytes after the end. Absolute symbolic links are left
- * to the caller, who knows the target folder
+ * @throws Fault malformed, for a wrong checksum, an impossible size or path, a path or link that leaves the archive or
+ * passes through a link, a missing end, or bytes after it. Callers check absolute links, as they know the target folder
  */
 export function tarReader(entry: OnEntry, holes = 0) {
   return pushReader(entries(entry, { holes }), "tar archive");

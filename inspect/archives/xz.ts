@@ -9,10 +9,9 @@ import { beyond, inMemoryLimits, maxDictionaryBytes, needsMemory, stopped, type 
 const pieceSize = 16 * 1024;
 
 /**
- * Decompresses all streams. Block offsets, sizes and dictionaries are checked first, because the decoder has
- * no memory limit and may stop early without an error.
- * @throws Fault bad-digest, refuse, unsupported-format; RelcatError, if the decoder's native module is not
- * installed
+ * Decompresses all streams. Block offsets, sizes and dictionaries are checked first, because the decoder has no memory
+ * limit and may stop early without an error.
+ * @throws Fault bad-digest, refuse, unsupported-format; RelcatError, if the decoder's native module is not installed
  */
 export async function unpackXz(source: ByteSource, take: Take, limit: number): Promise<void> {
   const declared = walkXz(source);
@@ -40,7 +39,6 @@ function unpackedAtOnce(xz: Decoder, source: ByteSource): Uint8Array {
   }
 }
 
-/** @returns size of the output in bytes */
 async function unpackStream(xz: Decoder, source: ByteSource, take: Take): Promise<number> {
   const input = handOver();
   const output = xz.decompressStream(input.stream).getReader();
@@ -150,11 +148,7 @@ const lzma2 = 0x21;
 /** Filters that may precede LZMA2: delta, and BCJ for x86, PowerPC, IA-64, ARM, Thumb, SPARC, ARM64 and RISC-V. */
 const isKnownBefore = (filter: number) => filter >= 0x03 && filter <= 0x0b;
 
-/**
- * @returns size of the header in bytes, and its optional size fields
- * @throws Fault bad-digest; refuse, for a dictionary over 64 MiB; unsupported-format, for a filter in no
- * common use
- */
+/** @throws Fault bad-digest; refuse, for a dictionary over 64 MiB; unsupported-format, for a filter in no common use */
 function readBlockHeader(cursor: FramingCursor) {
   const size = ((cursor.peek() ?? 0) + 1) * 4;
   const header = Buffer.from(cursor.take(size));
@@ -185,10 +179,8 @@ function readFilter(fields: FramingCursor, isLast: boolean): void {
 }
 
 /**
- * Reads the framing of an xz file (The .xz File Format 1.2.1) without decompressing it.
- * @returns uncompressed size of all streams in bytes
- * @throws Fault bad-digest, for bad framing or trailing bytes; refuse, for a dictionary over 64 MiB;
- * unsupported-format
+ * Reads the framing of an xz file (The .xz File Format 1.2.1). @returns uncompressed size of all streams in bytes
+ * @throws Fault bad-digest, for bad framing or trailing bytes; refuse, for a dictionary over 64 MiB; unsupported-format
  */
 export function walkXz(source: ByteSource): number {
   const cursor = framingCursor(source);
@@ -241,7 +233,6 @@ function streamHeader(cursor: FramingCursor): number {
   return flags;
 }
 
-/** @param sizes receives the block's two sizes */
 function walkBlock(cursor: FramingCursor, checkSize: number, sizes: number[]): number {
   const header = readBlockHeader(cursor);
   const from = cursor.at;
@@ -274,7 +265,6 @@ function walkChunks(cursor: FramingCursor): number {
   return size;
 }
 
-/** @returns size of the index in bytes */
 function walkIndex(cursor: FramingCursor, sizes: readonly number[]): number {
   cursor.beginSum();
   const from = cursor.at;

@@ -53,10 +53,7 @@ export function framingCursor(source: Pick<ByteSource, "name" | "size" | "read">
       if (at + length > source.size) throw damaged("it ends too early");
       at += length;
     },
-    /**
-     * Variable-length integer of up to 63 bits, 7 per byte. Values above 2^53 are rejected like any invalid
-     * value.
-     */
+    /** Variable-length integer of up to 63 bits, 7 per byte. Values above 2^53 are rejected like any invalid value. */
     vli() {
       let value = 0;
       for (let factor = 1; ; factor *= 128) {

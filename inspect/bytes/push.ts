@@ -7,10 +7,7 @@ export type Wanted = { exactly: number; orEnd?: boolean } | { most: number };
 /** A parser for chunked input, written as if it could ask for the bytes it needs. */
 export type Steps = Generator<Wanted, void, Uint8Array>;
 
-/**
- * Feeds a parser the bytes it wants from chunks of any size.
- * @param what name of the format, for messages
- */
+/** Feeds a parser the bytes it wants from chunks of any size. @param what name of the format, for messages */
 export function pushReader(steps: Steps, what: string) {
   let step = steps.next();
   let held = Buffer.alloc(0);
@@ -49,7 +46,6 @@ export function pushReader(steps: Steps, what: string) {
 /** Receives content in pieces, each valid only during the call. */
 export type TakePiece = (piece: Uint8Array) => void;
 
-/** Passes over content of this length. */
 export function* pass(length: number, take: TakePiece = () => {}): Steps {
   for (let left = length; left > 0; ) {
     const piece = yield { most: left };

@@ -12,7 +12,6 @@ const maxNestingDepth = 64;
 /**
  * Refuses documents in which other readers could find other elements: those that are not well-formed, have another
  * encoding, or have a document type, which could declare entities.
- * @param what name for messages
  * @param roots allowed names of the root element
  * @throws Fault malformed
  */

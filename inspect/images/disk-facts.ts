@@ -14,7 +14,6 @@ export type DiskFacts = {
   boot: Boot;
 };
 
-/** @param findings receives the notes @throws Fault */
 function readDiskFacts(source: Bytes, format: DiskFormat, findings: ImageFindings): DiskFacts {
   const disk = format.read(source);
   const { boot, notes } = bootOf(disk);
@@ -36,12 +35,7 @@ function rawDisk(source: Bytes): DiskFormat {
   throw unsupported(`${source.name} is not an image or archive in a known format`);
 }
 
-/**
- * Inspects an archive member after it has streamed past.
- * @param onDisk called if it is a disk
- * @param otherwise format to assume if none is recognized; undefined: not a disk
- * @throws Fault
- */
+/** Inspects an archive member after it has streamed past. @param otherwise format of unrecognized disks @throws Fault */
 export function passingDisk(
   entry: TarEntry,
   findings: ImageFindings,
@@ -72,7 +66,6 @@ export function recordDisks(disks: readonly (DiskFacts & { name: string })[], fi
   findings.facts.disks = disks;
 }
 
-/** Collects the fields of the inspection during reading. */
 export interface ImageFindings {
   type: string;
   facts: Record<string, Fact>;
@@ -92,7 +85,6 @@ export type OpenContent = (findings: ImageFindings, options: InspectOptions, sou
 /** Reader for one kind of tar archive, chosen by its first entry. */
 export interface TarContents {
   entry(entry: TarEntry): ((chunk: Uint8Array) => void) | undefined;
-  /** Called after the last entry. @throws Fault */
   end(): void | Promise<void>;
 }
 

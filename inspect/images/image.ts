@@ -11,9 +11,8 @@ import { tarContent } from "./tar-content.ts";
 import { vmaContent } from "./vma.ts";
 
 /**
- * Inspects a virtual disk in any format, compressed or not, an archive of disks, or an archive of a client's
- * files. Compressed and archived content streams past once, in the pass that also hashes the file; other
- * disks have only their tables read.
+ * Inspects a virtual disk or an archive of disks, compressed or not, or an archive of a client's files. Compressed and
+ * archived content streams past once, in the pass that also hashes the file; only the tables of other disks are read.
  */
 export const inspectImage: Reader = async (source, options) => {
   const findings: ImageFindings = { type: "unknown", facts: {}, notes: [] };

@@ -12,10 +12,7 @@ const diskFile = "rootfs.img";
 /** Names at the top of an archive of Incus. */
 export const incusEntries = /^(?:metadata\.yaml|rootfs(?:\.img|\.squashfs)?|templates)$/;
 
-/**
- * Incus images: metadata with or without the file system
- * (https://linuxcontainers.org/incus/docs/main/reference/image_format/).
- */
+/** Metadata with or without the file system (https://linuxcontainers.org/incus/docs/main/reference/image_format/). */
 export const incusTar: OpenTar = (findings) => {
   findings.type = "incus";
   let metadata: SmallText | undefined;

@@ -100,9 +100,7 @@ function recordCapacities(files: readonly OvaFile[], { disks }: Envelope, findin
 }
 
 /**
- * Verifies the signature over a manifest: one line with the RSA signature, then PEM certificates, the
- * signer's first.
- * @returns the signer
+ * Verifies the signature over a manifest: one line with the RSA signature, then PEM certificates, the signer's first.
  * @throws Fault malformed, bad-signature, weak-digest, untrusted-key, expired-certificate
  */
 function verifyCertificate(text: string, manifest: Manifest, { keys, now }: InspectOptions): string {
@@ -169,11 +167,7 @@ function capacityOf(disk: XmlElement): number | undefined {
 
 const isSeal = ({ path }: OvaFile) => /\.(?:mf|cert)$/.test(path);
 
-/**
- * Required order: description, then manifest and certificate (here or last), then the referenced files in
- * their listed order.
- * @throws Fault malformed
- */
+/** Required order: description, manifest and certificate (here or last), files as listed. @throws Fault malformed */
 function refuseOrder(files: readonly OvaFile[], { files: wanted }: Envelope): void {
   const [, ...others] = files;
   const content = others.filter((file) => !isSeal(file));
@@ -210,7 +204,6 @@ interface OvaFile {
 const manifestDigests = ["sha1", "sha256", "sha512"] as const;
 type ManifestDigest = (typeof manifestDigests)[number];
 
-/** Digest of a file, as a manifest or certificate states it. */
 interface ListedDigest {
   name: ManifestDigest;
   hex: string;

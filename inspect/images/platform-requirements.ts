@@ -36,11 +36,7 @@ const requirements: Readonly<Record<string, Requirements>> = {
   incus: { types: ["incus", "qcow2"] },
 };
 
-/**
- * Checks whether a platform accepts an image.
- * @param packageType types that are not in the table give no warnings
- * @returns warnings, one sentence each
- */
+/** Warnings, one sentence each, if the platform may refuse an image. Types that are not in the table give none. */
 export function fitsPackageType(inspection: Inspection, packageType: string): string[] {
   const wanted = Object.hasOwn(requirements, packageType) ? requirements[packageType] : undefined;
   if (!wanted) return [];

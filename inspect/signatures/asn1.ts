@@ -33,11 +33,7 @@ const maxNestingDepth = 40;
 /** More than a signature with long revocation lists has. Each takes the memory of hundreds of bytes. */
 const maxElements = 1 << 20;
 
-/**
- * Reads exactly one element.
- * @param what name for messages
- * @throws Fault malformed, also if bytes follow the element; refuse
- */
+/** Reads exactly one element. @throws Fault malformed, also if bytes follow the element; refuse */
 export function readAsn1(bytes: Uint8Array, what: string): Asn1 {
   const found = firstElement(bytes, what);
   if (found.raw.length !== bytes.length) throw malformed(`bytes follow the end of ${what}`);

@@ -13,10 +13,7 @@ export const subjects = { pe: "1.3.6.1.4.1.311.2.1.15", msi: "1.3.6.1.4.1.311.2.
 
 type IndirectData = ReturnType<typeof indirectDataOf>;
 
-/**
- * SpcIndirectDataContent, the content that an Authenticode signature covers.
- * @throws Fault malformed, also if it signs another kind of file
- */
+/** SpcIndirectDataContent, which the signature covers. @throws Fault malformed, also if it signs another kind of file */
 export function indirectDataOf(signed: SignedData, subject: string, what: string) {
   if (signed.contentType !== indirectData || !signed.content)
     throw malformed(`${what} is not an Authenticode signature`);
@@ -36,11 +33,7 @@ export function indirectDataOf(signed: SignedData, subject: string, what: string
   };
 }
 
-/**
- * Verifies the signature over its indirect data, then the file's hash against that data.
- * @param bytes encoded signature
- * @throws Fault
- */
+/** Verifies the file's hash against the indirect data, and the signature over that. @param bytes encoded signature */
 export async function verifyAuthenticode(
   signed: SignedData,
   { digest, expected, content }: IndirectData,

@@ -69,7 +69,6 @@ export function signedDataOf(found: Asn1, what: string) {
   return { contentType, content, certificates, signer, lists };
 }
 
-/** Type of the signed content, and the content if it is embedded. */
 function encapsulatedOf(encapsulated: Asn1 | undefined, what: string) {
   const [type, wrapped, ...more] = sequenceOf(encapsulated, what);
   const [content, ...others] = wrapped ? expectTag(wrapped, context(0), what).inside : [];
@@ -106,7 +105,6 @@ function signerOf(info: Asn1, certificates: readonly Certificate[], what: string
     certificate: certificateNamed(identifier, certificates, what),
     digest: digestOf(digest, what),
     attributes: attributesOf(attributeSet.inside, what),
-    /** The encoded attributes. */
     signedBytes,
     algorithm: algorithmOf(algorithm, what),
     signature: octetsOf(signature, what),
@@ -130,7 +128,6 @@ function namedBy(identifier: Asn1 | undefined, what: string): (certificate: Cert
   return (certificate) => same(certificate.issuer, issuer.raw) && same(certificate.serial, number);
 }
 
-/** Values of the signed attributes by object identifier. */
 function attributesOf(found: readonly Asn1[], what: string): ReadonlyMap<string, readonly Asn1[]> {
   const attributes = new Map<string, readonly Asn1[]>();
   for (const attribute of found) {
@@ -160,8 +157,7 @@ export interface Trusted {
 
 /**
  * Verifies a signature, and that its key was allowed at the time of its timestamp or, without one, is allowed now.
- * @param bytes encoded signature
- * @throws Fault
+ * @param bytes encoded signature @throws Fault
  */
 export function verifyTrusted(
   signed: SignedData,
@@ -288,7 +284,6 @@ const algorithms = new Map<string, Digest["name"] | null>([
 /**
  * Verifies that the signer's key signed this content (RFC 5652, 5.4 and 5.6), not that the key is allowed.
  * @param content without tag and length, if it is ASN.1
- * @throws Fault bad-signature, bad-digest, malformed, weak-digest, unsupported-format
  */
 function verifySignature({ signer, contentType }: SignedData, content: Uint8Array, what: string): void {
   const { digest } = signer;

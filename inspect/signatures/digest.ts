@@ -45,8 +45,7 @@ export function refuseWeak(digest: Digest, what: string): void {
 }
 
 /**
- * Verifies an RSA signature (PKCS #1 v1.5, RFC 8017, section 8.2.2) over a digest, because node:crypto
- * accepts only the data itself.
+ * Verifies RSA (PKCS #1 v1.5, RFC 8017, section 8.2.2) over a digest, because node:crypto accepts only the data itself.
  * @param algorithm name of the digest in node:crypto
  */
 export function isRsaSigned(

@@ -28,8 +28,7 @@ export const isArmored = (bytes: Uint8Array): boolean =>
 
 /**
  * Decodes the armored signature (RFC 9580, section 6.2) at the beginning of a text.
- * @param base its offset in the file
- * @throws Fault malformed
+ * @param base its offset in the file @throws Fault malformed
  */
 export function readArmor(text: Uint8Array, base: number, what: string) {
   const lines = linesOf(Buffer.from(text).toString("latin1"), base);
@@ -62,7 +61,6 @@ export function readArmor(text: Uint8Array, base: number, what: string) {
 
 interface Line {
   text: string;
-  /** Start offset. */
   from: number;
 }
 

@@ -13,10 +13,7 @@ export type OpenPgpSignature = Awaited<ReturnType<typeof readOpenPgpSignature>>;
 const signatureTag = 2;
 const signatureTypes = { binary: 0, text: 1 } as const;
 
-/**
- * Parses exactly one binary signature packet (RFC 9580, section 5.2), and does not verify it.
- * @throws Fault malformed; unsupported-format
- */
+/** Parses one binary signature packet (RFC 9580, section 5.2), unverified. @throws Fault malformed; unsupported-format */
 async function readOpenPgpSignature(bytes: Uint8Array, what: string) {
   const { SignaturePacket } = await import("openpgp");
   const { tag, start } = packetFrame(bytes, what);
@@ -296,10 +293,7 @@ function date(time: number): string {
   return `${weekday.slice(0, 3)} ${month} ${String(Number(day)).padStart(2)} ${clock} ${year}`;
 }
 
-/**
- * The verified text, with LF line ends. Callers must not read any other part of the file.
- * @throws Fault malformed, and as verifierOf
- */
+/** The verified text, with LF line ends. Callers must read no other part. @throws Fault malformed, and as verifierOf */
 export async function verifiedText(
   bytes: Uint8Array,
   what: string,

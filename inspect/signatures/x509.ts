@@ -150,8 +150,7 @@ interface Wanted {
 }
 
 /**
- * Builds the chain from the signer's to an allowed certificate, both included (RFC 5280, section 6, without
- * revocation).
+ * Builds the chain from the signer's to an allowed certificate, both included (RFC 5280, section 6, no revocation).
  * @throws Fault untrusted-key, expired-certificate, weak-digest: the problem of the last candidate chain
  */
 export function chainOf(signer: Certificate, wanted: Wanted): readonly Certificate[] {
@@ -227,8 +226,7 @@ function refuseLink(certificate: Certificate, index: number, wanted: Wanted, isT
   if (index > 0 && !certificate.mayIssue) throw unfit("is not that of a CA");
   if (index > certificate.pathLength + 1) throw unfit(`allows ${certificate.pathLength} CAs below it`);
   const isForIt = certificate.usages?.some((usage) => wanted.usage.includes(usage)) ?? index > 0;
-  // A time-stamping key must have no other use (RFC 3161, 2.3): a code-signing key could date its own
-  // signatures.
+  // A time-stamping key must have no other use (RFC 3161, 2.3): a code-signing key could date its own signatures.
   const isShared = index === 0 && wanted.usage === usages.timeStamping && certificate.usages?.length !== 1;
   const use = wanted.usage === usages.timeStamping ? "timestamps" : "signing code";
   if (!isForIt || isShared) throw unfit(`is not for ${use}${isForIt ? " alone" : ""}`);

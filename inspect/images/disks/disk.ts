@@ -6,10 +6,7 @@ export interface Disk {
   variant: string;
   /** In bytes. */
   virtualSize: number;
-  /**
-   * Reads guest bytes; holes read as zeros.
-   * @throws Fault malformed; OutsideWindow
-   */
+  /** Reads guest bytes; holes read as zeros. @throws Fault malformed; OutsideWindow */
   read(from: number, length: number): Uint8Array;
   notes: readonly string[];
 }
@@ -24,10 +21,7 @@ export function refuseSize(name: string, virtualSize: number): void {
     throw refused(`${name} declares a disk of ${virtualSize} bytes, expected ${maxVirtualBytes} at most`);
 }
 
-/**
- * Maps guest offsets to blocks of equal size.
- * @param part reads bytes of one block; undefined: zeros
- */
+/** Maps guest offsets to blocks of equal size. @param part reads bytes of one block; undefined: zeros */
 export function blockReader(
   blockSize: number,
   part: (block: number, from: number, length: number) => Uint8Array | undefined,
@@ -53,8 +47,7 @@ const maxUnits = 2 ** 28;
 
 /**
  * Tracks used ranges of a file, so that no two parts of an image overlap or lie outside it.
- * @param unit alignment in bytes
- * @param slack bytes by which the last range may exceed the end
+ * @param unit alignment in bytes @param slack bytes by which the last range may exceed the end
  */
 export function allocatedRanges({ name, size }: { name: string; size: number }, unit: number, slack = 0) {
   const units = Math.ceil(size / unit);

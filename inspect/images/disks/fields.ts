@@ -6,7 +6,6 @@ export type Bytes = Pick<ByteSource, "name" | "size" | "read">;
 
 export type Fields = ReturnType<typeof fieldsOf>;
 
-/** @param what name of the header, for messages */
 export function fieldsOf(raw: Uint8Array, order: "big" | "little", what: string) {
   const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.length);
   const isBig = order === "big";
@@ -103,10 +102,7 @@ export function headAndTail(name: string): { write(chunk: Uint8Array): void; end
   };
 }
 
-/**
- * Checks tables as far as they were kept.
- * @returns notes about the parts that were not checked
- */
+/** Checks tables as far as they were kept. @returns notes about the parts that were not checked */
 export function insideWindow(check: () => void): string[] {
   try {
     check();

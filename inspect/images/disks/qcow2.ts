@@ -5,10 +5,7 @@ import { malformed, refused, unsupported } from "../../verdict.ts";
 import { type AllocatedRanges, allocatedRanges, blockReader, type Disk, refuseSize } from "./disk.ts";
 import { type Bytes, type Fields, insideWindow, readFields, tableEntries } from "./fields.ts";
 
-/**
- * QEMU's copy-on-write images, versions 2 and 3 (docs/interop/qcow2.txt). @throws Fault malformed, refuse,
- * unsupported-format
- */
+/** QEMU's images, versions 2 and 3 (docs/interop/qcow2.txt). @throws Fault malformed, refuse, unsupported-format */
 export function readQcow2(source: Bytes): Disk {
   const header = readFields(source, 0, 112, "big");
   const version = header.u32(4);
@@ -62,7 +59,6 @@ function refuseForeign(source: Bytes, header: Fields, features: number): void {
 
 type Layout = ReturnType<typeof layoutOf>;
 
-/** Offsets and sizes in a qcow2 image. */
 function layoutOf(source: Bytes, header: Fields, version: number, features: number) {
   const clusterBits = header.u32(20);
   if (clusterBits < 9 || clusterBits > 21)
@@ -103,10 +99,7 @@ function readExtensions(source: Bytes, from: number, clusterSize: number): void 
 const maxL1Entries = 2 ** 22;
 const maxRefcountBytes = 2 ** 23;
 
-/**
- * Requires that tables and data clusters are inside the file and do not overlap. @throws Fault malformed;
- * OutsideWindow
- */
+/** Requires that tables and data clusters are inside the file and do not overlap. @throws Fault malformed; OutsideWindow */
 function checkTables(source: Bytes, layout: Layout): void {
   const { l1, refcounts, clusterSize } = layout;
   const needed = Math.ceil(layout.virtualSize / (clusterSize * entriesOf(layout)));

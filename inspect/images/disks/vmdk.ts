@@ -81,7 +81,6 @@ function grainsOf(source: Bytes, header: Fields) {
   return {
     virtualSize: capacity * sector,
     grainSize: grainSectors * sector,
-    /** Entries in each grain table. */
     perTable,
     /** Offset of the list of grain tables. */
     directory: header.u64(56) * sector,
@@ -108,11 +107,7 @@ function checkGrains(source: Bytes, grains: Grains): void {
 
 const inOneFile = ["monolithicSparse", "streamOptimized"];
 
-/**
- * Rejects a disk whose descriptor needs other files.
- * @returns the create type
- * @throws Fault refuse, for a parent, several extents or an extent in another file; malformed
- */
+/** @returns the create type @throws Fault refuse, for a parent, several extents or an extent in another file; malformed */
 function refuseExtents(text: string, name: string): string {
   const refuse = (reason: string) => refused(`${name} ${reason}`);
   const values = new Map<string, string>();

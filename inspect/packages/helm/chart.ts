@@ -6,10 +6,7 @@ import { malformed } from "../../verdict.ts";
 /** Helm refuses charts whose files have more than 100 MiB. The headers of the archive need more. */
 const maxUnpackedBytes = 128 << 20;
 
-/**
- * Reads the files of a chart, as `helm package` wrote it, that describe it.
- * @throws Fault; whatever decompress throws
- */
+/** Reads the files of a chart, as `helm package` wrote it, that describe it. @throws Fault; whatever decompress throws */
 export async function chartTexts(source: ByteSource, limit: number) {
   const texts = await textsInTar({ source, compression: "gzip" }, Math.min(limit, maxUnpackedBytes), {
     "Chart.yaml": /^[^/]+\/Chart\.yaml$/,
@@ -20,10 +17,7 @@ export async function chartTexts(source: ByteSource, limit: number) {
   return { chart, requirements: texts["requirements.yaml"] };
 }
 
-/**
- * Reads Chart.yaml as an object. Its fields are texts, except those that Helm declares as true or false.
- * @throws Fault; whatever decompress throws
- */
+/** Fields are texts, except those that Helm declares as true or false. @throws Fault; whatever decompress throws */
 export async function chartMetadata(
   source: ByteSource,
   { limit }: { limit: number },
@@ -74,9 +68,7 @@ export type Provenance = Awaited<ReturnType<typeof readProvenance>>;
 
 /**
  * Format: Chart.yaml, a line `...`, then `files:` with one entry (https://helm.sh/docs/topics/provenance/).
- * @param text already verified
- * @returns name and version of the chart, and name and SHA-256 of the signed file
- * @throws Fault malformed
+ * @param text already verified @throws Fault malformed
  */
 export async function readProvenance(text: string, what: string) {
   const [description, files, ...more] = text.split("\n...\n");

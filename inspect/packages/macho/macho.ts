@@ -25,10 +25,7 @@ const archs = new Map([
   ["c", "arm"],
 ]);
 
-/**
- * @param head at least eight bytes: Java classes share the fat magic, and have a version number in the next
- * field
- */
+/** @param head at least eight bytes: Java classes share the fat magic, and have a version number in the next field */
 export function isMachO(head: Uint8Array): boolean {
   if (head.length < 8) return false;
   const bytes = Buffer.from(head.subarray(0, 8));

@@ -63,10 +63,7 @@ function refuseDisorder(blobs: readonly Blob[], start: number, name: string): vo
   if (isGap) throw malformed(`${name} has further CodeDirectories that are not numbered one after the other`);
 }
 
-/**
- * Gaps between the used blobs, and unused parts inside them.
- * @param blobs the used ones first, in index order
- */
+/** Gaps between the used blobs, and unused parts inside them. @param blobs the used ones first, in index order */
 function openRanges(signature: Buffer, blobs: readonly Blob[], counts: (blob: Blob) => boolean): Uncovered[] {
   const covered = [
     { from: 0, to: 4 },
@@ -83,7 +80,6 @@ function openRanges(signature: Buffer, blobs: readonly Blob[], counts: (blob: Bl
   return gaps(covered, signature.length, "parts of a code signature that nothing covers");
 }
 
-/** Code signature of one architecture. */
 export interface SliceSignature {
   arch: string;
   verdict: Verdict;
@@ -194,10 +190,7 @@ function refuseOtherContent({ contentType, content }: SignedData, name: string):
     );
 }
 
-/**
- * The signature covers the first CodeDirectory. A stronger one is used only if a signed attribute contains
- * its hash.
- */
+/** The signature covers the first CodeDirectory. A stronger one is used only if a signed attribute contains its hash. */
 function refuseUnbound({ signer }: SignedData, first: CodeDirectory, best: CodeDirectory): void {
   if (best === first) return;
   const what = "its code signature";
@@ -227,10 +220,7 @@ const fingerprintSize = 20;
 /** Slots of files outside the program: Info.plist, CodeResources, and the disk image slot. */
 const outside = [1, 3, 6];
 
-/**
- * Reads hashes of a program's pages and of the data signed with it (osfmk/kern/cs_blobs.h).
- * @throws Fault malformed; unsupported-format
- */
+/** Hashes of a program's pages and of the data signed with it (cs_blobs.h). @throws Fault malformed; unsupported-format */
 function codeDirectoryOf({ slot, bytes }: Blob, name: string) {
   const number = (at: number) => (at + 4 <= bytes.length ? bytes.readUInt32BE(at) : 0);
   const version = number(8);
@@ -256,7 +246,6 @@ function codeDirectoryOf({ slot, bytes }: Blob, name: string) {
     bytes,
     digest: type.digest,
     hashSize: type.size,
-    /** macOS uses the CodeDirectory with the highest rank. */
     rank: type.rank,
     identifier: textAt(bytes, number(20), name),
     team: team === 0 ? undefined : textAt(bytes, team, name),
@@ -281,7 +270,6 @@ const fingerprintOf = (directory: CodeDirectory): string =>
 const fullHashOf = ({ digest, bytes }: CodeDirectory): Buffer =>
   createHash(digest.name).update(bytes).digest();
 
-/** @throws Fault bad-digest, if a page differs from the signed one */
 function checkCode(
   content: ByteSource,
   { bytes, codeLimit, pageSize, hashSize, digest, hashes }: CodeDirectory,
@@ -297,10 +285,6 @@ function checkCode(
   }
 }
 
-/**
- * @throws Fault bad-digest, if data signed with the program is missing or differs; payload-not-covered, if
- * the signature has no hash of it
- */
 function checkSpecial(
   blobs: readonly Blob[],
   { bytes, hashSize, digest, hashes }: CodeDirectory,

@@ -95,10 +95,7 @@ const fields = {
 } as const;
 type Field = keyof typeof fields;
 
-/**
- * Directory fields that the signature does not cover. Without `MsiDigitalSignatureEx` it covers only the
- * storages' class ids, and indirectly the fields that locate signed content.
- */
+/** Without `MsiDigitalSignatureEx`, the signature covers only class ids of storages and, indirectly, places of content. */
 function uncoveredEntries(root: Storage, isExtended: boolean): Uncovered[] {
   const open: Field[] = isExtended ? [] : ["name", "state", "times"];
   const stream = (stream: Stream): Uncovered[] => {
@@ -112,8 +109,7 @@ function uncoveredEntries(root: Storage, isExtended: boolean): Uncovered[] {
       ...inside(storage),
     ]),
   ];
-  // The root's name and times are never used; its size is that of the mini stream, which may be longer than
-  // its used part.
+  // The root's name and times are never used; its size is that of the mini stream, which may be longer than its used part.
   const top: Field[] = ["name", "times", "size", ...(isExtended ? [] : (["state"] as const))];
   return [...entryRanges(root, root.entry.size === 0 ? [...top, "first"] : top), ...inside(root)];
 }

@@ -16,10 +16,7 @@ interface Column {
 /** More than the tables of the largest installers. */
 const maxTableBytes = 1 << 26;
 
-/**
- * Reads the tables of an installer database: column-oriented streams whose texts are indexes into one string pool.
- * @throws Fault malformed
- */
+/** Tables are column-oriented streams whose texts are indexes into one string pool. @throws Fault malformed */
 export function msiTables(root: Storage) {
   const streams = new Map(root.streams.map(({ entry, content }) => [streamName(entry.name), content]));
   const bytesOf = (name: string) => bytesIn(streams.get(`!${name}`), name);
@@ -79,10 +76,7 @@ function columnsOf(bytes: Buffer, { text, width }: Pool): Map<string, Column[]> 
   return columns;
 }
 
-/**
- * All texts are concatenated in one stream; the other has the length and reference count of each.
- * @returns `width`: size of a string index, in bytes
- */
+/** One stream concatenates all texts, the other has the length and reference count of each. `width` is in bytes. */
 function poolOf(pool: Buffer, data: Buffer) {
   if (pool.length % 4 !== 0) throw malformed(`the pool of texts has ${pool.length} bytes, expected pairs`);
   const [codePage, flags] = pool.length === 0 ? [0, 0] : [pool.readUInt16LE(0), pool.readUInt16LE(2)];

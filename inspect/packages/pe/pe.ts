@@ -92,9 +92,7 @@ function update(hash: Hash, source: ByteSource, from: number, to: number, layout
 
 /**
  * Checks the page hashes that Windows checks while it loads a program.
- * @param table pairs of offset and hash: the header, each page of each section, and an end marker with a zero
- * hash
- * @throws Fault bad-digest, malformed
+ * @param table pairs of offset and hash: the header, each page of each section, and an end marker with a zero hash
  */
 function checkPages(
   source: ByteSource,
@@ -153,10 +151,7 @@ const directoryOfCertificates = 4;
 
 export const isPe = (head: Uint8Array): boolean => head[0] === 0x4d && head[1] === 0x5a;
 
-/**
- * Offsets in a Windows executable (PE Format, Microsoft), from the beginning of the file.
- * @throws Fault malformed; unsupported-format, for programs of DOS and 16-bit Windows
- */
+/** Offsets in the file (PE Format, Microsoft). @throws Fault malformed; unsupported-format, for DOS and 16-bit Windows */
 function peLayout(source: ByteSource) {
   const start = view(source, 0, 64).getUint32(60, true);
   if (start + 24 > source.size)
@@ -191,10 +186,7 @@ function peLayout(source: ByteSource) {
   };
 }
 
-/**
- * The signature covers nothing after its table, and Windows programs can find data there, so nothing may
- * follow.
- */
+/** The signature covers nothing after its table, and Windows programs can find data there, so nothing may follow. */
 function refuseElsewhere(table: { from: number; size: number }, headerEnd: number, source: ByteSource) {
   const { from, size } = table;
   if (from === 0 && size === 0) return { from: source.size, size: 0 };

@@ -32,7 +32,6 @@ interface Into {
 /** Payload is installed; Scripts runs during the installation. */
 const archives = ["Payload", "Scripts"];
 
-/** Reads the payloads of all components. @throws Fault */
 async function readPkgContents({ files, heap }: Xar, into: Into): Promise<void> {
   const signatures: FileSignature[] = [];
   const notes: string[] = [];
@@ -143,7 +142,6 @@ const weakNotes = (xar: Xar): string[] =>
       ({ name }) => `its table of contents or files are hashed with ${name.toUpperCase()}, expected SHA-256`,
     );
 
-/** @throws Fault bad-digest, if a file differs from the table of contents */
 async function refuseOtherFiles({ files, heap }: Xar): Promise<void> {
   for (const { path, parts } of files) {
     for (const { offset, size, digest, hash } of parts) {
@@ -165,10 +163,7 @@ function xarSigners({ signatures }: Xar): readonly [Certificate, ...Certificate[
   return [first, ...more];
 }
 
-/**
- * Verifies every signature over the table's hash. All must be from the same, allowed certificate.
- * @throws Fault
- */
+/** Verifies every signature over the table's hash. All must be from the same, allowed certificate. @throws Fault */
 function verifyXar(xar: Xar, options: InspectOptions): Trusted {
   const [signer, ...among] = xarSigners(xar);
   // The macOS installer accepts SHA-1 here, and packages for older versions of macOS have only that.

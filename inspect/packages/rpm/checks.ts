@@ -115,10 +115,7 @@ function openTexts(signatures: RpmHeader, count: number): Uncovered[] {
   );
 }
 
-/**
- * The signature header's digests sign nothing; the header's payload digest is what makes the signature cover
- * the payload.
- */
+/** Digests of the signature header sign nothing; the payload digest of the header makes the signature cover the payload. */
 export function digestChecks({ signatures, main, size }: RpmLayout): RpmCheck[] {
   const header = { from: main.from, to: main.to };
   const sha1 = textOf(signatures, signatureTags.sha1);

@@ -90,10 +90,7 @@ const entryAt = (bytes: Buffer, at: number) => ({
   count: bytes.readUInt32BE(at + 12),
 });
 
-/**
- * The signature covers the region, so the region must be the whole header. @returns offset of the region's
- * own value
- */
+/** The signature covers the region, so the region must be the whole header. @returns offset of the region's own value */
 function refuseOtherRegion(index: readonly Entry[], bytes: Buffer, { name, region }: RpmHeaderKind): number {
   const end = bytes.length - entrySize;
   const isRegion = (entry: Entry | undefined, offset: number) =>

@@ -51,9 +51,8 @@ const texts = {
 } as const;
 
 /**
- * Reads the header as createrepo_c does.
+ * Reads the header as createrepo_c does, with the changelog for `other.xml`.
  * @param filelists whether to list every file, rather than those of `primary.xml`
- * @param changelogs whether to read the changelog for `other.xml`
  * @returns undefined for a source package, which repositories of packages do not list
  * @throws Fault malformed; refuse; unsupported-format
  */
@@ -152,14 +151,9 @@ function changelogsOf(main: RpmHeader): RpmChange[] {
   return found;
 }
 
-/** Tags of a list of dependencies: names, flags, versions. */
 type Tags = readonly [names: number, flags: number, versions: number];
 
-/**
- * Reads the dependencies as createrepo_c writes them to `primary.xml`.
- * @param files paths of the package's files that `primary.xml` lists
- * @throws Fault malformed
- */
+/** As createrepo_c writes them to `primary.xml`. @param files those of the package that it lists @throws Fault malformed */
 function rpmDependencies(main: RpmHeader, files: ReadonlySet<string>) {
   const entries = (...tags: Tags) => [...readEntries(main, tags)].map(({ entry }) => entry);
   const provided = entries(1047, 1112, 1113);

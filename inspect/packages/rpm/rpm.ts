@@ -104,11 +104,7 @@ function refuseFileSignature(files: readonly FileSignature[]): void {
 
 const headLength = 16;
 
-/**
- * Reads the files of the payload.
- * @returns notes
- * @throws Fault refuse beyond the size limit; bad-digest; malformed; unsupported-format
- */
+/** @returns notes @throws Fault refuse beyond the size limit; bad-digest; malformed; unsupported-format */
 async function readRpmPayload(
   source: ByteSource,
   { main, signatures, size }: RpmLayout,
@@ -135,10 +131,7 @@ async function readRpmPayload(
 const modes = { mask: 0o170000, file: 0o100000, link: 0o120000 };
 const ghostFlag = 1 << 6;
 
-/**
- * Looks up files by their number in the header, which is all that a payload of rpm 6 says about them, and one
- * of rpm 4 with a file over 4 GiB.
- */
+/** By number in the header, which is all that payloads of rpm 6 have, and those of rpm 4 with a file over 4 GiB. */
 function listedFiles(main: RpmHeader): (index: number) => CpioEntry | undefined {
   let files: CpioEntry[] | undefined;
   return (index) => {
@@ -170,9 +163,8 @@ function cpioEntries(main: RpmHeader): CpioEntry[] {
 const algorithms: Readonly<Record<number, number>> = { 4: 8, 5: 9, 6: 10 };
 
 /**
- * Checks the IMA signature of each file against the digest in the header. Nothing signs the header part that
- * holds these signatures, so an invalid one is an error of the package.
- * @throws Fault malformed
+ * Checks IMA signatures against the digests in the header. Nothing signs the header that holds these signatures, so an
+ * invalid one is an error of the package. @throws Fault malformed
  */
 export function fileSignaturesOf({ signatures, main }: RpmLayout, options: InspectOptions): FileSignature[] {
   const written = textsOf(signatures, signatureTags.fileSignatures);
@@ -204,10 +196,7 @@ function namesOf(main: RpmHeader): string[] {
   });
 }
 
-/**
- * security.ima, version 2 (struct signature_v2_hdr of Linux, security/integrity/integrity.h).
- * @returns `keyId`: its last four bytes, in hexadecimal
- */
+/** security.ima, version 2 (signature_v2_hdr in Linux's security/integrity/integrity.h). `keyId` has its last four bytes. */
 function imaSignature(hex: string, name: string) {
   const bytes = Buffer.from(hex, "hex");
   const isWhole =
