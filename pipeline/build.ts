@@ -88,7 +88,7 @@ export async function buildSite(request: BuildRequest, journal: Journal): Promis
       copies: site.copies(releases),
     };
     const placed = await target.place((files) => buildDocument(head, files));
-    const built = describeSite({ catalog, ids, problems, releases, leftOut, placed });
+    const built = describeSite({ catalog: catalog.head, ids, problems, releases, leftOut, placed });
     journal.save(placed, await request.report?.(built));
     return built;
   } finally {

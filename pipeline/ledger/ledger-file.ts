@@ -1,4 +1,4 @@
-import { failure, type Problem, RelcatError, throwErrors } from "../../shared/errors.ts";
+import { failure, RelcatError, throwErrors } from "../../shared/errors.ts";
 import { decodePieces } from "../../shared/source.ts";
 import { type AuthoredFiles, filesIn } from "../project/authored-files.ts";
 import type { Discovered } from "../project/discover.ts";
@@ -16,10 +16,7 @@ export interface LedgerContext extends CommandContext {
 export function loadLedger(
   { folder, ledger }: Pick<Discovered, "folder" | "ledger">,
   files: AuthoredFiles = filesIn(folder),
-): {
-  ledger: Ledger;
-  problems: Problem[];
-} {
+) {
   const file = `${folder}/ledger.jsonl`;
   const bytes = ledger === undefined ? undefined : files.read(ledger);
   try {

@@ -9,7 +9,7 @@ import type { OutlinedRelease } from "../records/normalize.ts";
 import { type ReadRelease, readRelease } from "../records/read-release.ts";
 import { checkFragment } from "../records/release-rules.ts";
 import type { LedgerState } from "../records/report.ts";
-import { type Allocate, type AssignedIds, type IdentifiedRelease, idAssignment } from "./assign-ids.ts";
+import { type AssignedIds, type IdentifiedRelease, idAssignment } from "./assign-ids.ts";
 import type { Catalog, CatalogHead } from "./catalog.ts";
 import { completenessCheck } from "./completeness.ts";
 import { acceptedOnce, applyExceptions, type Finding } from "./exceptions.ts";
@@ -30,20 +30,7 @@ export interface Selection {
   site?: string | undefined;
 }
 
-export interface OpenCatalog extends CatalogHead {
-  files: AuthoredFiles;
-  standingOf(version: string, file: string): LedgerState;
-  /** Releases to read, ascending by version. */
-  releases: readonly ReleaseFiles[];
-  nextId(): number;
-  /** Assigns ids to the next release, and collects its problems. */
-  identify<R extends OutlinedRelease>(read: ReadRelease<R>): IdentifiedRelease<R>;
-  /**
-   * False after an error in this release or before it: nothing more is rendered then, because nothing will be placed.
-   */
-  isSound(read: ReadRelease): boolean;
-  finish(): Promise<{ ids: AssignedIds; problems: Problem[] }>;
-}
+export type OpenCatalog = Awaited<ReturnType<typeof openCatalog>>;
 
 /**
  * Reads a whole catalog into memory and collects all problems, for `check` and `cut`.
@@ -64,69 +51,48 @@ export async function loadCatalog(
   }
   const { ids, problems } = await catalog.finish();
   return {
-    ...headOf(catalog),
+    ...catalog.head,
     releases: releases.map(({ release }) => release),
     identified: { releases, ...ids },
     problems,
   };
 }
 
-export const headOf = ({
-  folder,
-  config,
-  configPlace,
-  ledger,
-  openVersions,
-  nextNotes,
-}: CatalogHead): CatalogHead => ({ folder, config, configPlace, ledger, openVersions, nextNotes });
-
 /** Opens a project and chooses the releases to use. @throws RelcatError site-unknown */
-export async function openCatalog(
-  folder: string,
-  selection: Selection = {},
-  source?: AuthoredFiles,
-): Promise<OpenCatalog> {
+export async function openCatalog(folder: string, selection: Selection = {}, source?: AuthoredFiles) {
   const project = await openProject(folder, source);
   const { files, configPlace, ledger, next } = project;
   const { site } = selection;
   const baseUrl = site === undefined ? project.config.baseUrl : siteNamed(project.config, site).baseUrl;
   const config = { ...project.config, baseUrl };
   const scope = scopeOf(selection, project);
+  const { openVersions, releases } = scope;
+  const head: CatalogHead = { folder, config, configPlace, ledger, openVersions, nextNotes: next.length };
   return {
-    folder,
+    ...head,
+    head,
     files,
-    standingOf: (version, file) => {
+    standingOf(version: string, file: string): LedgerState {
       const entry = ledger.byIdentity.get(identity(version, file));
       if (!entry) return "new";
       return entry.retraction ? "withdrawn" : "cut";
     },
-    config,
-    configPlace,
-    ledger,
-    openVersions: scope.openVersions,
-    nextNotes: next.length,
-    releases: scope.releases,
+    /** To read, ascending by version. */
+    releases,
     ...reviewer({ ...project, config }, scope),
   };
 }
 
-interface Scope {
-  /** True if no release is skipped; notes for the next release are then checked too. */
-  isWhole: boolean;
-  counts(version: string): boolean;
-  allocate: Allocate;
-  releases: readonly ReleaseFiles[];
-  openVersions: string[];
-  misplaced: readonly Problem[];
-}
+type Scope = ReturnType<typeof scopeOf>;
 
-function scopeOf({ released, versions }: Selection, project: Project): Scope {
+function scopeOf({ released, versions }: Selection, project: Project) {
   const isWhole = !released && versions === undefined;
   const named = new Set(versions);
   const allocate = (version: string) => isWhole || named.has(version);
   const counts = (version: string) => allocate(version) || project.ledger.versions.has(version);
   const chosen = project.releases.filter(({ version }) => counts(version));
   return {
+    /** True if no release is skipped; notes for the next release are then checked too. */
     isWhole,
     counts,
     allocate,
@@ -136,10 +102,7 @@ function scopeOf({ released, versions }: Selection, project: Project): Scope {
   };
 }
 
-function reviewer(
-  project: Project,
-  scope: Scope,
-): Pick<OpenCatalog, "nextId" | "identify" | "isSound" | "finish"> {
+function reviewer(project: Project, scope: Scope) {
   const { config, ledger, exceptions, isConsequence } = project;
   const problems = [
     ...scope.misplaced,
@@ -154,7 +117,8 @@ function reviewer(
   const advisories = new Map<string, { id: string; version: string }>();
   return {
     nextId: ids.nextId,
-    identify(read) {
+    /** Assigns ids to the next release, and collects its problems. */
+    identify<R extends OutlinedRelease>(read: ReadRelease<R>): IdentifiedRelease<R> {
       const { version, complete } = read.release;
       const counts = scope.counts(version);
       const identified = ids.next(read.release);
@@ -166,11 +130,13 @@ function reviewer(
       findings.push(...read.findings.map((problem) => ({ version, problem })));
       return identified;
     },
-    isSound: (read) =>
+    /** False after an error in this release or before it: nothing more is rendered, as nothing will be placed. */
+    isSound: (read: ReadRelease): boolean =>
       !hasErrors(problems) &&
       !hasErrors(read.problems) &&
       (exceptions?.document !== undefined || !hasErrors(read.findings)),
-    async finish() {
+    /** Called once, after the last release. */
+    async finish(): Promise<{ ids: AssignedIds; problems: Problem[] }> {
       const lost = exceptions === undefined ? acceptedOnce(findings, ledger) : findings;
       const excepted = applyExceptions(exceptions?.document, lost, scope.openVersions);
       const noteProblems = scope.isWhole ? await checkNextNotes(project) : [];

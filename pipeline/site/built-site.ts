@@ -5,7 +5,6 @@ import type { FeedsDocument } from "../documents/site.ts";
 import type { MadeFile } from "../journal/file-stats.ts";
 import type { AssignedIds } from "../ledger/assign-ids.ts";
 import type { CatalogHead } from "../ledger/catalog.ts";
-import { headOf } from "../ledger/load-catalog.ts";
 import type { Placed } from "./stores/site-folder.ts";
 
 export interface BuiltSite {
@@ -38,7 +37,7 @@ interface Parts extends Pick<BuiltSite["site"], "leftOut"> {
 export function describeSite({ catalog, ids, problems, releases, leftOut, placed }: Parts): BuiltSite {
   const { written, unchanged, removed, bytes, groups } = placed;
   return {
-    catalog: { ...headOf(catalog), identified: ids, problems },
+    catalog: { ...catalog, identified: ids, problems },
     site: {
       config: catalog.config,
       provisional: releases.filter(({ provisional }) => provisional).map(({ version }) => version),
