@@ -84,10 +84,7 @@ function startsWith({ pieces }: Pick<Ledger, "pieces">, { id, size }: LedgerBlob
  * True if the ledger has all records of another text. After a fast-forward of a branch that had merged the
  * base, the branch is its own first parent, and its records follow the base's lines under new ids.
  */
-function hasRecordsOf(
-  { byIdentity, channels }: Pick<Ledger, "byIdentity" | "channels">,
-  text: string,
-): boolean {
+function hasRecordsOf({ byIdentity, channels }: Pick<Ledger, "byIdentity" | "channels">, text: string) {
   const { ledger } = readLedger({ file: "", text });
   const hasHalts = [...ledger.channels.byName].every(([name, members]) =>
     [...members].every(([version, { halt }]) => !halt || channels.byName.get(name)?.get(version)?.halt),

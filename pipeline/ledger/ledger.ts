@@ -97,7 +97,10 @@ class LedgerFold {
       this.line(text.slice(start, end));
       start = end + 1;
     }
-    if (start < text.length) this.halfLine(text.slice(start));
+    if (start === text.length) return;
+    this.current = { text: text.slice(start), number: this.current.number + 1 };
+    const hint = "Restore the file from version control; relcat never leaves half a line.";
+    this.refuse("ledger-truncated", "the last line does not end: the file was cut off", hint);
   }
 
   private line(text: string): void {
@@ -106,12 +109,6 @@ class LedgerFold {
     if (!event) return;
     this.events.push(event);
     this.apply(event);
-  }
-
-  private halfLine(text: string): void {
-    const hint = "Restore the file from version control; relcat never leaves half a line.";
-    this.current = { text, number: this.current.number + 1 };
-    this.refuse("ledger-truncated", "the last line does not end: the file was cut off", hint);
   }
 
   private refuse(code: Code, message: string, hint: string): undefined {

@@ -4,7 +4,6 @@ import type {
   PublishedPackage,
   PublishedRelease,
   RecordEvent,
-  ReleaseHead,
   ReleaseSummary,
 } from "../documents/published.ts";
 import { inOrder } from "../documents/record-fields.ts";
@@ -36,10 +35,7 @@ export function publishRelease(
 }
 
 /** Public packages of a release, id descending, including withdrawn ones. */
-export function publicPackages(
-  release: IdentifiedRelease,
-  config: Settings,
-): { entry: Package; published: PublishedPackage }[] {
+export function publicPackages(release: IdentifiedRelease, config: Settings) {
   const address = addressing(config);
   return publicOf(release).map((entry) => ({ entry, published: publishPackage(entry, address) }));
 }
@@ -60,11 +56,7 @@ export function summarizeRelease(
   };
 }
 
-function headOf(
-  identified: IdentifiedOutline,
-  ledger: Ledger,
-  config: Pick<Settings, "channels">,
-): ReleaseHead {
+function headOf(identified: IdentifiedOutline, ledger: Ledger, config: Pick<Settings, "channels">) {
   const { version, date, summary, corrected } = identified.release;
   return {
     version,

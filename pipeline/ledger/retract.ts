@@ -6,21 +6,11 @@ import type { CommandContext } from "../system/lock.ts";
 import { append, type Ledger, type LedgerChange } from "./ledger.ts";
 import { changeLedger } from "./ledger-file.ts";
 
-export async function retract(
-  folder: string,
-  options: RetractOptions,
-  context: CommandContext,
-): Promise<LedgerChange> {
-  return changeLedger(folder, context, (ledger, at) => decideRetract(ledger, options, at));
-}
+export const retract = (folder: string, options: RetractOptions, context: CommandContext) =>
+  changeLedger(folder, context, (ledger, at) => decideRetract(ledger, options, at));
 
-export async function reinstate(
-  folder: string,
-  ids: readonly number[],
-  context: CommandContext,
-): Promise<LedgerChange> {
-  return changeLedger(folder, context, (ledger, at) => decideReinstate(ledger, ids, at));
-}
+export const reinstate = (folder: string, ids: readonly number[], context: CommandContext) =>
+  changeLedger(folder, context, (ledger, at) => decideReinstate(ledger, ids, at));
 
 export interface RetractOptions {
   ids: readonly number[];

@@ -30,10 +30,7 @@ interface SettledMetadata {
  * The settled metadata that the work tree may have changed. None if git cannot tell.
  * @throws RelcatError git-revision
  */
-export async function settledMetadata(
-  folder: string,
-  { found: { earlier } }: LedgerBase,
-): Promise<SettledMetadata[]> {
+export async function settledMetadata(folder: string, { found: { earlier } }: LedgerBase) {
   // The first parent of a settled commit was compared before its branch was merged.
   const compared = earlier.filter(({ revision }) => revision !== "HEAD^");
   const all: SettledMetadata[] = [];
@@ -50,10 +47,7 @@ export async function settledMetadata(
 }
 
 /** Finds cut artifacts whose settled metadata was changed or removed. Metadata may be added. */
-export function changedMetadata(
-  releases: Catalog["releases"],
-  settled: readonly SettledMetadata[],
-): ChangedMetadata[] {
+export function changedMetadata(releases: Catalog["releases"], settled: readonly SettledMetadata[]) {
   return settled.flatMap(({ revision, artifacts: before }) =>
     releases.flatMap(({ version, artifacts }) =>
       artifacts.flatMap((artifact) => {
@@ -70,11 +64,7 @@ export function changedMetadata(
 type Facts = Pick<WrittenArtifact, "package" | "documents">;
 
 /** Metadata of the artifacts in a revision's manifests. Manifests that cannot be read settle nothing. */
-async function settledArtifacts(
-  folder: string,
-  revision: string,
-  versions: readonly string[],
-): Promise<Map<string, Facts>> {
+async function settledArtifacts(folder: string, revision: string, versions: readonly string[]) {
   const folders = versions.map((version) => `${version}/manifests`);
   const { files } = await readTree(folder, revision, folders);
   const found = new Map<string, Facts>();

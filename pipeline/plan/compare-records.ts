@@ -83,19 +83,12 @@ function compareListed(baseline: Baseline, planned: Planned) {
 }
 
 type Wire = Config["wire"];
-type WireKey = keyof Wire;
 
 /**
  * Changed fields of a listed record, with key names inside `data` translated. `modified_date` follows other
  * changes, so it counts only if it changes alone.
  */
-function changedFields(
-  old: ListedRecord,
-  now: ListedRecord,
-  from: Wire,
-  to: Wire,
-  state: LedgerState,
-): { fields: FieldChange[]; names: WireKey[] } {
+function changedFields(old: ListedRecord, now: ListedRecord, from: Wire, to: Wire, state: LedgerState) {
   const { fields, names } =
     old.json === now.json ? { fields: [], names: [] } : translated(old, now, from, to);
   const downloads = old.download && now.download ? changedLeaves(old.download, now.download) : [];

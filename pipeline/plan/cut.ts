@@ -28,23 +28,11 @@ export interface CutRequest extends CutOptions {
   confirm?: ((due: Cut, catalog: Catalog) => Promise<void>) | undefined;
 }
 
-interface CutCommit {
-  /** Abbreviated commit id. */
-  id: string | undefined;
-  subject: string;
-  /** Other uncommitted files of the folder, relative to it. */
-  left: string[];
-}
-
 /**
  * Makes releases permanent: appends the lines of a plan to the ledger and, on request, commits them.
  * @throws RelcatError with every problem; plan-stale; see refuseCut and throwRefused
  */
-export async function cut(
-  folder: string,
-  request: CutRequest,
-  context: LedgerContext,
-): Promise<Decided & { commit: CutCommit | undefined }> {
+export async function cut(folder: string, request: CutRequest, context: LedgerContext) {
   requireFolder(folder);
   return withWriteLock(folder, context, async () => {
     const decided = request.plan
@@ -98,23 +86,18 @@ async function decideAgain(
 }
 
 /** Versions that a cut changes, whose folders it commits. */
-export function versionsOf(
-  lines: Cut["events"],
-  chosen: readonly string[],
-  { ledger }: Catalog,
-): Set<string> {
+export function versionsOf(lines: Cut["events"], chosen: readonly string[], { ledger }: Catalog) {
   const cut = lines.flatMap(
     (line) => ("version" in line ? line.version : ledger.byId.get(line.id)?.add.version) ?? [],
   );
   return new Set([...cut, ...chosen].sort());
 }
 
-/** Commits only the ledger, the folders of cut releases, and the notes moved into them. */
-async function commitCut(
-  folder: string,
-  lines: Cut["events"],
-  folders: ReadonlySet<string>,
-): Promise<CutCommit> {
+/**
+ * Commits only the ledger, the folders of cut releases, and the notes moved into them.
+ * @returns its abbreviated id and subject, and the other uncommitted files of the folder, relative to it
+ */
+async function commitCut(folder: string, lines: Cut["events"], folders: ReadonlySet<string>) {
   const committed = await git(folder, ["show", "HEAD:./ledger.jsonl"]);
   const before = committed.exitCode === 0 ? committed.stdout : "";
   const { subject, body } = commitMessage(before, readLedgerNow(folder), [...folders]);

@@ -91,11 +91,7 @@ function removedUnseen(row: Plan["removed"][number], { ledger }: Catalog, baseli
 const fixedFields = ["version", "package_type", "checksum"];
 
 /** Changes that the ledger permits, because only the baseline has other content for the id. */
-function changedUnseen(
-  changed: Plan["changed"],
-  { ledger, identified }: Catalog,
-  baseline: Baseline,
-): Problem[] {
+function changedUnseen(changed: Plan["changed"], { ledger, identified }: Catalog, baseline: Baseline) {
   const rows = changed
     .map((row) => ({ row, fixed: row.fields.filter(({ field }) => fixedFields.includes(field)) }))
     .filter(({ row, fixed }) => fixed.length > 0 && !baseline.provisional.has(row.version));

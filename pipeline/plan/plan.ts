@@ -267,11 +267,7 @@ function removedRows({ removed }: RecordChanges, { ledger }: Catalog, baseline: 
   return removed.filter(({ id }) => (ledger.byId.get(id)?.line ?? Number.POSITIVE_INFINITY) <= common);
 }
 
-const revisedRows = (
-  { events }: Cut,
-  { listed }: Snapshot,
-  { onlyRenamed }: RecordChanges,
-): Plan["revised"] =>
+const revisedRows = ({ events }: Cut, { listed }: Snapshot, { onlyRenamed }: RecordChanges) =>
   events.flatMap(({ event, id }) => {
     const record = event === "revise" ? listed.get(id) : undefined;
     return record ? [{ ...record.row, ...(onlyRenamed.has(id) && { cause: "wire" as const }) }] : [];
@@ -322,10 +318,7 @@ function missingRows(
   );
 }
 
-function compareDocuments(
-  before: DocumentHashes | undefined,
-  after: DocumentHashes | undefined,
-): Plan["documents"] {
+function compareDocuments(before: DocumentHashes | undefined, after: DocumentHashes | undefined) {
   if (!before || !after) return null;
   const paths = [...after.keys()].sort();
   return {

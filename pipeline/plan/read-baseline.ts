@@ -148,15 +148,6 @@ const notComparable = "Nothing can be compared with it. Is it the complete, unch
 /** Large enough for any catalog: 25,000 records have 22 MB. */
 const maxListBytes = 256 * 1024 * 1024;
 
-interface Live {
-  name: string;
-  /** The list and its source. */
-  list: Uint8Array;
-  listName: string;
-  /** build.json, if readable. */
-  build: Uint8Array | undefined;
-}
-
 /**
  * @param against a built folder, a site's address, or a file with the list
  * @param ours our key names inside `data`, used if the live records contain none
@@ -177,7 +168,8 @@ async function liveBaseline(against: string, ours: Config["wire"]): Promise<Base
   };
 }
 
-async function readLive(against: string): Promise<Live> {
+/** The list of a published catalog and its source as bytes, and build.json if there is one. */
+async function readLive(against: string) {
   if (/^https?:\/\//i.test(against)) return readSite(siteAddress(against));
   refuseScheme(against);
   const { kind } = pathInfo(against);
@@ -189,7 +181,7 @@ async function readLive(against: string): Promise<Live> {
   return { name: against, list: await readInput(against, maxListBytes), listName: against, build: undefined };
 }
 
-function readFolder(folder: string): Live {
+function readFolder(folder: string) {
   const listName = `${folder}/${listPath}index.json`;
   const list = readIfPresent(listName);
   if (list) return { name: folder, list, listName, build: readIfPresent(`${folder}/build.json`) };
@@ -211,7 +203,7 @@ function siteAddress(against: string): URL {
   return new URL(path, url.origin);
 }
 
-async function readSite(site: URL): Promise<Live> {
+async function readSite(site: URL) {
   const address = new URL(listPath, site).href;
   const answer = await fetchBytes(address, maxListBytes);
   // A plain file host ignores Accept and returns a page, so the list's file is requested.

@@ -97,12 +97,7 @@ function releaseStatus(identified: IdentifiedRelease, { ledger, config }: Catalo
   };
 }
 
-function nextStep(
-  releases: readonly ReleaseStatus[],
-  errors: number,
-  counts: Counts,
-  clock: number,
-): NextStep {
+function nextStep(releases: readonly ReleaseStatus[], errors: number, counts: Counts, clock: number) {
   if (errors > 0) return { command: "relcat check", why: "it shows the errors" };
   const due = releases.filter((release) => release.standing !== "cut");
   const ready = due.filter(

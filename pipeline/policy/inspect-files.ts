@@ -79,10 +79,9 @@ async function keysIn(folder: string): Promise<Keys> {
   throw failure("key-unusable", `${folder} has no certificate in it, expected one at least`, hint);
 }
 
-async function withMetadata(
-  source: ByteSource,
-  inspection: Inspection,
-): Promise<Omit<InspectedFile, "file">> {
+type Inspected = Omit<InspectedFile, "file">;
+
+async function withMetadata(source: ByteSource, inspection: Inspection): Promise<Inspected> {
   const kind = "virtual_size" in inspection.facts || inspection.type === "incus" ? "image" : "client";
   const arch = inspection.type === "tar" ? architectureInName(source.name) : undefined;
   if (arch) return { inspection, metadata: { type: "archive", arch } };

@@ -98,11 +98,7 @@ async function judgeFile(
 }
 
 /** @param artifactPath path of the artifact; undefined: it is not in the folder, so its documents need not be there */
-async function documentProblems(
-  artifact: Artifact,
-  folder: string,
-  artifactPath: string | undefined,
-): Promise<Problem[]> {
+async function documentProblems(artifact: Artifact, folder: string, artifactPath: string | undefined) {
   const problems: Problem[] = [];
   const { checksum, version } = artifact.content;
   for (const document of artifact.documents ?? []) {

@@ -86,11 +86,7 @@ export function refusalsOf(
   return [...filesInside(inspection, packageType, policy), ...otherVersion(inspection, policy, version)];
 }
 
-function filesInside(
-  { file_signatures: files }: Inspection,
-  packageType: string,
-  { unsigned }: Policy,
-): Refusal[] {
+function filesInside({ file_signatures: files }: Inspection, packageType: string, { unsigned }: Policy) {
   const bad = files.filter(({ name, verdict }) => verdict !== "ok" && !unsigned.includes(name));
   return bad.map(({ name, verdict }) => ({
     reason: `${name} inside is ${verdict}`,

@@ -61,12 +61,7 @@ const count = ({ manifests }: ParsedRelease) =>
 export const isPrivate = (content: ArtifactOutline["content"]) =>
   content.exclude_from_api || content.only_for_account !== null;
 
-function normalizeArtifact(
-  stated: WrittenArtifact,
-  version: string,
-  type: PackageType,
-  config: Settings,
-): Omit<Artifact, "origin" | "place"> {
+function normalizeArtifact(stated: WrittenArtifact, version: string, type: PackageType, config: Settings) {
   const written = readable(stated, config.wire);
   const verbatim = verbatimOf(stated);
   const importedData = verbatim?.fields.data;

@@ -10,10 +10,7 @@ export const architecturesOf = ({ artifacts }: Pick<ReleaseDocument, "artifacts"
   new Map(Object.entries(artifacts).flatMap(([id, { arch }]) => (arch ? [[Number(id), arch]] : [])));
 
 /** A query's `arch`, which is not a field of records, and its other parameters. */
-export function splitArchitecture(parameters: Iterable<readonly [string, string]>): {
-  architectures: string[];
-  others: [string, string][];
-} {
+export function splitArchitecture(parameters: Iterable<readonly [string, string]>) {
   const values = new Map(parameters);
   const arch = values.get("arch");
   values.delete("arch");

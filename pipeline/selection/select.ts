@@ -19,11 +19,7 @@ function choose(index: RecordIndex, { filters, line, latest }: ListQuery): reado
 }
 
 /** The positions that `latest` chooses from. A query that names one release or record gets it in any case. */
-export function offeredOf(
-  index: RecordIndex,
-  filters: ListQuery["filters"],
-  positions: readonly number[],
-): readonly number[] {
+export function offeredOf(index: RecordIndex, filters: ListQuery["filters"], positions: readonly number[]) {
   const { offered } = index;
   if (!offered || filters.some(({ field }) => field === "version" || field === "id")) return positions;
   return positions.filter((position) => offered.has(String(index.value("version", position))));
@@ -38,11 +34,7 @@ function filter(index: RecordIndex, filters: ListQuery["filters"]): readonly num
   return chosen;
 }
 
-function order(
-  index: RecordIndex,
-  positions: readonly number[],
-  terms: readonly OrderTerm[],
-): readonly number[] {
+function order(index: RecordIndex, positions: readonly number[], terms: readonly OrderTerm[]) {
   if (terms.length === 0) return positions;
   const all = [...terms, byId];
   const keyed = positions.map((position) => ({

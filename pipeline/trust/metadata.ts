@@ -80,19 +80,10 @@ export function rootContent(version: number, { root, targets, online }: RootKeys
 }
 
 /** Delegations for the catalog and for each year's releases. */
-export const targetsContent = (
-  version: number,
-  online: Uint8Array,
-  years: readonly string[],
-  now: number,
-): Targets =>
-  roleContent(
-    "targets",
-    version,
-    { names: ["catalog", ...years.map((year) => `releases-${year}`)] },
-    online,
-    signingOffline(now),
-  );
+export function targetsContent(version: number, online: Uint8Array, years: readonly string[], now: number) {
+  const names = ["catalog", ...years.map((year) => `releases-${year}`)];
+  return roleContent("targets", version, { names }, online, signingOffline(now));
+}
 
 /** Content of a role, without version and expiry: files, and the roles that it delegates to. */
 export interface RoleContent {

@@ -87,11 +87,7 @@ async function signedSnapshot(read: ReadKept, path: string, root: SignedRoot): P
 export const notSigned = "is not signed by the online key of the newest root in releases/trust";
 
 /** Targets of the online roles, each restricted to the role's paths. */
-async function targetsOf(
-  read: ReadKept,
-  snapshot: SignedSnapshot,
-  root: SignedRoot,
-): Promise<Map<string, ProvedFile>> {
+async function targetsOf(read: ReadKept, snapshot: SignedSnapshot, root: SignedRoot) {
   const targets = new Map<string, ProvedFile>();
   for (const [name, meta] of Object.entries(snapshot.metadata.signed.meta)) {
     const role = name.slice(0, -".json".length);

@@ -9,11 +9,7 @@ const payloadType = "application/vnd.in-toto+json";
  * @param builder identity that vouches for the builds, which relcat did not observe
  * @param vendor key in `data` that holds the source revision
  */
-export function provenanceStatement(
-  release: ReleaseDocument,
-  { id, source }: Builder,
-  vendor: string,
-): object {
+export function provenanceStatement(release: ReleaseDocument, { id, source }: Builder, vendor: string) {
   const { version, packages, artifacts } = release;
   const builds = packages.map(({ data }) => (data as Record<string, Build | undefined>)[vendor] ?? {});
   const distinct = (values: (string | undefined)[]) =>

@@ -18,7 +18,7 @@ import { headTime } from "../system/git/git-head.ts";
 import { type CommandContext, withOutputLock } from "../system/lock.ts";
 import { type RootFolder, rootFolder } from "../system/root-folder.ts";
 import { type Build, readBuild, refuseStaleBuild, requireBuild } from "./built-site.ts";
-import { type KnownDates, requireClock } from "./clock.ts";
+import { requireClock } from "./clock.ts";
 import { refuseTufKeys } from "./feeds/certificates.ts";
 import { signPackslip } from "./feeds/packslip.ts";
 import { suiteEnds } from "./feeds/release-file.ts";
@@ -135,10 +135,7 @@ export async function signProved(
   });
 }
 
-export async function datesOf(
-  releases: string,
-  { timestamp }: Pick<LiveMetadata, "timestamp">,
-): Promise<KnownDates> {
+export async function datesOf(releases: string, { timestamp }: Pick<LiveMetadata, "timestamp">) {
   const { newest } = readLedgerNow(releases);
   return {
     timestamp: timestamp && signingDate(timestamp.metadata.signed),
@@ -319,11 +316,7 @@ async function refuseOtherThanCheckout(
 }
 
 /** Paths that differ or exist on one side only; ascending. */
-function differingFiles(
-  site: Site,
-  { files, copies = {} }: BuildDocument,
-  onCompared?: OnCompared,
-): string[] {
+function differingFiles(site: Site, { files, copies = {} }: BuildDocument, onCompared?: OnCompared) {
   const missing = new Set(Object.keys(files));
   const total = missing.size;
   const differing: string[] = [];

@@ -200,10 +200,7 @@ interface RolesRequest extends Signing {
 }
 
 /** Delegated roles; unchanged ones with enough remaining lifetime are kept. */
-async function signRoles(
-  request: RolesRequest,
-  targets: readonly SignedFile[],
-): Promise<Map<string, SignedTargets>> {
+async function signRoles(request: RolesRequest, targets: readonly SignedFile[]) {
   const contents = contentsOf(targets, request.live);
   refuseUndelegated(request, contents);
   const roles = new Map<string, SignedTargets>();
@@ -274,20 +271,13 @@ const contentIn = (role: SignedTargets["metadata"]["signed"]): string =>
   JSON.stringify({ ...role.toJSON(), version: 0, expires: "" });
 
 /** Expiry alone does not show a clock that was ahead if `valid_days` was raised afterwards. */
-function isGood(
-  role: string,
-  { metadata }: SignedSnapshot | SignedTimestamp,
-  request: RolesRequest,
-): boolean {
+function isGood(role: string, { metadata }: SignedSnapshot | SignedTimestamp, request: RolesRequest) {
   const { version, expires } = metadata.signed;
   const isFromFuture = (signingDate(metadata.signed) ?? 0) > request.now + clockTolerance;
   return isNewest(request.live, role, version) && !isDue(role, expires, request) && !isFromFuture;
 }
 
-async function signSnapshot(
-  request: RolesRequest,
-  parts: ReadonlyMap<string, SignedTargets>,
-): Promise<SignedSnapshot> {
+async function signSnapshot(request: RolesRequest, parts: ReadonlyMap<string, SignedTargets>) {
   const { live, online } = request;
   const current = live.snapshot;
   const metaOf = (snapshot: Snapshot) => JSON.stringify((snapshot.toJSON() as { meta: unknown }).meta);

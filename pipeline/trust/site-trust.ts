@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { Root, Targets } from "@tufjs/models";
 import { failure, type Problem, RelcatError } from "../../shared/errors.ts";
 import type { TrustDelivery, TrustedRole } from "../documents/outputs/trust.ts";
 import { rootKeys, type TrustProfile } from "../documents/trust.ts";
@@ -44,12 +45,8 @@ export async function beginSiteTrust(
   writeKeys(folder, Object.fromEntries(made.map(({ file, pem }) => [file, pem])));
   const signers = made.map(({ pem, file }) => signerOfPem(pem, file));
   const [targets, online] = signers.slice(count) as [Signer, Signer];
-  const begun = await beginTrust(
-    profile,
-    { roots: signers.slice(0, count), targets, online: online.publicKey },
-    await years(releases, now),
-    now,
-  );
+  const keys = { roots: signers.slice(0, count), targets, online: online.publicKey };
+  const begun = await beginTrust(profile, keys, await years(releases, now), now);
   return {
     written: writeTrust(releases, begun),
     // biome-ignore lint/plugin: relcat chose these file names.
@@ -116,16 +113,10 @@ export async function rotateKey(
   const file = `${role}-v${version}.pem`;
   writeKeys(folder, { [file]: made });
   const own = signerOfPem(made, file);
-  const keys = {
-    ...known,
-    ...(role === "root" && {
-      root: { ...known.root, keys: known.root.keys.map((key) => (key === out ? own.publicKey : key)) },
-    }),
-    ...(role === "targets" && { targets: own.publicKey }),
-    ...(role === "online" && { online: own.publicKey }),
-  };
+  const roots = known.root.keys.map((key) => (key === out ? own.publicKey : key));
+  const changed = role === "root" ? { root: { ...known.root, keys: roots } } : { [role]: own.publicKey };
   const by = { signers: [...signers, own], years: await years(releases, now), now };
-  const change = await changeKeys(trust, keys, by);
+  const change = await changeKeys(trust, { ...known, ...changed }, by);
   // biome-ignore lint/plugin: relcat chose these file names.
   return { written: writeTrust(releases, change), keys: [join(folder, file)], missing: change.missing };
 }
@@ -147,11 +138,7 @@ function chosenRoot(keys: readonly Uint8Array[], id: string | undefined): Uint8A
  * Signs pending documents, or renews expiring ones, with the keys of a folder.
  * @throws RelcatError trust-missing, trust-damaged, key-unusable, file-access
  */
-export async function signTrust(
-  releases: string,
-  { keys: folder }: { keys: string },
-  now: number,
-): Promise<TrustDelivery> {
+export async function signTrust(releases: string, { keys: folder }: { keys: string }, now: number) {
   const trust = requireChangeable(releases);
   const by = { signers: folderSigners(folder), years: await years(releases, now), now };
   const change = await signOffline(trust, by);
@@ -182,10 +169,7 @@ function requireChangeable(releases: string): StoredTrust {
 export function describeTrust(releases: string): { roles: TrustedRole[]; pending: number | undefined } {
   const { targets, pending, ...trust } = requireTrust(releases);
   const { signed: root } = trust.root.metadata;
-  const described = (
-    role: string,
-    { version, expires }: { version: number; expires: string },
-  ): TrustedRole => {
+  const described = (role: string, { version, expires }: Root | Targets): TrustedRole => {
     const { keyIDs = [], threshold = 1 } = root.roles[role] ?? {};
     return { role, version, threshold, keys: keyIDs, expires };
   };

@@ -75,10 +75,7 @@ export async function requireCertificates(keys: readonly FeedKey[], now: number)
  * @param tufKeys Ed25519 keys, 32 bytes each
  * @throws RelcatError feed-key
  */
-export function refuseTufKeys(
-  certificates: readonly FeedCertificate[],
-  tufKeys: readonly Uint8Array[],
-): void {
+export function refuseTufKeys(certificates: readonly FeedCertificate[], tufKeys: readonly Uint8Array[]) {
   const tufPoints = new Set(tufKeys.map((key) => Buffer.from(key).toString("hex")));
   for (const { key, fingerprint } of certificates) {
     const keys = (key as PublicKey).getKeys();

@@ -36,10 +36,7 @@ const dateText = (time: number): string => new Date(time).toUTCString().replace(
 type SuiteEnd = readonly [path: string, ends: string];
 
 /** Ends of the suites among the files of a signed build. */
-export const suiteEnds = (
-  files: readonly { path: string }[],
-  read: (path: string) => Uint8Array,
-): SuiteEnd[] =>
+export const suiteEnds = (files: readonly { path: string }[], read: (path: string) => Uint8Array) =>
   files.flatMap(({ path }) => {
     if (!/^dists\/[^/]+\/Release$/.test(path)) return [];
     const dated = readDatedRelease(new TextDecoder().decode(read(path)));

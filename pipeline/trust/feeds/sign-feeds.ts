@@ -111,10 +111,7 @@ interface EarlierRelease {
 }
 
 /** Earlier InRelease files that a key of today signed. */
-async function earlierReleases(
-  path: string,
-  { earlier, signers, now }: FeedSigning,
-): Promise<EarlierRelease[]> {
+async function earlierReleases(path: string, { earlier, signers, now }: FeedSigning) {
   const found: EarlierRelease[] = [];
   for (const bytes of await earlier(path)) {
     const text = new TextDecoder().decode(bytes);
@@ -159,11 +156,7 @@ const oldestAtBothEnds = (signers: readonly FeedSigner[]): readonly FeedSigner[]
 const revisionOf = (repomd: Uint8Array): number =>
   Number(/<revision>(\d+)<\/revision>/.exec(new TextDecoder().decode(repomd))?.[1] ?? 0) * 1000;
 
-async function keptSignature(
-  path: string,
-  bytes: Uint8Array,
-  { earlier, signers, now }: FeedSigning,
-): Promise<string | undefined> {
+async function keptSignature(path: string, bytes: Uint8Array, { earlier, signers, now }: FeedSigning) {
   for (const found of await earlier(path)) {
     const signature = new TextDecoder().decode(found);
     const by = await signersOf(bytes, signature, "binary", certificatesOf(signers), now);

@@ -50,9 +50,7 @@ async function clearsignedFile(text: string, signature: string): Promise<string>
 }
 
 /** Text and signature of a clear-signed file; undefined if `clearsigned` would write it differently. */
-export async function readClearsigned(
-  file: string,
-): Promise<{ text: string; signature: string } | undefined> {
+export async function readClearsigned(file: string) {
   const found = /\n\n([\s\S]*?\n)(-----BEGIN PGP SIGNATURE-----\n[\s\S]*)$/.exec(file);
   if (!found) return undefined;
   const [, escaped = "", signature = ""] = found;

@@ -42,10 +42,7 @@ function metadataAtUrl(url: string): MetadataSource {
 }
 
 /** @returns undefined if it does not exist @throws RelcatError network, because the live state is then unknown */
-async function download(
-  url: string,
-  onAnswer: (response: Response) => void,
-): Promise<Uint8Array | undefined> {
+async function download(url: string, onAnswer: (response: Response) => void) {
   const unreachable = (what: string, cause?: unknown) =>
     failure(
       "network",
