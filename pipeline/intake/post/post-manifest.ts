@@ -63,7 +63,7 @@ export async function postManifest(
   });
 }
 
-/** Needs no lock, because the user's hook may run relcat. @returns the error message, if it failed */
+/** Runs without the lock, because the user's hook may run relcat. @returns the error message, if it failed */
 export const runAfterPost = (
   command: readonly string[],
   files: readonly string[],
@@ -89,33 +89,45 @@ async function decidePost(folder: string, posted: PostedBody): Promise<PostDecis
   const config = await loadSettings(folder, undefined);
   const { manifest: body, ignored } =
     posted.kind === "record" ? manifestOfRecord(posted, config) : { manifest: posted.manifest, ignored: [] };
+  const version = body.value.release;
   refuseUnopened(folder, body);
   const { manifest: finished, problems } = await finishManifest(body, config);
-  const release = await readRelease(folder, body.value.release);
-  const manifest = withKnownMetadata(finished, release);
+  const release = await readRelease(folder, version);
+  const path = `${version}/manifests/${manifestFileName("post", finished.value)}`;
+  const replaced = release.manifests.find((each) => each.file === `${shownFolder}/${path}`);
+  const known = new Map(replaced?.value.artifacts.map((each) => [each.file ?? each.name, each]));
+  const manifest = withKnownMetadata(finished, known);
   const mine = ownRelease(manifest, problems, release, config);
-  const stored = storedManifest(manifest.value, mine);
+  const bytes = storedBytes(manifest.value, mine);
   const ledger = soundLedger(folder);
-  const { releases, problems: forbidden } = assignIds([mine], withoutOthers(ledger), () => true);
+  // Only ledger lines of these artifacts matter here; `check` reports the others.
+  const { releases, problems: forbidden } = assignIds([mine], { ...ledger, byId: new Map() }, () => true);
   const packages = releases.flatMap((identified) => identified.packages);
-  refuseConflicts([...conflictsWithOthers(mine, stored.path, release, config), ...forbidden.map(sentence)]);
-  refuseConflicts(changesOfCut(body.value.release, packages, ledger));
-  refuseConflicts(changedFacts(manifest.value, release, ledger));
-  const file = `${folder}/${stored.path}`;
-  const isDated = release.release !== undefined;
+  const others = { ...release, manifests: release.manifests.filter((each) => each !== replaced) };
+  refuseConflicts([
+    ...conflictsWith(others, mine, config),
+    ...lostArtifacts(known, mine, path),
+    ...forbidden.map(sentence),
+  ]);
+  if (ledger.versions.has(version)) {
+    refuseConflicts(changesOfCut(version, packages));
+    refuseConflicts(changedFacts(manifest.value, known));
+  }
+  const file = `${folder}/${path}`;
+  const present = readIfPresent(file);
+  const isSameFile = present && Buffer.compare(present, bytes) === 0;
   return {
     file,
-    bytes: stored.bytes,
-    result: resultOf(readIfPresent(file), stored.bytes),
-    records: packages.map((entry) => recordOf(entry, isDated)),
+    bytes,
+    result: isSameFile ? "unchanged" : present ? "replaced" : "written",
+    records: packages.map((entry) => recordOf(entry, release.release !== undefined)),
     isRecord: posted.kind === "record",
     ignored,
   };
 }
 
 /** Cut artifacts cannot change; posting them again unchanged is accepted. */
-function changesOfCut(version: string, packages: readonly Package[], { versions }: Ledger): string[] {
-  if (!versions.has(version)) return [];
+function changesOfCut(version: string, packages: readonly Package[]): string[] {
   const way = `Open the next release with relcat new ${lineOf(version)}, and post it there.`;
   return packages
     .filter(({ ledgerState }) => ledgerState !== "cut")
@@ -125,9 +137,10 @@ function changesOfCut(version: string, packages: readonly Package[], { versions 
     );
 }
 
+type Artifacts = ReadonlyMap<string, WrittenArtifact>;
+
 /** Keeps metadata that only the replaced manifest has, because a job that posts again may not know it. */
-function withKnownMetadata(manifest: Located<Manifest>, release: ParsedRelease): Located<Manifest> {
-  const known = artifactsOf(replacedBy(manifest.value, release));
+function withKnownMetadata(manifest: Located<Manifest>, known: Artifacts): Located<Manifest> {
   const artifacts = manifest.value.artifacts.map((artifact) => {
     const { package: metadata, documents } = known.get(artifact.file ?? artifact.name) ?? {};
     return {
@@ -140,29 +153,15 @@ function withKnownMetadata(manifest: Located<Manifest>, release: ParsedRelease):
 }
 
 /** Metadata of a cut artifact is settled; `ingest` replaces it where the bytes are. */
-function changedFacts(manifest: Manifest, release: ParsedRelease, { versions }: Ledger): string[] {
-  if (!versions.has(manifest.release)) return [];
-  const known = artifactsOf(replacedBy(manifest, release));
-  return manifest.artifacts.flatMap((artifact) => {
+function changedFacts({ release, artifacts }: Manifest, known: Artifacts): string[] {
+  return artifacts.flatMap((artifact) => {
     const name = artifact.file ?? artifact.name;
     const before = known.get(name);
-    const members = (["package", "documents"] as const).filter(
-      (member) => before?.[member] && !isSame(before[member], artifact[member]),
-    );
-    return members.map(
-      (member) => `Release ${manifest.release} is cut: ${member} of ${display(name)} cannot be changed.`,
-    );
+    return (["package", "documents"] as const)
+      .filter((member) => before?.[member] && !isSame(before[member], artifact[member]))
+      .map((member) => `Release ${release} is cut: ${member} of ${display(name)} cannot be changed.`);
   });
 }
-
-const artifactsOf = (manifest: Located<Manifest> | undefined) =>
-  new Map(manifest?.value.artifacts.map((artifact) => [artifact.file ?? artifact.name, artifact]));
-
-const replacedBy = (manifest: Manifest, { manifests }: ParsedRelease): Located<Manifest> | undefined =>
-  manifests.find(
-    ({ file }) =>
-      file === `${shownFolder}/${manifest.release}/manifests/${manifestFileName("post", manifest)}`,
-  );
 
 function refuseUnopened(folder: string, { value: { release }, place }: Located<Manifest>): void {
   // biome-ignore lint/plugin: the schema accepts only versions.
@@ -201,42 +200,26 @@ function ownRelease(
   return mine;
 }
 
-/** @returns its path, relative to the releases folder, and its bytes */
-function storedManifest({ release, artifacts }: Manifest, mine: Release) {
-  const manifest = { release, artifacts: [...artifacts].sort(inOrderOf(mine)) };
-  const bytes = new TextEncoder().encode(manifestText(manifest));
-  if (bytes.length > maxPostedBytes) {
-    const message = `The manifest would be stored in ${bytes.length} bytes, expected at most ${maxPostedBytes}.`;
-    throw new PostRefused("too-large", message);
-  }
-  return { path: `${release}/manifests/${manifestFileName("post", manifest)}`, bytes };
+function storedBytes({ release, artifacts }: Manifest, mine: Release): Uint8Array {
+  const text = manifestText({ release, artifacts: artifacts.toSorted(inOrderOf(mine)) });
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length <= maxPostedBytes) return bytes;
+  const message = `The manifest would be stored in ${bytes.length} bytes, expected at most ${maxPostedBytes}.`;
+  throw new PostRefused("too-large", message);
 }
 
-/** Only ledger lines of these artifacts matter here; `check` reports the others. */
-const withoutOthers = (ledger: Ledger): Ledger => ({ ...ledger, byId: new Map() });
-
-function conflictsWithOthers(
-  mine: Release,
-  path: string,
-  release: ParsedRelease,
-  config: Settings,
-): string[] {
-  const file = `${shownFolder}/${path}`;
-  const manifests = release.manifests.filter((manifest) => manifest.file !== file);
-  const { release: others, problems: known } = normalizeRelease({ ...release, manifests }, config);
+function conflictsWith(others: ParsedRelease, mine: Release, config: Settings): string[] {
+  const { release, problems: known } = normalizeRelease(others, config);
   const before = new Set(known.map(({ message }) => message));
-  const { problems } = mergeArtifacts([...others.artifacts, ...mine.artifacts]);
-  const conflicts = problems.filter(({ message }) => !before.has(message)).map(sentence);
-  const replaced = release.manifests.find((manifest) => manifest.file === file);
-  return [...conflicts, ...lostArtifacts(replaced, mine)];
+  const { problems } = mergeArtifacts([...release.artifacts, ...mine.artifacts]);
+  return problems.filter(({ message }) => !before.has(message)).map(sentence);
 }
 
 /** Detects another manifest with the same name, which contains only eight digits of the artifacts' digest. */
-function lostArtifacts(replaced: Located<Manifest> | undefined, { artifacts }: Release): string[] {
+function lostArtifacts(known: Artifacts, { artifacts }: Release, path: string): string[] {
   const kept = new Set(artifacts.map(({ file }) => file));
-  const names = replaced?.value.artifacts.map(({ file, name }) => file ?? name) ?? [];
-  const lost = names.find((name) => !kept.has(name));
-  return lost === undefined ? [] : [`${replaced?.file} has the same name, but holds ${display(lost)}.`];
+  const lost = known.keys().find((name) => !kept.has(name));
+  return lost === undefined ? [] : [`${shownFolder}/${path} has the same name, but holds ${display(lost)}.`];
 }
 
 /** Names both sides of a conflict: one in the message, the other as its location. */
@@ -244,11 +227,6 @@ function sentence(problem: Problem): string {
   const { at } = problem;
   const where = at && at.file !== postedName ? `${at.file}:${at.line}: ` : "";
   return `${where}${messageOf(problem)}`;
-}
-
-function resultOf(present: Uint8Array | undefined, bytes: Uint8Array): PostDecision["result"] {
-  if (!present) return "written";
-  return Buffer.compare(present, bytes) === 0 ? "unchanged" : "replaced";
 }
 
 /** @param isDated true if the release has a date, which replaces the date of the cut */
