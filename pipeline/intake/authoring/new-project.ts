@@ -55,12 +55,13 @@ export async function init(
 ): Promise<StartedProject> {
   const opened = now(context);
   const { month = lineOn(opened), from } = wanted;
+  const version = `${month}.001`;
   const copied = await copiedFiles(own.folder, from);
   const node = testedNode(own);
   const filesFor = ({ spec, tarball }: Pin) => [
     ...copied,
-    ...starterFiles({ opened, version: `${month}.001`, relcat: spec, node }),
-    ...(tarball ? [{ path: tarball.path, content: tarball.bytes }] : []),
+    ...starterFiles(opened, version, spec, node),
+    ...(tarball ? [tarball] : []),
   ];
   refuseExisting(folder, filesFor({ spec: "" }));
   const { pin, locked } = await decidePin(folder, wanted, own, filesFor, context);
@@ -74,7 +75,7 @@ export async function init(
     for (const { path, content } of files) createFile(join(folder, path), content, isOwn(folder));
     return {
       files: files.map(({ path }) => path),
-      version: `${month}.001`,
+      version,
       relcat: pin.spec,
       isUnpacked: pin.isUnpacked ?? false,
       unlocked: "reason" in locked ? locked.reason : undefined,
@@ -84,17 +85,13 @@ export async function init(
 
 /** Files of relcat's package: a catalog.yaml, packages to try, and the workflows. */
 async function copiedFiles(relcat: string, from = "empty"): Promise<StarterFile[]> {
-  const files: StarterFile[] = [];
-  for (const [name, place] of [
-    [from, ""],
-    ["workflows", ".github/workflows/"],
-  ] as const) {
+  const copy = async (name: string, place: string): Promise<StarterFile[]> => {
     const folder = `${relcat}/starters/${name}`;
     const paths = await listFiles(folder);
     // biome-ignore lint/plugin: names listed from relcat's own folder.
-    files.push(...paths.map((path) => ({ path: place + path, content: readPresent(`${folder}/${path}`) })));
-  }
-  return files;
+    return paths.map((path) => ({ path: place + path, content: readPresent(`${folder}/${path}`) }));
+  };
+  return [...(await copy(from, "")), ...(await copy("workflows", ".github/workflows/"))];
 }
 
 /** If the registry has a foreign relcat now, the running one is packed. */
@@ -127,29 +124,24 @@ const isOwn =
     isBelow(folder, real);
 
 function refuseExisting(folder: string, files: readonly StarterFile[]): void {
-  if (exists(folder) && !isFolder(folder))
-    throw failure(
-      "file-access",
-      `${folder} is a file, expected a folder for the project`,
-      "Name another folder.",
-    );
+  if (exists(folder) && !isFolder(folder)) {
+    const message = `${folder} is a file, expected a folder for the project`;
+    throw failure("file-access", message, "Name another folder.");
+  }
   if (exists(folder))
     // biome-ignore lint/plugin: relcat chose these file names.
     for (const { path } of files) refuseLinkedPlace(join(folder, path), isOwn(folder));
   // biome-ignore lint/plugin: relcat chose these file names.
   const existing = files.map(({ path }) => join(folder, path)).filter(exists);
   if (existing.length === 0) return;
-  if (exists(join(folder, "releases/catalog.yaml")))
-    throw failure(
-      "file-exists",
-      `${folder === "." ? "this folder" : folder} is a project already: it has releases/catalog.yaml`,
-      "Nothing was written. relcat new opens the next release there.",
-    );
-  throw failure(
-    "file-exists",
-    `${existing.join(", ")} ${existing.length === 1 ? "exists" : "exist"} already`,
-    `Nothing was written. Move ${existing.length === 1 ? "it" : "them"} away first, or start in another folder.`,
-  );
+  if (exists(join(folder, "releases/catalog.yaml"))) {
+    const place = folder === "." ? "this folder" : folder;
+    const message = `${place} is a project already: it has releases/catalog.yaml`;
+    throw failure("file-exists", message, "Nothing was written. relcat new opens the next release there.");
+  }
+  const [verb, them] = existing.length === 1 ? ["exists", "it"] : ["exist", "them"];
+  const hint = `Nothing was written. Move ${them} away first, or start in another folder.`;
+  throw failure("file-exists", `${existing.join(", ")} ${verb} already`, hint);
 }
 
 interface OwnPackage {
@@ -160,14 +152,17 @@ interface OwnPackage {
 /** How a project's package.json installs relcat. */
 interface Pin {
   spec: string;
-  tarball?: { path: string; bytes: Uint8Array } | undefined;
+  tarball?: StarterFile | undefined;
   /** Digest of the relcat that a registry must give; undefined: not known. */
   integrity?: string | undefined;
   /** True if the file is missing because npm is not installed here. */
   isUnpacked?: boolean;
 }
 
-const vendor = (name: string) => ({ spec: `file:vendor/${name}`, path: `vendor/${name}` });
+const vendored = (name: string, content: Uint8Array): Pin => {
+  const path = `vendor/${name}`;
+  return { spec: `file:${path}`, tarball: { path, content } };
+};
 
 /**
  * Pins the relcat that runs: its version if a registry served it, otherwise a tarball packed from it. A registry
@@ -189,22 +184,15 @@ async function packRelcat({ folder, version }: OwnPackage, { pid, onWait }: Comm
     const packing = () => pack(folder, isClone, work);
     return isClone ? withLock(folder, pid, onWait, packing) : packing();
   });
-  if (!packed) return { spec: vendor(`relcat-${version}.tgz`).spec, isUnpacked: true };
-  const { spec, path } = vendor(packed.name);
-  return { spec, tarball: { path, bytes: packed.bytes } };
+  if (!packed) return { spec: `file:vendor/relcat-${version}.tgz`, isUnpacked: true };
+  return vendored(packed.name, packed.bytes);
 }
 
 function pinWanted(wanted: string): Pin {
   if (/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(wanted)) return { spec: wanted };
-  if (!wanted.endsWith(".tgz")) {
-    throw failure(
-      "usage",
-      `--relcat is ${wanted}, expected a version such as 1.2.3 or a file that ends in .tgz`,
-      "Leave it out to use the relcat that runs now.",
-    );
-  }
-  const { spec, path } = vendor(basename(wanted));
-  return { spec, tarball: { path, bytes: readPresent(wanted) } };
+  if (wanted.endsWith(".tgz")) return vendored(basename(wanted), readPresent(wanted));
+  const message = `--relcat is ${wanted}, expected a version such as 1.2.3 or a file that ends in .tgz`;
+  throw failure("usage", message, "Leave it out to use the relcat that runs now.");
 }
 
 /** The version of Node that relcat was tested with: a project's `npx relcat` must not depend on the Node of its machine. */
@@ -238,16 +226,6 @@ interface StarterFile {
   content: string | Uint8Array;
 }
 
-interface StarterOptions {
-  /** Opening time of the first release (timestamp with microseconds). */
-  opened: string;
-  /** Version of the first release. */
-  version: string;
-  /** How package.json installs relcat. */
-  relcat: string;
-  node: string | undefined;
-}
-
 const schemas = "node_modules/relcat/schemas";
 
 /** The day of a month that is nearest to another day: the pages of months sort releases by version and show dates. */
@@ -260,7 +238,12 @@ function dayOf(month: string, day: string): string {
 }
 
 /** Files that relcat generates for a new project, in writing order. */
-function starterFiles({ opened, version, relcat, node }: StarterOptions): StarterFile[] {
+function starterFiles(
+  opened: string,
+  version: string,
+  relcat: string,
+  node: string | undefined,
+): StarterFile[] {
   const date = dayOf(lineOf(version), opened.slice(0, 10));
   const release = releaseYaml({ version, date, opened, schemas });
   return [
