@@ -18,23 +18,17 @@ export async function fillReleases(
   host: Host,
 ): Promise<void> {
   const [other] = Object.keys(others);
-  if (inputs.length > 0 || other !== undefined)
-    throw new UsageError(
-      `--fill adds to the manifests of releases, and ${other === undefined ? inputs[0] : `--${other}`} is for new ones`,
-      "For example: relcat ingest --fill 26.08.001 --artifacts out",
-    );
+  if (inputs.length > 0 || other !== undefined) {
+    const message = `--fill adds to the manifests of releases, and ${other === undefined ? inputs[0] : `--${other}`} is for new ones`;
+    throw new UsageError(message, "For example: relcat ingest --fill 26.08.001 --artifacts out");
+  }
   const source = sourceOf(artifacts, site);
   const reading = showReading(host);
   const process = { ...commandContext(host), dryRun, jobs, onProgress: reading.onProgress };
   const done = await fillManifests(host.releases, { versions, source }, process).finally(reading.end);
   const { filled, absent, place, warnings } = done;
   host.messages.write(renderProblems(warnings, host));
-  const document = {
-    filled,
-    absent,
-    warnings: problemRows(warnings, host),
-    dry_run: dryRun ?? false,
-  };
+  const document = { filled, absent, warnings: problemRows(warnings, host), dry_run: dryRun ?? false };
   answer<"ingest-fill">(host, document, () => describe(filled, versions, dryRun));
   if (absent.length > 0)
     say(host, `Not in ${place}: ${absent.map(({ version, file }) => `${version}/${file}`).join(", ")}.`);
@@ -44,12 +38,9 @@ export async function fillReleases(
 function sourceOf(artifacts: string | undefined, site: string | undefined) {
   if (artifacts !== undefined && site === undefined) return { artifacts };
   if (site !== undefined && artifacts === undefined) return { site };
-  throw new UsageError(
-    artifacts === undefined
-      ? "--fill needs the artifacts"
-      : "--artifacts and --from both say where the artifacts are",
-    "Give one of them: --artifacts FOLDER, or --from with the site that serves them.",
-  );
+  const both = "--artifacts and --from both say where the artifacts are";
+  const hint = "Give one of them: --artifacts FOLDER, or --from with the site that serves them.";
+  throw new UsageError(artifacts === undefined ? "--fill needs the artifacts" : both, hint);
 }
 
 function describe(filled: Filled["filled"], versions: readonly string[], dryRun: true | undefined): string {

@@ -50,10 +50,8 @@ export async function importRecords(source: string, options: ImportOptions, host
 function requestOf(source: string, options: ImportOptions): ImportRequest {
   const { wire = [], downloadUrl, resolveDownloads, resolveBase } = options;
   if (downloadUrl !== undefined && resolveDownloads) {
-    throw new UsageError(
-      "--download-url and --resolve-downloads both say where the files are",
-      "Give one of them.",
-    );
+    const message = "--download-url and --resolve-downloads both say where the files are";
+    throw new UsageError(message, "Give one of them.");
   }
   if (resolveBase !== undefined && !resolveDownloads) {
     throw new UsageError("--resolve-base needs --resolve-downloads", "Give both, or none.");
@@ -64,10 +62,8 @@ function requestOf(source: string, options: ImportOptions): ImportRequest {
 function wireName(text: string): [key: string, name: string] {
   const [, key, name] = /^(vendor|cryptolib_post)=([A-Za-z_][A-Za-z0-9_-]*)$/.exec(text) ?? [];
   if (key !== undefined && name !== undefined) return [key, name];
-  throw new UsageError(
-    `--wire is ${JSON.stringify(text)}, expected vendor=NAME or cryptolib_post=NAME`,
-    "NAME is the key inside data of the live catalog.",
-  );
+  const message = `--wire is ${JSON.stringify(text)}, expected vendor=NAME or cryptolib_post=NAME`;
+  throw new UsageError(message, "NAME is the key inside data of the live catalog.");
 }
 
 const isNothing = ({ plan }: Import) => plan.files.length === 0 && plan.ledger.events.length === 0;

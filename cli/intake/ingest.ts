@@ -36,16 +36,14 @@ export async function ingestOutputs(
 ): Promise<void> {
   const { rev, set, sums, artifacts, config, dryRun, out, jobs } = options;
   if (options.from !== undefined) {
-    throw new UsageError(
-      "--from is the site that serves the artifacts of --fill, which is missing",
-      "For example: relcat ingest --fill 26.08.001 --from https://downloads.example.com",
-    );
+    const message = "--from is the site that serves the artifacts of --fill, which is missing";
+    const hint = "For example: relcat ingest --fill 26.08.001 --from https://downloads.example.com";
+    throw new UsageError(message, hint);
   }
   if (inputs.length === 0 && !sums) {
-    throw new UsageError(
-      "nothing to ingest",
-      "Give build outputs: JSON of Nix, Hydra or GoReleaser, an output folder, files for download.",
-    );
+    const hint =
+      "Give build outputs: JSON of Nix, Hydra or GoReleaser, an output folder, files for download.";
+    throw new UsageError("nothing to ingest", hint);
   }
   if (options.suggest) {
     const suggestion = await suggestForInputs(host.releases, { inputs, sums, config });
@@ -53,10 +51,8 @@ export async function ingestOutputs(
     return;
   }
   if (out !== undefined && out !== "-" && !/\.(json|ya?ml)$/.test(out)) {
-    throw new UsageError(
-      `--out ${out} is not a manifest name, expected a name that ends in .json, .yaml or .yml`,
-      "Only such files are read as manifests; - means standard output.",
-    );
+    const message = `--out ${out} is not a manifest name, expected a name that ends in .json, .yaml or .yml`;
+    throw new UsageError(message, "Only such files are read as manifests; - means standard output.");
   }
   const reading = showReading(host);
   const request = { ...options, openRelease: openRelease(host), inputs, settings: set, revision: rev };

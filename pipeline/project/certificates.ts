@@ -1,13 +1,7 @@
 import type { Problem } from "../../shared/errors.ts";
 import { armored, dearmored } from "../../shared/openpgp-armor.ts";
 import type { Settings } from "../documents/config.ts";
-import {
-  certificateTitle,
-  type FeedKey,
-  type FeedKeysDocument,
-  feedKeysFolder,
-  feedKeysSchema,
-} from "../documents/feeds/keys.ts";
+import { certificateTitle, type FeedKey, feedKeysFolder, feedKeysSchema } from "../documents/feeds/keys.ts";
 import type { RpmSigner } from "../documents/feeds/settings.ts";
 import { isRelativePath } from "../documents/relative-path.ts";
 import { type AuthoredFiles, filesIn } from "./authored-files.ts";
@@ -40,8 +34,14 @@ function readListed(folder: string, files: AuthoredFiles): { keys: FeedKey[]; pr
   for (const [index, entry] of document.value.keys.entries()) {
     const isKnown = keys.some(({ fingerprint }) => fingerprint === entry.fingerprint);
     const read = isKnown ? "is listed twice" : certificate(entry.fingerprint, files);
-    if (typeof read === "string") faults.push(keyProblem(document, index, entry.fingerprint, read));
-    else keys.push({ ...entry, armored: read.armored });
+    if (typeof read !== "string") keys.push({ ...entry, armored: read.armored });
+    else {
+      const message = `the OpenPGP key ${entry.fingerprint} ${read}`;
+      const hint =
+        "relcat trust writes this folder: take it as git has it, or export the certificate again with gpg --armor --export.";
+      const at = document.place(["keys", index, "fingerprint"], "value");
+      faults.push({ code: "feed-key", severity: "error", message, hint, at });
+    }
   }
   return { keys, problems: faults };
 }
@@ -58,21 +58,6 @@ function certificate(fingerprint: string, files: AuthoredFiles): { armored: stri
   if (!packets?.length || others.length > 0)
     return `has no certificate in ${path}, expected one block in ASCII armor`;
   return { armored: armored(certificateTitle, packets) };
-}
-
-function keyProblem(
-  { place }: Located<FeedKeysDocument>,
-  index: number,
-  fingerprint: string,
-  what: string,
-): Problem {
-  return {
-    code: "feed-key",
-    severity: "error",
-    message: `the OpenPGP key ${fingerprint} ${what}`,
-    hint: "relcat trust writes this folder: take it as git has it, or export the certificate again with gpg --armor --export.",
-    at: place(["keys", index, "fingerprint"], "value"),
-  };
 }
 
 const strayProblem = (folder: string, fingerprint: string): Problem => ({

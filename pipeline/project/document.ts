@@ -159,13 +159,8 @@ function unknownKey(key: string, path: Path, schema: z.ZodType, at: Place): Prob
     : known.length > 0
       ? `Known keys: ${known.join(", ")}.`
       : "Remove it.";
-  return {
-    code: "unknown-key",
-    severity: "error",
-    message: `the key ${display(key)} is not known${where}`,
-    hint,
-    at,
-  };
+  const message = `the key ${display(key)} is not known${where}`;
+  return { code: "unknown-key", severity: "error", message, hint, at };
 }
 
 /** Suggests a known key; short words allow fewer differences. */
@@ -191,23 +186,13 @@ function unfit(issue: Issue, value: unknown, spelling: string | undefined, at: P
   if (bare && typeof value === "number") {
     const reads = String(value) === spelling ? "as a number" : `as ${value}`;
     const hint = `Quote it: "${spelling}" (YAML reads ${spelling} ${reads}).`;
-    return {
-      code: "unquoted-number",
-      severity: "error",
-      message: `${what} is the number ${value}, expected text`,
-      hint,
-      at,
-    };
+    const message = `${what} is the number ${value}, expected text`;
+    return { code: "unquoted-number", severity: "error", message, hint, at };
   }
   const hint =
     isShortened(value) && code.endsWith("-format") ? giveWhole : bare && hintForBare(value, spelling);
-  return {
-    code,
-    severity: "error",
-    message: `${what} is ${isEmpty ? "empty" : display(value)}, expected ${expected}`,
-    ...(hint && { hint }),
-    at,
-  };
+  const message = `${what} is ${isEmpty ? "empty" : display(value)}, expected ${expected}`;
+  return { code, severity: "error", message, ...(hint && { hint }), at };
 }
 
 function hintForBare(value: unknown, spelling: string): string | undefined {

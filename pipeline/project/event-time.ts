@@ -26,11 +26,8 @@ export function eventTime(
   }
   // A line that a clock dated ahead of time must not keep the next one back.
   if (!explicit || Date.parse(at) <= clock + day) return at;
-  throw failure(
-    "clock",
-    `${source} gives ${at}, more than 24 hours ahead of the clock`,
-    "Set the clock right, or give another time.",
-  );
+  const message = `${source} gives ${at}, more than 24 hours ahead of the clock`;
+  throw failure("clock", message, "Set the clock right, or give another time.");
 }
 
 /** @returns milliseconds since 1970 @throws RelcatError clock, naming its source */
@@ -40,21 +37,17 @@ export const timeGiven = (explicit: { name: string; value: string }): number =>
 function parsed({ name, value }: { name: string; value: string }): string {
   const at = /^\d+$/.test(value) ? fromEpoch(Number(value)) : fromText(value);
   if (at !== undefined) return at;
-  throw failure(
-    "clock",
-    `${name} is ${JSON.stringify(value)}, expected seconds since 1970 or a time such as 2026-08-19T10:22:31Z`,
-  );
+  const message = `${name} is ${JSON.stringify(value)}, expected seconds since 1970 or a time such as 2026-08-19T10:22:31Z`;
+  throw failure("clock", message);
 }
 
 function explicitTime(explicit: { name: string; value: string }, newest: string): string {
   const { name } = explicit;
   const at = parsed(explicit);
   if (at < newest && at > "2015") {
-    throw failure(
-      "clock",
-      `${name} gives ${at}, before the ledger's newest date ${newest}`,
-      `${name.startsWith("--") ? "Leave out" : "Unset"} ${name}, or give a later time.`,
-    );
+    const message = `${name} gives ${at}, before the ledger's newest date ${newest}`;
+    const verb = name.startsWith("--") ? "Leave out" : "Unset";
+    throw failure("clock", message, `${verb} ${name}, or give a later time.`);
   }
   return at;
 }

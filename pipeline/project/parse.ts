@@ -45,26 +45,17 @@ export function shapeRelease(
   const bytes = new Map(pathsOfRelease(files).map((path, index) => [path, contents[index]]));
   const read = <S extends Schema>(paths: readonly string[], schema: S) =>
     paths.flatMap((path) => {
-      const { document, problems: found } = readBytes(
-        `${root}/${path}`,
-        bytes.get(path) ?? new Uint8Array(),
-        schema,
-      );
+      const content = bytes.get(path) ?? new Uint8Array();
+      const { document, problems: found } = readBytes(`${root}/${path}`, content, schema);
       problems.push(...found);
       return document ? [document] : [];
     });
   const [release] = read(files.release === undefined ? [] : [files.release], releaseSchema);
   const notes = read(files.notes, noteSchema);
   const manifests = read(files.manifests, manifestSchema);
-  if (files.release === undefined) problems.push(noReleaseFile(folder, files.version));
-  return {
-    version: files.version,
-    folder,
-    release,
-    notes,
-    manifests,
-    problems,
-  };
+  const { version } = files;
+  if (files.release === undefined) problems.push(noReleaseFile(folder, version));
+  return { version, folder, release, notes, manifests, problems };
 }
 
 type Schema = Parameters<typeof readDocument>[1];

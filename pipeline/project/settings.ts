@@ -46,12 +46,8 @@ export async function loadSettings(folder: string, given: string | undefined): P
     : given === undefined
       ? own()
       : readIfPresent(file);
-  if (!bytes && given !== undefined)
-    throw failure(
-      "input-missing",
-      `there is no file ${file}`,
-      "Give catalog.yaml's path or https URL with --config.",
-    );
+  const hint = "Give catalog.yaml's path or https URL with --config.";
+  if (!bytes && given !== undefined) throw failure("input-missing", `there is no file ${file}`, hint);
   // The file name's ending decides the format, so a query is removed.
   const { config, problems } = readSettings(folder, bytes, isUrl ? file.replace(/[?#].*$/, "") : file);
   const keys = readFeedKeys(folder);
@@ -114,12 +110,7 @@ function settingsIn(folder: string, settings: Settings): Settings {
 export function siteNamed({ sites }: Pick<Settings, "sites">, name: string): SiteSettings {
   const site = sites.get(name);
   if (site) return site;
-  const known = [...sites.keys()];
-  throw failure(
-    "site-unknown",
-    `catalog.yaml has no site ${JSON.stringify(name)}`,
-    known.length > 0
-      ? `It has ${known.join(", ")}.`
-      : 'Name one there: sites: { prod: { url: "dir:/srv/catalog" } }',
-  );
+  const known = sites.size > 0 && `It has ${[...sites.keys()].join(", ")}.`;
+  const hint = known || 'Name one there: sites: { prod: { url: "dir:/srv/catalog" } }';
+  throw failure("site-unknown", `catalog.yaml has no site ${JSON.stringify(name)}`, hint);
 }

@@ -70,12 +70,8 @@ function parseDocumentStrictly(text: string): Document {
   if (faults.length > 0 || !document) throw syntaxProblem(faults, text);
   if (second) {
     const message = "the file contains more than one document";
-    throw new SyntaxProblem(
-      "yaml-syntax",
-      second.range?.[0] ?? 0,
-      message,
-      "Keep one document per file; remove the `---`.",
-    );
+    const hint = "Keep one document per file; remove the `---`.";
+    throw new SyntaxProblem("yaml-syntax", second.range?.[0] ?? 0, message, hint);
   }
   checkNodes(document, text);
   return document;
@@ -161,20 +157,12 @@ function textKey({ key }: Pair, map: YAMLMap): string {
   if (!isScalar(key) || typeof key.value !== "string") {
     const bare = isScalar(key) && key.source;
     const hint = bare ? `Quote it: "${bare}".` : "Write the key as text, in quotes where it is empty.";
-    throw new SyntaxProblem(
-      "key-not-text",
-      offset,
-      `a key is ${bare ? `the bare ${bare}` : "not text"}, expected text`,
-      hint,
-    );
+    const message = `a key is ${bare ? `the bare ${bare}` : "not text"}, expected text`;
+    throw new SyntaxProblem("key-not-text", offset, message, hint);
   }
   if (key.value !== "<<" || key.type !== "PLAIN") return key.value;
-  throw new SyntaxProblem(
-    "yaml-syntax",
-    offset,
-    "merge keys (<<) are not part of YAML 1.2",
-    "Write the keys out, or use a whole alias as a value.",
-  );
+  const hint = "Write the keys out, or use a whole alias as a value.";
+  throw new SyntaxProblem("yaml-syntax", offset, "merge keys (<<) are not part of YAML 1.2", hint);
 }
 
 function toValue(document: Document): unknown {

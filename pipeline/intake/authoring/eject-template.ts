@@ -19,12 +19,8 @@ export async function ejectTemplate(
   if (!(name in pageTemplates)) throw new Error(`${name} is not a template`);
   const path = `${folder}/${templateFolder}/${name}`;
   return withLock(folder, context.pid, context.onWait, () => {
-    if (exists(path))
-      throw failure(
-        "file-exists",
-        `${path} exists already`,
-        "Nothing was written. Edit that file, or move it away first.",
-      );
+    const hint = "Nothing was written. Edit that file, or move it away first.";
+    if (exists(path)) throw failure("file-exists", `${path} exists already`, hint);
     createFile(path, `${templateMark(name)}${text}`, inProject(folder));
     return path;
   });

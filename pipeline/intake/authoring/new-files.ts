@@ -90,13 +90,9 @@ function composeNote(note: NewNote, config: Settings, schemas: string) {
   if (text === "")
     throw failure("usage", "the note has no text", "Write what changed, in one or two sentences.");
   const fragment = { component, kind, text, ...(refs.length > 0 && { refs }), ...(security && { security }) };
-  if (!noteSchema.safeParse(fragment).success) {
-    throw failure(
-      "usage",
-      "a reference is empty or has control characters",
-      "Give URLs or issue names with --ref.",
-    );
-  }
+  const fault = "a reference is empty or has control characters";
+  if (!noteSchema.safeParse(fragment).success)
+    throw failure("usage", fault, "Give URLs or issue names with --ref.");
   const schema = `# yaml-language-server: $schema=../../../${schemas}/note.schema.json\n`;
   return { slug: slugOf(text), text: schema + stringify(fragment, { lineWidth: 100 }) };
 }

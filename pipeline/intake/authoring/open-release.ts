@@ -41,11 +41,8 @@ export function decideOpening(
   const versions = [...existing.versions].filter(isVersion);
   const version = nextVersion(month, versions);
   if (version === undefined) {
-    throw failure(
-      "sequence-full",
-      `${month}.999 exists: ${month} has no number left`,
-      "Open the release under the next month.",
-    );
+    const message = `${month}.999 exists: ${month} has no number left`;
+    throw failure("sequence-full", message, "Open the release under the next month.");
   }
   const newest = lineOf(versions.sort().at(-1) ?? "");
   const notes = chooseNotes(existing.nextNotes, options, newest);
@@ -60,11 +57,8 @@ function chooseNotes(
   if (notes === undefined) {
     if (month >= newest || available.length === 0) return [...available];
     const hint = "Give the notes that belong to it: --notes FILE…, --notes all or --notes none.";
-    throw failure(
-      "usage",
-      `${month} is older than ${newest}, so the notes of the next release may not be its own`,
-      hint,
-    );
+    const message = `${month} is older than ${newest}, so the notes of the next release may not be its own`;
+    throw failure("usage", message, hint);
   }
   const [word] = notes;
   if (notes.length === 1 && word === "none") return [];

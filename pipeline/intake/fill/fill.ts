@@ -143,26 +143,15 @@ async function readOne(opened: FileWithNeighbours, artifact: Artifact, config: S
   const sha256 = await source.file.sha256();
   if (sha256 !== checksum) {
     const message = `${name} of ${version} has the SHA-256 ${sha256} there, expected ${checksum}`;
-    return {
-      additions: {},
-      problems: [problem("checksum-mismatch", at, message, "Is it the file of another build?")],
-    };
+    const wrong = problem("checksum-mismatch", at, message, "Is it the file of another build?");
+    return { additions: {}, problems: [wrong] };
   }
   const kind = kindOf(packageType, config);
-  const read = await readPackage(source, {
-    name,
-    packageType,
-    kind,
-    at,
-    config,
-    required: [],
-    incusDigests: incus?.digests,
-  });
-  const claims = { packageType, kind, read: read.package, stated, arch };
-  const { metadata, problems } = packageOf(
-    { name, at },
-    { ...claims, bytes: read.isUnreadable ? "unreadable" : "read" },
-  );
+  const request = { name, packageType, kind, at, config, required: [], incusDigests: incus?.digests };
+  const read = await readPackage(source, request);
+  const bytes = read.isUnreadable ? "unreadable" : "read";
+  const claims = { packageType, kind, read: read.package, stated, arch, bytes } as const;
+  const { metadata, problems } = packageOf({ name, at }, claims);
   const isNew = metadata !== undefined && !isSame(metadata, stated ?? null);
   return {
     additions: {
@@ -190,22 +179,17 @@ async function editedManifests(found: readonly Found[]) {
 }
 
 function refuseChanged(file: string, before: Uint8Array): void {
-  if (Buffer.compare(readPresent(file), before) !== 0)
-    throw failure(
-      "file-changed",
-      `${file} was changed in the meantime`,
-      "Nothing was written. Run it again.",
-    );
+  if (Buffer.compare(readPresent(file), before) === 0) return;
+  throw failure("file-changed", `${file} was changed in the meantime`, "Nothing was written. Run it again.");
 }
 
 function noneThere(place: string, absent: Filled["absent"]) {
   const [first] = absent;
   const more = absent.length > 1 ? ` and ${absent.length - 1} more` : "";
-  return failure(
-    "artifact-missing",
-    `${place} does not have ${first?.file} of ${first?.version}${more}`,
-    "Give the folder that holds them as FILE or VERSION/FILE with --artifacts, or the site that serves them with --from.",
-  );
+  const message = `${place} does not have ${first?.file} of ${first?.version}${more}`;
+  const hint =
+    "Give the folder that holds them as FILE or VERSION/FILE with --artifacts, or the site that serves them with --from.";
+  return failure("artifact-missing", message, hint);
 }
 
 /** An artifact, with its address in the catalog; undefined if it has none. */
@@ -273,19 +257,13 @@ async function fetchInto(address: string, path: string, limit: number): Promise<
   const { status } = await measureArtifact(address, limit, () => {}, path);
   if (status === 200) return true;
   if (status === 404 || status === 410) return false;
-  throw failure(
-    "network",
-    `${address} answered ${status}, expected 200`,
-    "Try again when the host serves it.",
-  );
+  const message = `${address} answered ${status}, expected 200`;
+  throw failure("network", message, "Try again when the host serves it.");
 }
 
 function unknownSite(site: string, { sites }: Settings) {
   const known =
     sites.size === 0 ? "catalog.yaml names no site" : `catalog.yaml has ${[...sites.keys()].join(", ")}`;
-  return failure(
-    "site-unknown",
-    `${JSON.stringify(site)} is not a site of catalog.yaml, an address or a folder`,
-    `Give https://…, a folder, or the name of a site: ${known}.`,
-  );
+  const message = `${JSON.stringify(site)} is not a site of catalog.yaml, an address or a folder`;
+  return failure("site-unknown", message, `Give https://…, a folder, or the name of a site: ${known}.`);
 }

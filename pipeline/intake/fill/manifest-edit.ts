@@ -46,22 +46,15 @@ function inYaml(file: string, text: string, additions: ReadonlyMap<number, Addit
       edited = withMember(edited, index, member, value);
     }
   }
-  if (!isDeepStrictEqual(parseDocument(edited).toJS(), expected.toJS()))
-    throw failure(
-      "artifact-conflict",
-      `${file} is written in a way to which nothing can be added`,
-      "Write its artifacts in block style, or as JSON.",
-    );
-  return edited;
+  if (isDeepStrictEqual(parseDocument(edited).toJS(), expected.toJS())) return edited;
+  const message = `${file} is written in a way to which nothing can be added`;
+  throw failure("artifact-conflict", message, "Write its artifacts in block style, or as JSON.");
 }
 
 function requireMap(file: string, index: number, node: unknown): void {
   if (isMap(node)) return;
-  throw failure(
-    "artifact-conflict",
-    `artifacts[${index}] of ${file} is an alias, to which nothing can be added`,
-    "Write the artifact out in full.",
-  );
+  const message = `artifacts[${index}] of ${file} is an alias, to which nothing can be added`;
+  throw failure("artifact-conflict", message, "Write the artifact out in full.");
 }
 
 /** Sets a member by a change of the text alone, so that everything else keeps its layout. */

@@ -286,11 +286,8 @@ function ofCi(environment: Environment): string {
     [environment.CI_MERGE_REQUEST_ID, environment.CI_EXTERNAL_PULL_REQUEST_IID].some(Boolean);
   if (request) {
     const message = "--rev ci in a pull or merge request: its commit is not on any branch that is released";
-    throw failure(
-      "revision-unsure",
-      message,
-      "Ingest in a job that runs on the branch or tag; or state the revision with --rev SHA.",
-    );
+    const hint = "Ingest in a job that runs on the branch or tag; or state the revision with --rev SHA.";
+    throw failure("revision-unsure", message, hint);
   }
   const found = new Set([GITHUB_SHA, CI_COMMIT_SHA].filter((sha) => sha !== undefined && sha !== ""));
   const [revision] = found;
@@ -299,9 +296,6 @@ function ofCi(environment: Environment): string {
     found.size === 0
       ? "neither GITHUB_SHA nor CI_COMMIT_SHA is set"
       : `GITHUB_SHA, CI_COMMIT_SHA: ${[...found].join(", ")}`;
-  throw failure(
-    "revision-unsure",
-    `--rev ci finds no commit: ${seen}`,
-    "State the revision with --rev SHA, or --rev git.",
-  );
+  const hint = "State the revision with --rev SHA, or --rev git.";
+  throw failure("revision-unsure", `--rev ci finds no commit: ${seen}`, hint);
 }

@@ -72,16 +72,10 @@ function otherArchitecture(
   metadata: PackageMetadata | undefined,
 ): Problem {
   const actual = architectureOf(metadata);
-  const message =
-    actual !== undefined
-      ? `arch of ${file.name} is stated as ${named}, but is ${actual}`
-      : `arch of ${file.name} is stated as ${named}, but ${metadata?.type === "helm" ? "a chart has no architecture" : "its metadata was not read"}`;
-  return problem(
-    "ingest-conflict",
-    file.at,
-    message,
-    "Leave out arch in --set, in the sidecar or in the rule of ingest:.",
-  );
+  const none = metadata?.type === "helm" ? "a chart has no architecture" : "its metadata was not read";
+  const message = `arch of ${file.name} is stated as ${named}, but ${actual === undefined ? none : `is ${actual}`}`;
+  const hint = "Leave out arch in --set, in the sidecar or in the rule of ingest:.";
+  return problem("ingest-conflict", file.at, message, hint);
 }
 
 interface IncusRequest {

@@ -42,11 +42,8 @@ export function refuseLateFiles(folder: string, { release, artifacts }: Manifest
   if (late.length === 0) return;
   const open = openVersions(folder).slice(-5).join(" or ");
   const hint = open === "" ? "relcat new opens the next release." : `Is it for ${open}?`;
-  throw failure(
-    "release-cut",
-    `${release} is cut and may be public, and this would add to it: ${late.join(", ")}`,
-    `${hint} To add to ${release} on purpose: --add-to-cut`,
-  );
+  const message = `${release} is cut and may be public, and this would add to it: ${late.join(", ")}`;
+  throw failure("release-cut", message, `${hint} To add to ${release} on purpose: --add-to-cut`);
 }
 
 /** Open and cut versions, because numbers are never reused. */

@@ -30,13 +30,8 @@ function schemaAt(path: readonly string[], key: string): z.ZodType {
   }
   const below = fieldsOfSchema(schema);
   if (!below) return schema;
-  throw failure(
-    "usage",
-    `--set ${key} names an object`,
-    `Set its fields: ${Object.keys(below)
-      .map((field) => `${key}.${field}`)
-      .join(", ")}.`,
-  );
+  const fields = Object.keys(below).map((field) => `${key}.${field}`);
+  throw failure("usage", `--set ${key} names an object`, `Set its fields: ${fields.join(", ")}.`);
 }
 
 function unknownKey(

@@ -1,5 +1,5 @@
 import { basename } from "node:path/posix";
-import type { Problem } from "../../../../shared/errors.ts";
+import type { Code, Problem } from "../../../../shared/errors.ts";
 import type { Located } from "../../../project/document.ts";
 import { readBytes } from "../../../project/parse.ts";
 import { readFiles } from "../../../system/files.ts";
@@ -34,9 +34,14 @@ export async function readSidecars(
     const target = basename(path).slice(0, -ending.length);
     const read = readBytes(path, contents[index] ?? new Uint8Array(), fieldsSchema);
     const other = sidecars.get(target);
-    if (other) problems.push(twice(target, path, other.file));
-    else if (!files.some(({ name }) => name === target)) problems.push(unused(target, path));
-    else if (read.document) sidecars.set(target, read.document);
+    const report = (code: Code, message: string, hint: string) =>
+      problems.push(problem(code, wholeFile(path), message, hint));
+    if (other)
+      report("ingest-conflict", `${target} has a second sidecar, ${other.file}`, "Keep one of them.");
+    else if (!files.some(({ name }) => name === target)) {
+      const hint = `Give ${target} too, or rename the sidecar.`;
+      report("sidecar-unused", `no artifact of these inputs is called ${target}`, hint);
+    } else if (read.document) sidecars.set(target, read.document);
     problems.push(...read.problems);
   }
   return { sidecars, problems };
@@ -44,19 +49,3 @@ export async function readSidecars(
 
 const besides = (paths: readonly string[]) =>
   paths.map((path) => `${path}${ending}`).filter((path) => pathInfo(path).kind !== "missing");
-
-const twice = (target: string, path: string, other: string) =>
-  problem(
-    "ingest-conflict",
-    wholeFile(path),
-    `${target} has a second sidecar, ${other}`,
-    "Keep one of them.",
-  );
-
-const unused = (target: string, path: string) =>
-  problem(
-    "sidecar-unused",
-    wholeFile(path),
-    `no artifact of these inputs is called ${target}`,
-    `Give ${target} too, or rename the sidecar.`,
-  );
