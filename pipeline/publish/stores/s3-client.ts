@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import type { S3Client } from "@aws-sdk/client-s3";
+import type { S3 } from "@aws-sdk/client-s3";
 import { failure } from "../../../shared/errors.ts";
 import { maxPathBytes } from "../../documents/relative-path.ts";
 import type { S3Place } from "../../documents/sites.ts";
@@ -8,7 +8,9 @@ import type { RetryPolicy } from "../../system/network/fetch.ts";
 import { type ObjectAction, refused, unreachable, type Verdict, verdictOf } from "./s3-failure.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
-type Sdk = typeof import("@aws-sdk/client-s3");
+
+/** One try of an operation on an object, including reading the answer. */
+type Try<T> = (object: { Bucket: string; Key: string }, request: { abortSignal: AbortSignal }) => Promise<T>;
 
 export const defaultS3Retry: RetryPolicy = { silence: 60_000, attempts: 5, pause: 250 };
 
@@ -17,8 +19,7 @@ const maxSilences = 10;
 
 /** Client of one bucket, with retries. */
 export interface S3Session {
-  sdk: Sdk;
-  client: S3Client;
+  client: S3;
   bucket: string;
   /** Key with the bucket's prefix. */
   full(key: string): string;
@@ -27,17 +28,14 @@ export interface S3Session {
   requests(): number;
   clockOffset(): number;
   /**
-   * Retries an operation until it succeeds, within limits.
-   * @param work one try, including reading the answer; repeated after transient errors
+   * Retries an operation after transient errors, within limits.
    * @param isLong the answer may take any time while bytes arrive
-   * @returns the service's error name if the object is missing or a condition fails
+   * @returns undefined if the object is missing or a condition fails
    * @throws RelcatError storage-refused, network
    */
-  attempt<T>(
-    action: { verb: ObjectAction["verb"]; key: string },
-    work: (signal: AbortSignal) => Promise<T>,
-    isLong?: boolean,
-  ): Promise<{ value: T } | { none: "missing" | "changed"; name: string }>;
+  attempt<T>(verb: ObjectAction["verb"], key: string, work: Try<T>, isLong?: boolean): Promise<T | undefined>;
+  /** As `attempt`, but a missing object is refused, too. */
+  demand<T>(verb: ObjectAction["verb"], key: string, work: Try<T>): Promise<T>;
 }
 
 /** @throws RelcatError usage if the service is not specified */
@@ -51,7 +49,7 @@ export async function openSession(
   const endpoint = endpointOf(place, environment);
   // Imported lazily, because loading takes a tenth of a second.
   const sdk = await import("@aws-sdk/client-s3");
-  const client = new sdk.S3Client({
+  const client = new sdk.S3({
     region,
     ...(endpoint !== undefined && { endpoint }),
     forcePathStyle: pathStyle,
@@ -67,26 +65,38 @@ export async function openSession(
   client.middlewareStack.remove("loggerMiddleware"); // It filters every request for an unused log.
   let requests = 0;
   const named = (key: string) => `s3://${bucket}/${prefix}${key}`;
+  const full = (key: string) => requireShort(`${prefix}${key}`, named(key));
+  const repeat = async <T>(verb: ObjectAction["verb"], key: string, work: Try<T>, isLong: boolean) => {
+    const action = { verb, object: named(key) };
+    const object = { Bucket: bucket, Key: full(key) };
+    for (let tries = 1; ; tries++) {
+      requests++;
+      const limit = isLong ? undefined : retry.silence * maxSilences;
+      const verdict = await tried((abortSignal) => work(object, { abortSignal }), limit);
+      if ("value" in verdict) return verdict;
+      const { kind, name } = verdict;
+      if (kind === "missing" || kind === "changed") return { name };
+      if (kind === "refused") throw refused(action, verdict);
+      if (tries >= retry.attempts) throw unreachable(action, verdict, tries);
+      await pause(retry.pause * 2 ** (tries - 1) * (0.5 + Math.random() / 2));
+    }
+  };
   return {
-    sdk,
     client,
     bucket,
-    full: (key) => requireShort(`${prefix}${key}`, named(key)),
+    full,
     named,
     requests: () => requests,
     clockOffset: () => client.config.systemClockOffset,
-    async attempt({ verb, key }, work, isLong = false) {
-      const action = { verb, object: named(key) };
-      for (let tries = 1; ; tries++) {
-        requests++;
-        const verdict = await tried(work, isLong ? undefined : retry.silence * maxSilences);
-        if ("value" in verdict) return verdict;
-        const { kind, name } = verdict;
-        if (kind === "missing" || kind === "changed") return { none: kind, name };
-        if (kind === "refused") throw refused(action, verdict);
-        if (tries >= retry.attempts) throw unreachable(action, verdict, tries);
-        await pause(retry.pause * 2 ** (tries - 1) * (0.5 + Math.random() / 2));
-      }
+    async attempt(verb, key, work, isLong = false) {
+      const answer = await repeat(verb, key, work, isLong);
+      return "value" in answer ? answer.value : undefined;
+    },
+    async demand(verb, key, work) {
+      const answer = await repeat(verb, key, work, false);
+      if ("value" in answer) return answer.value;
+      const { name } = answer;
+      throw refused({ verb, object: named(key) }, { name, reason: `the service answered ${name}` });
     },
   };
 }
@@ -118,7 +128,7 @@ async function tried<T>(
 }
 
 /** Content-MD5 is the only digest that all services verify. */
-function addContentMd5(client: S3Client): void {
+function addContentMd5(client: S3): void {
   client.middlewareStack.add(
     (next) => (args) => {
       const request = args.request as { body?: unknown; headers: Record<string, string> };
@@ -158,7 +168,3 @@ function endpointOf({ bucket, endpoint }: S3Place, environment: Environment): st
 }
 
 export const bare = (etag: string | undefined): string => (etag ?? "").replace(/^"|"$/g, "");
-
-/** An answer that does not fit the request. */
-export const refusedAs = ({ named }: S3Session, verb: ObjectAction["verb"], key: string, name: string) =>
-  refused({ verb, object: named(key) }, { name, reason: `the service answered ${name}` });

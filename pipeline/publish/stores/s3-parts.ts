@@ -7,7 +7,7 @@ import {
   type UploadHeaders,
 } from "../../documents/object-store.ts";
 import type { FileReader } from "../../system/file-reader.ts";
-import { bare, refusedAs, type S3Session } from "./s3-client.ts";
+import { bare, type S3Session } from "./s3-client.ts";
 import { DamagedAnswer } from "./s3-failure.ts";
 
 export const minPartBytes = 8 * 1024 * 1024;
@@ -89,23 +89,18 @@ export async function abandonUnfinished(session: S3Session, keys: readonly strin
 
 /** Without permission to list uploads, none is found. */
 async function listUploads(session: S3Session, prefix: string) {
-  const { sdk, client, bucket, full, attempt } = session;
+  const { client, full, attempt } = session;
   const found: { key: string; id: string; begun: number }[] = [];
   try {
     for (let from = {}, isMore = true; isMore; ) {
-      const answer = await attempt({ verb: "listed", key: prefix }, (abortSignal) => {
-        const command = new sdk.ListMultipartUploadsCommand({
-          Bucket: bucket,
-          Prefix: full(prefix),
-          ...from,
-        });
-        return client.send(command, { abortSignal });
-      });
-      const { Uploads = [], NextKeyMarker, NextUploadIdMarker } = "value" in answer ? answer.value : {};
+      const answer = await attempt("listed", prefix, ({ Bucket, Key: Prefix }, request) =>
+        client.listMultipartUploads({ Bucket, Prefix, ...from }, request),
+      );
+      const { Uploads = [], NextKeyMarker, NextUploadIdMarker } = answer ?? {};
       for (const { Key = "", UploadId: id = "", Initiated = new Date() } of Uploads)
         found.push({ key: Key.slice(full("").length), id, begun: Initiated.getTime() });
       from = { KeyMarker: NextKeyMarker, UploadIdMarker: NextUploadIdMarker };
-      isMore = "value" in answer && answer.value.IsTruncated === true && NextKeyMarker !== undefined;
+      isMore = answer?.IsTruncated === true && NextKeyMarker !== undefined;
     }
   } catch (error) {
     if (!(error instanceof RelcatError && error.code === "storage-refused")) throw error;
@@ -116,41 +111,31 @@ async function listUploads(session: S3Session, prefix: string) {
 /** undefined if it has no parts, or parts of another file. */
 async function listParts(upload: Upload, id: string): Promise<Unfinished["parts"] | undefined> {
   const { session, key, file, partSize } = upload;
-  const { sdk, client, bucket, full, attempt } = session;
+  const { client, attempt } = session;
   const parts = new Map<number, string>();
-  for (let marker: string | undefined, isMore = true; isMore; ) {
-    const answer = await attempt({ verb: "listed", key }, (abortSignal) => {
-      const from = marker === undefined ? {} : { PartNumberMarker: marker };
-      const command = new sdk.ListPartsCommand({ Bucket: bucket, Key: full(key), UploadId: id, ...from });
-      return client.send(command, { abortSignal });
-    });
-    if ("none" in answer) return undefined; // It was completed or aborted in the meantime.
-    for (const { PartNumber = 0, Size, ETag } of answer.value.Parts ?? []) {
+  for (let from = {}, isMore = true; isMore; ) {
+    const answer = await attempt("listed", key, (object, request) =>
+      client.listParts({ ...object, UploadId: id, ...from }, request),
+    );
+    if (!answer) return undefined; // It was completed or aborted in the meantime.
+    for (const { PartNumber = 0, Size, ETag } of answer.Parts ?? []) {
       if (Size !== Math.min(partSize, file.size - (PartNumber - 1) * partSize)) return undefined;
       parts.set(PartNumber, bare(ETag));
     }
-    marker = answer.value.NextPartNumberMarker;
-    isMore = answer.value.IsTruncated === true && marker !== undefined;
+    from = { PartNumberMarker: answer.NextPartNumberMarker };
+    isMore = answer.IsTruncated === true && answer.NextPartNumberMarker !== undefined;
   }
   return parts.size > 0 ? parts : undefined;
 }
 
-async function begin({ session, key, file }: Upload): Promise<string> {
-  const { sdk, client, bucket, full, attempt } = session;
-  const answer = await attempt({ verb: "written", key }, async (abortSignal) => {
-    const command = new sdk.CreateMultipartUploadCommand({
-      Bucket: bucket,
-      Key: full(key),
-      ContentType: file.contentType,
-      CacheControl: file.cacheControl,
-      Metadata: { sha256: file.sha256 },
-    });
-    const { UploadId } = await client.send(command, { abortSignal });
+function begin({ session: { client, demand }, key, file }: Upload): Promise<string> {
+  const { contentType: ContentType, cacheControl: CacheControl, sha256 } = file;
+  return demand("written", key, async (object, request) => {
+    const input = { ...object, ContentType, CacheControl, Metadata: { sha256 } };
+    const { UploadId } = await client.createMultipartUpload(input, request);
     if (!UploadId) throw new DamagedAnswer("the upload that was begun has no id");
     return UploadId;
   });
-  if ("value" in answer) return answer.value;
-  throw refusedAs(session, "written", key, answer.name);
 }
 
 /** @returns ETags in order; undefined if another process completed or aborted the upload */
@@ -194,60 +179,40 @@ async function sendParts(
 }
 
 async function sendPart(
-  { session, key }: Upload,
+  { session: { client, attempt }, key }: Upload,
   id: string,
   number: number,
   bytes: Buffer,
   known: string | undefined,
 ): Promise<string | undefined> {
-  const { sdk, client, bucket, full, attempt } = session;
   const md5 = createHash("md5").update(bytes).digest();
   if (known === md5.toString("hex")) return known;
-  const answer = await attempt({ verb: "written", key }, async (abortSignal) => {
-    const command = new sdk.UploadPartCommand({
-      Bucket: bucket,
-      Key: full(key),
-      UploadId: id,
-      PartNumber: number,
-      Body: bytes,
-      ContentLength: bytes.length,
-      ContentMD5: md5.toString("base64"),
-    });
-    return bare((await client.send(command, { abortSignal })).ETag);
+  const content = { Body: bytes, ContentLength: bytes.length, ContentMD5: md5.toString("base64") };
+  return attempt("written", key, async (object, request) => {
+    const input = { ...object, UploadId: id, PartNumber: number, ...content };
+    return bare((await client.uploadPart(input, request)).ETag);
   });
-  return "value" in answer ? answer.value : undefined;
 }
 
 /** @returns false if the key is taken or the upload is gone */
 async function complete({ session, key }: Upload, id: string, etags: string[]): Promise<boolean> {
-  const { sdk, client, bucket, full, attempt } = session;
+  const Parts = etags.map((etag, index) => ({ PartNumber: index + 1, ETag: `"${etag}"` }));
+  const input = { UploadId: id, IfNoneMatch: "*", MultipartUpload: { Parts } };
   let tries = 0;
-  const answer = await attempt({ verb: "written", key }, (abortSignal) => {
+  const done = await session.attempt("written", key, (object, request) => {
     tries++;
-    const command = new sdk.CompleteMultipartUploadCommand({
-      Bucket: bucket,
-      Key: full(key),
-      UploadId: id,
-      IfNoneMatch: "*",
-      MultipartUpload: {
-        Parts: etags.map((etag, index) => ({ PartNumber: index + 1, ETag: `"${etag}"` })),
-      },
-    });
-    return client.send(command, { abortSignal });
+    return session.client.completeMultipartUpload({ ...object, ...input }, request);
   });
-  if ("value" in answer) return true;
   // An earlier try may have succeeded without its answer arriving, so the caller checks the object.
-  return tries > 1;
+  return done !== undefined || tries > 1;
 }
 
 /** Frees the storage of its parts. A failure only wastes space until the service's lifecycle rules apply. */
-async function abandon(session: S3Session, key: string, id: string): Promise<void> {
-  const { sdk, client, bucket, full, attempt } = session;
+async function abandon({ client, attempt }: S3Session, key: string, id: string): Promise<void> {
   try {
-    await attempt({ verb: "removed", key }, (abortSignal) => {
-      const command = new sdk.AbortMultipartUploadCommand({ Bucket: bucket, Key: full(key), UploadId: id });
-      return client.send(command, { abortSignal });
-    });
+    await attempt("removed", key, (object, request) =>
+      client.abortMultipartUpload({ ...object, UploadId: id }, request),
+    );
   } catch (error) {
     if (!(error instanceof RelcatError)) throw error;
   }

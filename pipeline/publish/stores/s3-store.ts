@@ -13,14 +13,7 @@ import type { S3Place } from "../../documents/sites.ts";
 import { type FileReader, withFile } from "../../system/file-reader.ts";
 import type { RetryPolicy } from "../../system/network/fetch.ts";
 import { objectTaken } from "./object-taken.ts";
-import {
-  bare,
-  defaultS3Retry,
-  type Environment,
-  openSession,
-  refusedAs,
-  type S3Session,
-} from "./s3-client.ts";
+import { bare, defaultS3Retry, type Environment, openSession, type S3Session } from "./s3-client.ts";
 import { DamagedAnswer, refused } from "./s3-failure.ts";
 import { abandonUnfinished, minPartBytes, uploadInParts } from "./s3-parts.ts";
 
@@ -58,18 +51,15 @@ export async function openS3Store(
   };
 }
 
-async function read({ sdk, client, bucket, full, attempt }: S3Session, key: string) {
-  const answer = await attempt({ verb: "read", key }, async (abortSignal) => {
-    const command = new sdk.GetObjectCommand({ Bucket: bucket, Key: full(key) });
-    const output = await client.send(command, { abortSignal });
+const read = ({ client, attempt }: S3Session, key: string) =>
+  attempt("read", key, async (object, request) => {
+    const output = await client.getObject(object, request);
     const bytes = (await output.Body?.transformToByteArray()) ?? new Uint8Array();
     requireWhole(bytes, output);
     const { etag, contentType, cacheControl, contentEncoding, metadata = {} } = infoOf(output);
     const modified = output.LastModified?.getTime() ?? 0;
     return { bytes, etag, contentType, cacheControl, contentEncoding, metadata, modified };
   });
-  return "value" in answer ? answer.value : undefined;
-}
 
 /** A broken connection or a proxy must not truncate a document. */
 function requireWhole(bytes: Uint8Array, output: HeadObjectCommandOutput): void {
@@ -84,13 +74,8 @@ function requireWhole(bytes: Uint8Array, output: HeadObjectCommandOutput): void 
     throw new DamagedAnswer("the answer has other bytes than were stored");
 }
 
-async function readHead({ sdk, client, bucket, full, attempt }: S3Session, key: string) {
-  const answer = await attempt({ verb: "read", key }, async (abortSignal) => {
-    const command = new sdk.HeadObjectCommand({ Bucket: bucket, Key: full(key) });
-    return infoOf(await client.send(command, { abortSignal }));
-  });
-  return "value" in answer ? answer.value : undefined;
-}
+const readHead = ({ client, attempt }: S3Session, key: string) =>
+  attempt("read", key, async (object, request) => infoOf(await client.headObject(object, request)));
 
 const infoOf = (output: HeadObjectCommandOutput): ObjectInfo => ({
   size: output.ContentLength ?? 0,
@@ -110,26 +95,22 @@ async function write(
   headers: ObjectHeaders,
   condition: PutCondition | undefined,
 ): Promise<{ etag: string } | "changed"> {
-  const { sdk, client, bucket, full, attempt } = session;
   const md5 = createHash("md5").update(bytes).digest();
+  const input = {
+    Body: bytes,
+    ContentLength: bytes.length,
+    ContentMD5: md5.toString("base64"),
+    ContentType: headers.contentType,
+    CacheControl: headers.cacheControl,
+    ...(headers.metadata && { Metadata: { ...headers.metadata } }),
+    ...conditionOf(condition, unquoted),
+  };
   let tries = 0;
-  const answer = await attempt({ verb: "written", key }, async (abortSignal) => {
+  const done = await session[condition ? "attempt" : "demand"]("written", key, async (object, request) => {
     tries++;
-    const command = new sdk.PutObjectCommand({
-      Bucket: bucket,
-      Key: full(key),
-      Body: bytes,
-      ContentLength: bytes.length,
-      ContentMD5: md5.toString("base64"),
-      ContentType: headers.contentType,
-      CacheControl: headers.cacheControl,
-      ...(headers.metadata && { Metadata: { ...headers.metadata } }),
-      ...conditionOf(condition, unquoted),
-    });
-    return { etag: bare((await client.send(command, { abortSignal })).ETag) };
+    return { etag: bare((await session.client.putObject({ ...object, ...input }, request)).ETag) };
   });
-  if ("value" in answer) return answer.value;
-  if (!condition) throw refusedAs(session, "written", key, answer.name);
+  if (done) return done;
   // An earlier try may have succeeded without its answer arriving; then the object has these bytes.
   const now = tries > 1 ? await readHead(session, key) : undefined;
   return now?.etag === md5.toString("hex") ? { etag: now.etag } : "changed";
@@ -146,49 +127,40 @@ async function removeSome(
   keys: readonly string[],
   before: () => Promise<void>,
 ): Promise<void> {
-  const { sdk, client, bucket, full, named, attempt } = session;
+  const { client, full, named, demand } = session;
   const [first = ""] = keys;
-  const answer = await attempt({ verb: "removed", key: first }, async (abortSignal) => {
+  const failed = await demand("removed", first, async ({ Bucket }, request) => {
     await before();
     const Objects = keys.map((key) => ({ Key: full(key) }));
-    const command = new sdk.DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects, Quiet: true } });
-    const { Errors = [] } = await client.send(command, { abortSignal });
+    const { Errors = [] } = await client.deleteObjects({ Bucket, Delete: { Objects, Quiet: true } }, request);
     const [failed] = Errors.filter(({ Code }) => Code !== "NoSuchKey");
     if (failed && /^(InternalError|SlowDown|ServiceUnavailable)$/.test(failed.Code ?? ""))
       throw new DamagedAnswer(`${failed.Key}: ${failed.Code}`);
     return failed;
   });
-  const { Key = first, Code = "" } = ("value" in answer ? answer.value : { Code: answer.name }) ?? {};
+  const { Key = first, Code = "" } = failed ?? {};
   if (Code === "") return;
-  const object = Key.startsWith(full("")) && Key !== first ? `s3://${bucket}/${Key}` : named(first);
+  const object = Key.startsWith(full("")) && Key !== first ? `s3://${session.bucket}/${Key}` : named(first);
   throw refused({ verb: "removed", object }, { name: Code, reason: `the service answered ${Code}` });
 }
 
 async function* list(session: S3Session, prefix: string) {
-  const { sdk, client, bucket, full, attempt } = session;
-  for (let token: string | undefined, isMore = true; isMore; ) {
-    const answer = await attempt({ verb: "listed", key: prefix }, async (abortSignal) => {
-      const command = new sdk.ListObjectsV2Command({
-        Bucket: bucket,
-        Prefix: full(prefix),
-        MaxKeys: page,
-        ...(token !== undefined && { ContinuationToken: token }),
-      });
-      const output = await client.send(command, { abortSignal });
+  const { client, full, demand } = session;
+  for (let from = {}, isMore = true; isMore; ) {
+    const answer = await demand("listed", prefix, async ({ Bucket, Key: Prefix }, request) => {
+      const output = await client.listObjectsV2({ Bucket, Prefix, MaxKeys: page, ...from }, request);
       // A truncated or foreign answer would look like an empty list.
       if (output.IsTruncated === undefined || (output.IsTruncated && !output.NextContinuationToken))
         throw new DamagedAnswer("the list does not say whether it continues");
       return output;
     });
-    if ("none" in answer) throw refusedAs(session, "listed", prefix, answer.name);
-    const { Contents = [], NextContinuationToken } = answer.value;
-    for (const { Key = "", Size = 0, ETag, LastModified } of Contents) {
+    for (const { Key = "", Size = 0, ETag, LastModified } of answer.Contents ?? []) {
       // An object without a date counts as new, so that it is not removed.
       const modified = LastModified?.getTime() ?? Number.POSITIVE_INFINITY;
       yield { key: Key.slice(full("").length), size: Size, etag: bare(ETag), modified };
     }
-    token = NextContinuationToken;
-    isMore = answer.value.IsTruncated === true;
+    from = { ContinuationToken: answer.NextContinuationToken };
+    isMore = answer.IsTruncated === true;
   }
 }
 
@@ -211,7 +183,7 @@ function artifactsIn(
     async uploadFile(key, path, file) {
       const before = await compare(key, file);
       if (before === "same") return "present";
-      if (before === "other") throw nameTaken(session, key);
+      if (before === "other") throw objectTaken(session.named(key));
       const result = await withFile(path, file, (reader) =>
         file.size <= 8 * partBytes
           ? uploadWhole(reader, key, file, put)
@@ -221,7 +193,12 @@ function artifactsIn(
       // A concurrent upload came first, which is fine if its bytes are the same.
       const now = await compare(key, file);
       if (now === "same") return "present";
-      throw now === "other" ? nameTaken(session, key) : gone(session, key);
+      if (now === "other") throw objectTaken(session.named(key));
+      throw failure(
+        "network",
+        `${session.named(key)} cannot be written: its unfinished upload was removed in the meantime`,
+        "Run the command again.",
+      );
     },
   };
 }
@@ -243,10 +220,9 @@ async function uploadWhole(
 }
 
 /** Downloads an object without a stored digest, which another tool uploaded. */
-async function digestOf({ sdk, client, bucket, full, attempt }: S3Session, key: string): Promise<string> {
-  const read = async (abortSignal: AbortSignal) => {
-    const command = new sdk.GetObjectCommand({ Bucket: bucket, Key: full(key) });
-    const { Body, ContentLength } = await client.send(command, { abortSignal });
+const digestOf = ({ client, attempt }: S3Session, key: string): Promise<string | undefined> => {
+  const read: Parameters<typeof attempt<string>>[2] = async (object, request) => {
+    const { Body, ContentLength } = await client.getObject(object, request);
     const hash = createHash("sha256");
     let size = 0;
     for await (const chunk of (Body ?? []) as AsyncIterable<Uint8Array>) {
@@ -257,15 +233,5 @@ async function digestOf({ sdk, client, bucket, full, attempt }: S3Session, key: 
       throw new DamagedAnswer(`the answer ends after ${size} of ${ContentLength} bytes`);
     return hash.digest("hex");
   };
-  const answer = await attempt({ verb: "read", key }, read, true);
-  return "value" in answer ? answer.value : "";
-}
-
-const nameTaken = ({ named }: S3Session, key: string) => objectTaken(named(key));
-
-const gone = ({ named }: S3Session, key: string) =>
-  failure(
-    "network",
-    `${named(key)} cannot be written: its unfinished upload was removed in the meantime`,
-    "Run the command again.",
-  );
+  return attempt("read", key, read, true);
+};
