@@ -29,74 +29,53 @@ export async function findStale(
   { build, owners }: Pick<SignedDocuments, "build" | "owners">,
   findings: readonly Finding[],
 ): Promise<Staleness> {
-  const since = signingTime(trusted.snapshot);
+  let signed = signingTime(trusted.snapshot);
   const asBefore = findings.filter(({ instead }) => instead !== undefined);
-  if (asBefore.length === 0) return { findings: [...findings], behind: undefined, since };
+  if (asBefore.length === 0) return { findings: [...findings], behind: undefined, since: signed };
   const stale = new Map<Finding, string>();
-  const later = await compareLater(trusted, owners, asBefore, stale);
-  const earlier = await compareEarlier(trusted, build, owners, asBefore, stale, since);
+  /** @returns whether findings have the bytes of the other build */
+  const mark = async (other: OtherBuild, what: string): Promise<boolean> => {
+    const before = stale.size;
+    for (const finding of asBefore) {
+      const path = finding.path.replace(/\/$/, "/index.json");
+      if (stale.has(finding) || (await other.hashOf(path, owners.get(path))) !== finding.instead) continue;
+      stale.set(finding, what);
+    }
+    return stale.size > before;
+  };
+  let behind = 0;
+  let since = Number.POSITIVE_INFINITY;
+  let number = 0;
+  for await (const later of laterBuilds(trusted)) {
+    number++;
+    if (await mark(later, "is from a later signing, which metadata/timestamp.json does not lead to yet")) {
+      behind = number;
+      since = Math.min(since, later.signedAt);
+    }
+    if (stale.size === asBefore.length) break;
+  }
+  const fromLater = stale.size;
+  let [distance, last] = [0, build];
+  for await (const earlier of earlierBuilds(trusted)) {
+    if (earlier.build !== last) distance++;
+    last = earlier.build;
+    // Signing again without changes does not make files stale.
+    if (distance === 0) signed = Math.min(signed, earlier.signedAt);
+    const age =
+      distance === 0
+        ? "from an earlier signing"
+        : `${distance} ${distance === 1 ? "build" : "builds"} behind`;
+    if (await mark(earlier, `is what a stale edge serves: ${age}`)) behind = Math.max(behind, distance);
+    if (stale.size === asBefore.length && distance > 0) break;
+  }
   return {
     findings: findings.map((finding) => {
       const what = stale.get(finding);
       return what === undefined ? finding : { ...finding, what, stale: true };
     }),
-    behind: stale.size === 0 ? undefined : Math.max(later.ahead, earlier.behind),
-    since: Math.min(...(later.ahead > 0 ? [later.since] : []), ...(earlier.isFound ? [earlier.since] : [])),
+    behind: stale.size === 0 ? undefined : behind,
+    since: stale.size > fromLater ? Math.min(since, signed) : since,
   };
-}
-
-const pathOf = ({ path }: Finding): string => (path.endsWith("/") ? `${path}index.json` : path);
-
-async function compareLater(
-  trusted: TrustedSite,
-  owners: SignedDocuments["owners"],
-  findings: readonly Finding[],
-  stale: Map<Finding, string>,
-): Promise<{ ahead: number; since: number }> {
-  let ahead = 0;
-  let since = Number.POSITIVE_INFINITY;
-  let number = 0;
-  for await (const later of laterBuilds(trusted)) {
-    number++;
-    for (const finding of findings) {
-      const path = pathOf(finding);
-      if (stale.has(finding) || (await later.hashOf(path, owners.get(path))) !== finding.instead) continue;
-      stale.set(finding, "is from a later signing, which metadata/timestamp.json does not lead to yet");
-      ahead = number;
-      since = Math.min(since, later.signedAt);
-    }
-    if (stale.size === findings.length) break;
-  }
-  return { ahead, since };
-}
-
-async function compareEarlier(
-  trusted: TrustedSite,
-  build: string,
-  owners: SignedDocuments["owners"],
-  findings: readonly Finding[],
-  stale: Map<Finding, string>,
-  signed: number,
-): Promise<{ behind: number; since: number; isFound: boolean }> {
-  let [behind, oldest, since, isFound] = [0, 0, signed, false];
-  let last = build;
-  for await (const earlier of earlierBuilds(trusted)) {
-    if (earlier.build !== last) behind++;
-    last = earlier.build;
-    // Signing again without changes does not make files stale.
-    if (behind === 0) since = Math.min(since, earlier.signedAt);
-    for (const finding of findings) {
-      const path = pathOf(finding);
-      if (stale.has(finding) || (await earlier.hashOf(path, owners.get(path))) !== finding.instead) continue;
-      const age =
-        behind === 0 ? "from an earlier signing" : `${behind} ${behind === 1 ? "build" : "builds"} behind`;
-      stale.set(finding, `is what a stale edge serves: ${age}`);
-      oldest = behind;
-      isFound = true;
-    }
-    if (stale.size === findings.length && behind > 0) break;
-  }
-  return { behind: oldest, since, isFound };
 }
 
 /** An earlier or later signed build whose metadata is still available. */
