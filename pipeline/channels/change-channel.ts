@@ -19,10 +19,7 @@ interface ChannelChange extends LedgerChange {
   newest: { before: string | null; after: string | null };
 }
 
-/**
- * Appends the line that changes a channel. @throws RelcatError channel-unknown, version-unknown, channel-state,
- * text-format for the reason
- */
+/** Appends the line. @throws RelcatError channel-unknown, version-unknown, channel-state, text-format for the reason */
 export async function changeChannel(
   { folder, config }: ProjectSettings,
   request: ChannelRequest,
@@ -48,10 +45,7 @@ async function settledVersions(folder: string, { file, channels }: Ledger, base:
   return readLedger({ file, text }).ledger.versions;
 }
 
-/**
- * @param names channels of catalog.yaml, the default one first
- * @param settled versions that may be published: they stay in the default channel
- */
+/** The first of `names` is the default channel. It keeps `settled` versions, because they may be published. */
 function decideChannelChange(
   ledger: Ledger,
   names: readonly string[],

@@ -3,10 +3,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { channelsOf } from "../ledger/ledger-channels.ts";
 import { memberOf } from "../selection/channels.ts";
 
-/**
- * The releases of each channel that are cut and not withdrawn.
- * @param names channels of catalog.yaml, the default one first
- */
+/** Cut and not withdrawn releases of each channel. @param names channels of catalog.yaml, the default one first */
 export function channelStates(ledger: Ledger, names: readonly string[]): ChannelState[] {
   const versions = liveVersions(ledger);
   return names.map((name) => {

@@ -6,10 +6,7 @@ import { timestampPath } from "../trust/site-files.ts";
 
 type Live = Readonly<Record<string, PublishedFile>>;
 
-/**
- * Changes that turn the live files into the wanted ones.
- * @param owned paths that relcat published; other files are never removed
- */
+/** @param owned paths that relcat published; other files are never removed */
 export function changesBetween(
   live: Live,
   files: readonly PublicFile[],
@@ -45,10 +42,7 @@ const isAdded = (live: Live, path: string) => at(live, path) === undefined && !f
 export const isKept = (path: string): boolean =>
   /^(metadata|targets|assets)\//.test(path) || isImmutableInFeed(path);
 
-/**
- * Order of writing: linked files first. Programs read from the list to records, people from the start page to
- * others.
- */
+/** Linked files are written first. Programs read from the list to records, people from the start page to others. */
 function rank(path: string): readonly [number, number] {
   if (path === "build.json") return [9, 0];
   const feed = feedPath(path);
@@ -80,8 +74,6 @@ function compare(a: readonly number[], b: readonly number[]): number {
 
 /**
  * Signed files, assets and indexes without references, with the time since which they have none.
- * @param owned paths that were published
- * @param before earlier times
  * @param isOver whether a file unreferenced since then may be removed
  */
 export function leavingFiles(

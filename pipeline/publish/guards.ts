@@ -65,7 +65,6 @@ interface BuildSituation extends Publishing {
   document: BuildDocument;
   /** The build in the output folder. Another one is not yet signed. */
   local?: LocalBuild;
-  /** If the build is an earlier one. */
   earlier?: EarlierOffers & { isBuiltHere: boolean };
 }
 
@@ -262,7 +261,6 @@ export const guards: {
   ],
 };
 
-/** The reason of a guard, for the checks before a release. */
 export function reasonOf(name: string): string {
   const guard = Object.values(guards)
     .flat()
@@ -281,11 +279,7 @@ export async function passGuards<Situation>(
   return remarks;
 }
 
-/**
- * Verifies that the base branch has the ledger lines.
- * @returns the reason if git cannot tell, and the reason of --allow-unpushed if it was needed
- * @throws RelcatError ledger-unpushed
- */
+/** The base branch must have the ledger lines, unless --allow-unpushed is given. @throws RelcatError ledger-unpushed */
 export async function provePushed(
   { folder, config }: ProjectSettings,
   ledger: Ledger,

@@ -10,7 +10,6 @@ import type { FileWithNeighbours } from "../policy/sibling-files.ts";
 import type { Located } from "../project/document.ts";
 import type { NamedFile } from "./upload-plan.ts";
 
-/** Policies and manifests that apply to the uploads. */
 interface Standard {
   config: Settings;
   /** Path or URL of catalog.yaml. */
@@ -21,10 +20,7 @@ interface Standard {
   clock: number;
 }
 
-/**
- * Checks files before their upload: the policy must accept them, and the claims of their manifests must be true.
- * @throws RelcatError for signers that cannot be read
- */
+/** The policy must accept a file, and its manifest be true. @throws RelcatError for signers that cannot be read */
 export async function uploadInspector({
   config,
   catalog,

@@ -1,6 +1,6 @@
 import { isInYumFolder } from "../documents/feeds/paths.ts";
 import { publishName, type SiteIndex, type SiteState } from "../documents/site-state.ts";
-import type { Damage, FileBytes, SiteStore } from "../documents/site-store.ts";
+import type { Damage, SiteStore, SurveyRequest } from "../documents/site-store.ts";
 import { readLiveChain } from "../trust/live-metadata.ts";
 import type { SignedRoot } from "../trust/metadata.ts";
 import { isSigned } from "../trust/site-files.ts";
@@ -18,14 +18,10 @@ export interface LiveSite {
   damage: Damage[];
 }
 
-/**
- * @param hosting web server configuration of the newest build; undefined: unknown
- * @param isRead whether to read every file
- */
 export async function readLiveSite(
   store: SiteStore,
   state: SiteState | undefined,
-  { hosting, isRead }: { hosting: readonly FileBytes[] | undefined; isRead: boolean },
+  { hosting, isRead }: Pick<SurveyRequest, "hosting" | "isRead">,
 ): Promise<LiveSite> {
   const last = state?.history[0];
   const published = last && (await store.readIndex(last.files));
@@ -51,10 +47,7 @@ export async function readLiveSite(
   return { index: { schema_version: 1, build, files, leaving }, published, owned, damage };
 }
 
-/**
- * Finds the live signatures that the newest root accepts, and the live metadata that it does not accept.
- * @param root undefined: the site is not signed
- */
+/** The live signatures that the newest root accepts, and the live metadata that it does not. */
 export async function liveSignatures(store: SiteStore, root: SignedRoot | undefined) {
   if (!root) return { seen: undefined, unverified: [] };
   const { timestamp, snapshot, unverified } = await readLiveChain(store, root);

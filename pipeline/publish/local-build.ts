@@ -24,9 +24,7 @@ export interface LocalBuild {
   read(path: string): Uint8Array;
 }
 
-/**
- * @throws RelcatError folder-missing; build-changed, naming the first file that differs from the build or its signature
- */
+/** @throws RelcatError folder-missing; build-changed, naming the first file that is not as it was built or signed */
 export function readLocal(folder: string, site: SiteSettings): LocalBuild {
   const { document, bytes: buildBytes } = readBuild(folder);
   const id = sha256(buildBytes);

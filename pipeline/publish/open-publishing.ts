@@ -20,9 +20,7 @@ export interface SiteAccess {
 
 /** Options of publish, rollback and refresh. */
 export interface PublishOptions extends Pick<SiteAccess, "environment"> {
-  /** Report the changes without making them. */
   dryRun?: boolean;
-  /** End a hold. */
   releaseHold?: boolean;
   /** Read every file at the site, and rewrite those that changed since they were published. */
   repair?: boolean;
@@ -36,7 +34,6 @@ export interface PublishOptions extends Pick<SiteAccess, "environment"> {
   allowChangedOrigin?: boolean;
   /** Milliseconds since 1970; called repeatedly, because publishing takes time. */
   now: () => number;
-  /** Progress callback. */
   onFile?: (done: number, all: number) => void;
   onStep?: OnStep;
 }

@@ -35,7 +35,6 @@ import { pushBranch } from "./release.ts";
 import { namedArtifacts, requireArtifacts } from "./require-artifacts.ts";
 import { hasDied, type Publisher } from "./stores/publishers.ts";
 
-/** A release as it was asked for. */
 interface PreflightRequest extends Pick<PublishOptions, "environment" | "now" | "releaseHold"> {
   out: string;
   /** false: the release has no step `sign`. */
@@ -44,10 +43,7 @@ interface PreflightRequest extends Pick<PublishOptions, "environment" | "now" | 
   cut: CutRequest;
 }
 
-/**
- * Each check with the releases that have it, and its reason. The order is that of their problems; the first one
- * decides the exit status.
- */
+/** The order of checks is that of their problems; the first one decides the exit status. */
 const checks = [
   ["address", "settles", "readers must reach the site at the address that its documents name"],
   ["access", "always", "the storage of the site must answer"],
@@ -74,9 +70,8 @@ const checks = [
 const trial = new TextEncoder().encode("relcat release");
 
 /**
- * Checks what could stop a release after its cut, and writes nothing.
+ * Checks what could stop a release after its cut, and writes nothing. @throws RelcatError with every problem
  * @returns the checks that passed, and the versions that the cut changes
- * @throws RelcatError with every problem
  */
 export async function preflight(
   project: ProjectSettings,

@@ -115,9 +115,8 @@ function progressOf({ immutable, mutable }: Changes, files: number, { onFile = (
 }
 
 /**
- * Runs the hooks that are pending for the live build; a failed hook is repeated by the next run.
+ * Runs the pending hooks; the next run repeats a failed one. @throws RelcatError hook-failed, site-taken
  * @param changes undefined: left over from an earlier run, so everything may have changed
- * @throws RelcatError hook-failed, site-taken
  */
 async function runPending(
   { site, local, project }: Pick<Publishing, "site" | "project"> & { local: LocalBuild },

@@ -12,20 +12,16 @@ import { openPublishing, type PublishOptions } from "./open-publishing.ts";
 import { publishBuild } from "./publish-build.ts";
 import type { PublishContext } from "./turn.ts";
 
-/** Remarks for people. */
 export interface PublishNotes {
   trust: TrustProfile;
-  /** Whether readers can check what was published. */
   isSigned: boolean;
   /** Reason why git cannot tell whether the base has the ledger lines, in one line. */
   unproved: string | undefined;
 }
 
 /**
- * Publishes the built site in `out`. Readers never see a half-published site, an older build never replaces a
- * newer one, and publishing twice is safe.
- * @throws RelcatError if a guard refuses, before any change; site-taken, storage-refused, network;
- * hook-failed
+ * Readers never see a half-published site, an older build never replaces a newer one, and publishing twice is safe.
+ * @throws RelcatError if a guard refuses, before any change; site-taken, storage-refused, network, hook-failed
  */
 export async function publishSite(
   project: ProjectSettings,

@@ -74,11 +74,7 @@ export async function refreshSite(
 const rebuildHint = (name: string, at: string): string =>
   `Build and sign from the checkout instead: relcat build --released --site ${name}${at}, relcat sign --site ${name}, relcat publish ${name}`;
 
-/**
- * The live metadata must verify from its timestamp on, and be the newest signed.
- * @returns the live snapshot
- * @throws RelcatError build-unproved
- */
+/** The live metadata must verify from its timestamp on, and be the newest signed. @throws RelcatError build-unproved */
 async function provedSnapshot(
   store: SiteStore,
   root: SignedRoot,

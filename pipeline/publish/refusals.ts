@@ -70,10 +70,7 @@ export function refuseOlderLedger(ledger: Ledger, state: SiteState, site: SiteSe
   );
 }
 
-/**
- * Refuses a checkout older than the live commit, from a late approval or a repeated job. @throws RelcatError
- * site-newer
- */
+/** Refuses a checkout older than the live commit: a late approval or repeated job. @throws RelcatError site-newer */
 export async function refuseOvertaken(
   isOvertaken: (commit: string) => Promise<boolean>,
   { commit }: SiteState,
@@ -87,10 +84,7 @@ export async function refuseOvertaken(
   );
 }
 
-/**
- * Refuses to publish to a held site, or an older build than the live one. @throws RelcatError site-held,
- * build-stale
- */
+/** Refuses a held site, and a build older than the live one. @throws RelcatError site-held, build-stale */
 export function refuseHeld(
   { document: build, folder }: { document: BuildDocument; folder: string },
   state: SiteState,
@@ -147,12 +141,7 @@ export function refuseUnsigned({ signed, folder }: LocalBuild, site: string): vo
   );
 }
 
-/**
- * Verifies a signed build folder before publishing: an attacker between `sign` and `publish` must not be able
- * to add unsigned files.
- * @param root newest root of `releases/trust/`
- * @throws RelcatError build-unproved, naming the first file
- */
+/** Refuses files added between `sign` and `publish`. @throws RelcatError build-unproved, naming the first file */
 export async function refuseForged(local: LocalBuild, root: SignedRoot, site: string): Promise<void> {
   try {
     await proveLocal(local, root);
@@ -274,14 +263,11 @@ export function refuseOlderSignatures(
   );
 }
 
-/** Abbreviated build id. */
 export const shortId = (build: string | null): string => build?.slice(0, 12) ?? "nothing";
 
 /**
- * Refuses other values of Origin and Label in suites of apt than those at the site, because machines stop to update
- * until their administrator accepts them; and another address of the certificate, which `.repo` files name.
- * @param live paths of the site's files
- * @throws RelcatError origin-changed
+ * Another Origin or Label of apt stops updates until an administrator accepts it, and `.repo` files name the address of
+ * the certificate. @param live paths of the site's files @throws RelcatError origin-changed
  */
 export async function requireSameOrigins(
   store: Pick<SiteStore, "read">,
@@ -316,11 +302,7 @@ const certificateOfProduct = /^keys\/(?![0-9A-F]{40}\.|.*-rpm-[0-9a-f]{16}\.)[^/
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-/**
- * Refuses notes that changed since they were published, unless their release.yaml has the day of the correction.
- * @param published index of the last publish
- * @throws RelcatError notes-changed, for each release
- */
+/** Changed notes need the day of the correction in release.yaml. @throws RelcatError notes-changed, for each release */
 export async function requireCorrections(
   store: Pick<SiteStore, "read">,
   published: SiteIndex | undefined,

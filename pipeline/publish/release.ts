@@ -8,22 +8,16 @@ import { openPublishing, type SiteAccess } from "./open-publishing.ts";
 
 /** How a site's settings decide the steps of a release. */
 export interface ReleaseSteps {
-  /** Address that readers use. */
   baseUrl: string;
-  /** Whether its content is permanent. */
   settles: boolean;
   /** The base branch of the ledger. */
   base: string;
-  /** Whether a cut can be committed. */
   isCommitted: boolean;
   /** Reason why nothing is signed; undefined: the site is signed. */
   unsigned: string | undefined;
 }
 
-/**
- * Decides which steps a release to a site has.
- * @throws RelcatError site-unknown
- */
+/** @throws RelcatError site-unknown */
 export async function releaseSteps(
   project: ProjectSettings,
   name: string,
@@ -57,9 +51,8 @@ export async function commandsToPush(project: ProjectSettings): Promise<string[]
 }
 
 /**
- * Pushes the commits of this checkout to the branch of `ledger.base`.
+ * Pushes this checkout to the branch of `ledger.base`. @throws RelcatError usage, ledger-unpushed
  * @param isTrial asks the remote whether it would accept a push, before anything is cut
- * @throws RelcatError usage, ledger-unpushed
  */
 export async function pushBranch(project: ProjectSettings, isTrial: boolean): Promise<void> {
   const { base, remote, branch, here } = await branchesOf(project);

@@ -40,10 +40,7 @@ export async function newArtifacts(
   return newlyNamed(documents).filter(({ id }) => !(artifactsKnown && isImported(id)));
 }
 
-/**
- * Checks that artifacts can be downloaded as described. A staging site skips those that a settling site lists.
- * @throws RelcatError artifact-unpublished
- */
+/** A staging site skips artifacts that a settling site lists. @throws RelcatError artifact-unpublished */
 export async function requireArtifacts(
   named: readonly NamedArtifact[],
   {
@@ -64,7 +61,6 @@ export async function requireArtifacts(
   return { artifacts: unsettled.length, settled };
 }
 
-/** Reason why a download does not match its description. */
 async function faultOf(
   { url, size, sha256 }: NamedArtifact,
   site: SiteSettings,
@@ -110,7 +106,6 @@ interface NamedArtifact {
   url: string;
   /** null: unknown. */
   size: number | null;
-  /** As in the record. */
   checksum: string;
   /** Lower-case hexadecimal; undefined: the record has another kind of checksum. */
   sha256: string | undefined;
@@ -173,10 +168,7 @@ export interface SettlingSite {
   open(): Promise<SiteStore>;
 }
 
-/**
- * Separates artifacts that a settling site lists with the same id and checksum.
- * @returns `unread`: sites that cannot be read, each with the reason as one sentence
- */
+/** @returns `unread`: sites that cannot be read, each with the reason as one sentence */
 async function splitSettled(named: readonly NamedArtifact[], sites: readonly SettlingSite[]) {
   let unsettled = named;
   let settled: CheckedArtifacts["settled"] = { artifacts: 0, releases: [], sites: [] };

@@ -17,7 +17,6 @@ import { isHosting, listPath, timestampPath } from "../trust/site-files.ts";
 import { shortId } from "./refusals.ts";
 import { placeKeptFiles, readKeptFile } from "./stores/kept-build.ts";
 
-/** The earlier publish to restore. */
 export interface RestoreRequest {
   site: SiteSettings;
   store: SiteStore;
@@ -31,14 +30,12 @@ export interface RestoreRequest {
   hint: string;
 }
 
-/** Records and channels that a stored build offers. */
 interface StoredOffers {
   list: ListedRecord[];
   /** undefined: it has no channels, so that the default one offers each release. */
   channels: ChannelsDocument | undefined;
 }
 
-/** A complete build restored into a local folder. */
 export interface RestoredBuild {
   /** SHA-256 of build.json. */
   id: string;
@@ -147,11 +144,7 @@ const listSchema = z.array(
 );
 type ListedRecord = z.infer<typeof listSchema>[number];
 
-/**
- * Compares each record of a stored build with the local ledger: id, content and dates must match. Earlier
- * content is accepted, because the build may be old.
- * @returns the unconfirmed records, in the order of the list
- */
+/** Records that the ledger does not confirm. It may confirm earlier content, because the build may be old. */
 function unconfirmedRecords(list: readonly ListedRecord[], { byId, changesOf }: Ledger): ListedRecord[] {
   return list.filter((record) => {
     const add = byId.get(record.id)?.add;

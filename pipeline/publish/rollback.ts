@@ -98,14 +98,12 @@ const rebuildWithoutWithdrawn = (name: string, commit: string | null): string =>
 const rebuildHint = (name: string, entry: Pick<HistoryEntry, "commit">): string =>
   `relcat build --released --site ${name} --at ${commitOf(entry)} --out earlier, then relcat rollback ${name} --out earlier --reason TEXT`;
 
-/** The build to republish. */
 interface EarlierBuild extends Omit<RestoredBuild, "id"> {
   commit: string | null;
   /** SHA-256 of a build.json covered by our signatures; undefined: it must be compared with the checkout. */
   proved?: string;
 }
 
-/** Options for verifying and completing a restored build. */
 interface RestoringHere {
   project: ProjectSettings;
   isSigned: boolean;

@@ -14,7 +14,6 @@ import { readTrust } from "../trust/stores/trust-folder.ts";
 import { metadataOf } from "./stores/kept-build.ts";
 import { openSite } from "./stores/site-store.ts";
 
-/** Parameters of the query. */
 interface Asking {
   environment: Readonly<Record<string, string | undefined>>;
   pid: number;
@@ -99,7 +98,6 @@ async function statusOf(
   };
 }
 
-/** The newest of our roots that a site has. */
 async function newestAt(store: SiteStore, roots: readonly SignedRoot[]): Promise<SignedRoot | undefined> {
   for (const root of roots.toReversed())
     if (await store.read(metadataPath("root", root.metadata.signed.version))) return root;

@@ -37,7 +37,6 @@ interface TurnRequest {
   onStep?: OnStep | undefined;
 }
 
-/** Called before each step. */
 export type OnStep = (step: PublishStep) => void | Promise<void>;
 
 /** A publisher's exclusive access to a site (a lease), from acquiring it to releasing it. */
@@ -110,10 +109,7 @@ export class Turn implements PublishTurn {
     return this.#renewing;
   }
 
-  /**
-   * Runs a part of the turn. If it fails after a takeover, the takeover is reported as the cause.
-   * @throws RelcatError site-taken, and whatever `work` throws
-   */
+  /** As `unlessTaken`, for a part of the turn. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     const { site, store } = this.#request;
     return unlessTaken(site, store, ({ state }) => state.run === this.run, work);
@@ -172,8 +168,7 @@ function newest(history: readonly HistoryEntry[], builds: number): HistoryEntry[
 }
 
 /**
- * Runs `work`. If it fails and the site was taken over meanwhile, the takeover is reported as the cause.
- * @param isOurs whether the state is still the one that `work` assumes
+ * If `work` fails and the state is not ours any longer, the takeover is reported as the cause.
  * @throws RelcatError site-taken, and whatever `work` throws
  */
 export async function unlessTaken<T>(

@@ -33,7 +33,6 @@ import {
 } from "./upload-plan.ts";
 
 export interface UploadRequest {
-  /** Files and folders of a build. */
   files: readonly string[];
   site: string;
   /** Optional if a manifest names it. */
@@ -42,7 +41,6 @@ export interface UploadRequest {
   openRelease?: (() => Promise<string>) | undefined;
   /** Manifest of the files, to which new facts are added. */
   manifest?: string | undefined;
-  /** Include files of private records. */
   withPrivate?: boolean | undefined;
   /** Path or URL of another catalog.yaml. */
   config?: string | undefined;

@@ -12,17 +12,14 @@ import { artifactUrl } from "../ledger/publish-records.ts";
 import type { Located } from "../project/document.ts";
 import { type PathInfo, pathInfo } from "../system/input-files.ts";
 
-/** An artifact in a manifest. */
 interface Entry {
   manifest: Located<Manifest>;
   index: number;
   written: WrittenArtifact;
 }
 
-/** A file to upload. */
 export interface NamedFile {
   path: string;
-  /** Download name. */
   file: string;
   /** Artifacts of this name; several if build jobs share one. */
   entries: readonly [Entry, ...Entry[]];
@@ -35,7 +32,6 @@ export interface ReadFile extends MeasuredFile {
   seen?: Seen | undefined;
 }
 
-/** A file with its destination. */
 export interface Upload extends NamedFile, ReadFile {
   url: string;
   /** Path at the site. */
@@ -52,8 +48,7 @@ interface Destination {
 }
 
 /**
- * Matches files to the artifacts of manifests by name. A file without a name there is refused, because an upload
- * cannot be taken back.
+ * Matches files to artifacts of manifests by name; others are refused, because an upload cannot be taken back.
  * @throws RelcatError usage for two files of one name
  */
 export function nameFiles(
@@ -103,7 +98,6 @@ export function incomplete(
   });
 }
 
-/** Files of the manifest that are not given. */
 export function notGiven(manifest: Manifest, files: readonly Pick<NamedFile, "file">[]): string[] {
   const given = new Set(files.map(({ file }) => file));
   return manifest.artifacts.flatMap(namesOf).filter((name) => !given.has(name));
@@ -121,10 +115,8 @@ export const namesOf = (artifact: WrittenArtifact): string[] => [
 ];
 
 /**
- * Plans destinations, and compares files with manifests and policy. Also called before files are read, to
- * report problems that do not depend on their bytes.
- * @param measured by path; undefined before reading
- * @throws RelcatError config-url
+ * Plans destinations, and compares files with manifests and policy. @throws RelcatError config-url
+ * @param measured by path; undefined before reading, to report problems that do not depend on bytes
  */
 export function planUpload(
   files: readonly NamedFile[],

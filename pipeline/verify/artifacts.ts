@@ -38,10 +38,7 @@ export function artifactsOf(releases: ReadonlyMap<string, ReleaseDocument>): Map
   return found;
 }
 
-/**
- * Path or address of an artifact; a file in the site's own folder takes precedence. @param base address of
- * the build
- */
+/** A file in the site's own folder takes precedence over its address. @param base address of the build */
 export function placeOf(
   { url }: Pick<Artifact, "url">,
   { place, isRemote }: Pick<SiteReader, "place" | "isRemote">,
@@ -57,11 +54,7 @@ export function placeOf(
   return exists(file) ? file : url;
 }
 
-/**
- * Reads artifacts and compares them with the release documents.
- * @param again inspects the matching ones
- * @throws RelcatError network
- */
+/** Compares artifacts with the release documents; `again` inspects those that match. @throws RelcatError network */
 export async function compareArtifacts(
   artifacts: ReadonlyMap<string, Artifact>,
   paths: readonly string[],

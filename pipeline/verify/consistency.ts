@@ -7,10 +7,7 @@ import { isAddition, isHosting } from "../trust/site-files.ts";
 import type { SignedDocuments } from "./documents.ts";
 import type { Finding } from "./finding.ts";
 
-/**
- * The list, release documents, records, latest.json and listed files repeat the same data. A difference
- * between them is a signed contradiction.
- */
+/** Signed documents repeat the same data: a difference between them is a signed contradiction. */
 export function disagreements(documents: SignedDocuments): Finding[] {
   return [
     ...listAgainstReleases(documents),
@@ -143,10 +140,7 @@ function isSame(
   );
 }
 
-/**
- * Compares build.json with the signed lists. Both contain all served files; the lists also contain files that
- * signing added.
- */
+/** Both build.json and the signed lists have all served files; the lists also have files that signing added. */
 export function buildFindings(build: BuildDocument, { listed }: SignedDocuments): Finding[] {
   const paths = new Set([...Object.keys(build.files), ...Object.keys(listed)]);
   return [...paths].sort().flatMap((path) => {

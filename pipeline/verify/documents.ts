@@ -19,7 +19,6 @@ import type { Finding, Listed } from "./finding.ts";
 import type { TrustedSite } from "./tuf-client.ts";
 import { tampered } from "./tuf-refusals.ts";
 
-/** Parsed content of a site's signed targets. */
 export interface SignedDocuments {
   build: string;
   /** Every file of the site. */
@@ -54,10 +53,7 @@ const filesSchema = z.object({
   files: z.record(relativePathSchema, z.object({ sha256: z.string(), size: z.number() })),
 });
 
-/**
- * Reads every document that a role is responsible for. @throws RelcatError site-tampered, site-expired,
- * network
- */
+/** Reads every document that a role is responsible for. @throws RelcatError site-tampered, site-expired, network */
 export async function readDocuments(trusted: TrustedSite): Promise<SignedDocuments> {
   const findings: Finding[] = [];
   const catalog = await readFiles(trusted, "catalog/files.json");
@@ -126,10 +122,7 @@ export async function readTarget(trusted: TrustedSite, path: string): Promise<un
   }
 }
 
-/**
- * All releases with a responsible role, ascending. The site's own index is not used, because a cache may
- * serve an old one.
- */
+/** Versions with a responsible role, ascending. A cache may serve an old index of the site, so it is not used. */
 export async function versionsOf(trusted: TrustedSite, findings: Finding[] = []): Promise<string[]> {
   const versions = new Set<string>();
   for (const file of Object.keys(trusted.snapshot.metadata.signed.meta)) {
@@ -158,10 +151,7 @@ function maySpeak(role: string, target: string): boolean {
   });
 }
 
-/**
- * Reads a document and validates it against its schema. Key names inside `data` are configurable, and imported values
- * may violate a format: these records are counted, not reported as tampering.
- */
+/** Key names in `data` are configurable, and imported values may break a format: those records are only counted. */
 async function readChecked<T>(
   trusted: TrustedSite,
   path: string,

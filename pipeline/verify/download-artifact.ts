@@ -135,7 +135,6 @@ async function baseOf({ site }: TrustedSite): Promise<string | undefined> {
   return parsedAs(buildBase, () => bytes, `${site.place}: build.json`).base_url;
 }
 
-/** The requested file. */
 interface Wanted {
   /** A version, a month, or `latest`. */
   which: string;
@@ -150,9 +149,8 @@ interface Wanted {
 
 /**
  * Selects the record in a version, or in the newest version of a month or overall that has a match.
- * @param read reads the release document of a version
  * @param offered versions among which the newest one is chosen; undefined: all
- * @throws RelcatError usage if several match; artifact-missing, version-unknown
+ * @throws RelcatError usage, also if several match
  */
 async function chooseRecord(
   list: readonly PackageRecord[],
@@ -227,11 +225,7 @@ function ambiguous(
   );
 }
 
-/**
- * Explains why no record matches.
- * @param release document of the requested version, if it exists
- * @param offered versions among which the newest one is chosen; undefined: all
- */
+/** @param release document of the requested version, if it exists */
 function whyNone(
   { which, packageType, origin }: Wanted,
   release: ReleaseDocument | undefined,

@@ -9,7 +9,6 @@ interface Expectation {
   build: string;
   /** Maximum waiting time in milliseconds. */
   wait: number;
-  /** Called with the reason for each retry. */
   onWait?: (why: string) => void;
   pause?: (milliseconds: number) => Promise<unknown>;
   clock?: () => number;
@@ -18,10 +17,8 @@ interface Expectation {
 const [minPauseMilliseconds, maxPauseMilliseconds] = [250, 5_000];
 
 /**
- * Polls until the expected build is live or the time is up. Problems of caches and networks are retried;
- * invalid signatures are not.
- * @returns the id of the signed build
- * @throws RelcatError as opening the site does
+ * Polls until the build is live or the time is up, despite failures of caches and networks, but not of signatures.
+ * @returns the id of the signed build @throws RelcatError as opening the site does
  */
 export async function awaitBuild(
   { place, root, state }: { place: string; root: Uint8Array; state: string },

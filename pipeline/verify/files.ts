@@ -7,13 +7,11 @@ import { sha256 } from "../trust/metadata.ts";
 import type { Finding, Listed } from "./finding.ts";
 import { type Answer, addressOf, type SiteReader } from "./stores/site-reader.ts";
 
-/** Concurrent requests. */
 const maxConcurrentRequests = 8;
 
 /** Bytes to read beyond the listed size, enough to tell a different file from an endless one. */
 const slack = 1024 * 1024;
 
-/** Compares files and their headers with the signed build. */
 export async function compareFiles(
   site: SiteReader,
   paths: readonly string[],

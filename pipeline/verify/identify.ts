@@ -11,7 +11,6 @@ import { readTarget, versionsOf } from "./documents.ts";
 import { siteAt } from "./stores/site-reader.ts";
 import { openTrustedSite, signersOf, type TrustedSite } from "./tuf-client.ts";
 
-/** Catalog information about a local file. */
 export type FileAnswer = { file: string; sha256: string; size: number } & (
   | ({ verdict: "listed" } & Listing)
   | ({ verdict: "withdrawn"; reason: string; replacedBy: Replacement | null } & Listing)
@@ -23,7 +22,6 @@ interface Listing {
   version: string;
   packageType: string;
   name: string;
-  /** Role that signed the release document. */
   role: string;
   /** Ids of its signing keys. */
   signedBy: string[];
@@ -36,8 +34,7 @@ interface Replacement {
 }
 
 /**
- * Looks up each file by SHA-256. Only needed documents are read: the list, the file's release, or releases
- * until one is found that withdrew it.
+ * Only needed documents are read: the list, the file's release, or releases until one is found that withdrew it.
  * @throws RelcatError site-tampered, site-stale, site-expired, clock, network; file-access, file-changed
  */
 export async function identifyFiles(

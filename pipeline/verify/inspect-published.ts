@@ -15,7 +15,6 @@ import { rootFolder } from "../system/root-folder.ts";
 import type { Finding } from "./finding.ts";
 import type { ProjectPolicy } from "./project-policy.ts";
 
-/** Results of inspecting published artifacts whose types have a policy. */
 interface Inspections {
   accepted: number;
   /** Artifacts that the policy rejects although their manifest records an inspection. */
@@ -119,10 +118,7 @@ interface Refused {
   isUnrepeated: boolean;
 }
 
-/**
- * An artifact that passed on the day of its cut still passes, because its certificates may have expired
- * since.
- */
+/** An artifact that passed on the day of its cut still passes: its certificates may have expired since. */
 async function hold(artifact: Artifact, path: string, holding: Holding): Promise<Refused | undefined> {
   const today = await holdAt(artifact, path, holding, holding.clock);
   if (today === undefined || today.isUnrepeated) return today;
@@ -174,7 +170,6 @@ const inspectAt = (
     return inspectPackage(opened.file, kind, { ...options, openSibling });
   });
 
-/** Downloads published signatures next to an artifact's copy. */
 async function fetchSignatures(
   { url, file }: Artifact,
   path: string,

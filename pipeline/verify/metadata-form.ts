@@ -7,9 +7,8 @@ const maxRootBytes = 512_000;
 const maxListBytes = 64 * 1024 * 1024;
 
 /**
- * Checks bytes that no signature or hash covers: signatures, white space, earlier roots, and the list of
- * signed files. Other clients may read what this one ignores.
- * @param pinned the root that the user trusts
+ * Checks what no signature or hash covers: signatures, white space, earlier roots, and the list of signed files. Other
+ * clients may read what this one ignores.
  */
 export async function metadataFindings(trusted: TrustedSite, pinned: Uint8Array): Promise<Finding[]> {
   return [

@@ -9,19 +9,12 @@ interface OwnProject {
   config: Settings;
 }
 
-/**
- * The project whose policy applies to a site, or the reason why there is none. Without signers, only the
- * project's manifests apply.
- */
+/** The project whose policy applies, or why there is none. Without signers, only its manifests apply. */
 export type ProjectPolicy =
   | { project: OwnProject }
   | { project: undefined; reason: string; manifests?: OwnProject };
 
-/**
- * The policy of this project applies only to its own sites, by name, address or folder, because its signers
- * have nothing to do with other sites.
- * @param config undefined: the configuration cannot be read
- */
+/** A policy applies only to sites of its project, because its signers have nothing to do with others. */
 export function projectPolicy(folder: string, word: string, config: Settings | undefined): ProjectPolicy {
   const catalog = `${folder}/catalog.yaml`;
   const none = (reason: string) => ({ project: undefined, reason });
@@ -34,7 +27,6 @@ export function projectPolicy(folder: string, word: string, config: Settings | u
     : { project: own };
 }
 
-/** True if the place is one of the project's sites, by name, address or folder. */
 export function isSite(word: string, { sites }: Settings): boolean {
   const folder = resolve(word.replace(/^dir:/, ""));
   return [...sites.values()].some(

@@ -20,10 +20,7 @@ interface Staleness {
   since: number;
 }
 
-/**
- * Separates stale files from tampered ones. Bytes of an earlier signed build come from a cache; bytes of a
- * later one are being published, before its timestamp.
- */
+/** Bytes of an earlier signed build come from a cache; those of a later one are published before its timestamp. */
 export async function findStale(
   trusted: TrustedSite,
   { build, owners }: Pick<SignedDocuments, "build" | "owners">,

@@ -27,12 +27,8 @@ export interface TrustedSite {
   snapshot: SignedSnapshot;
   /** Metadata files that were downloaded now, by path; remembered ones are not downloaded again. */
   answered: ReadonlyMap<string, Uint8Array>;
-  /** Response headers of the metadata. */
   headers: Answer["headers"];
-  /**
-   * Verified metadata of a role; undefined if it has no delegation. @throws RelcatError site-tampered,
-   * site-expired
-   */
+  /** undefined if the role has no delegation. @throws RelcatError site-tampered, site-expired */
   role(name: string): Promise<SignedTargets | undefined>;
   /** Description by the responsible role; undefined if no role is responsible. */
   describe(path: string): Promise<TargetDescription | undefined>;
@@ -50,10 +46,8 @@ interface TargetDescription {
 const maxTargetBytes = 1024 * 1024 * 1024;
 
 /**
- * Verifies roots, timestamp, snapshot and targets. Verified metadata is stored at once, even if a later step
- * fails, as TUF 1.0.34 requires.
- * @param root bytes of the root that the user trusts
- * @param state folder with the trust state of earlier runs
+ * Verified metadata is stored at once, even if a later step fails, as TUF 1.0.34 requires.
+ * @param root bytes of the root that the user trusts @param state folder with the trust state of earlier runs
  * @throws RelcatError site-tampered, site-stale, site-expired, clock, network, each naming the role
  */
 export async function openTrustedSite(
@@ -143,7 +137,6 @@ async function readTarget(site: SiteReader, stored: string, { hashes, size }: Ta
   return bytes;
 }
 
-/** Name of a target's file. */
 const storedName = (path: string, { hashes }: Pick<TargetDescription, "hashes">): string =>
   targetName(path, Object.values(hashes)[0] ?? "");
 
@@ -166,10 +159,7 @@ function refuseUnfit(site: SiteReader, role: string, bytes: Uint8Array): void {
 /** Allowed clock error in milliseconds: a wrong time zone can cause up to a day. */
 const maxBehindMilliseconds = 24 * 3_600_000;
 
-/**
- * With a slow clock nothing expires. A timestamp's expiry says nothing about the clock, so its signing date
- * is used.
- */
+/** With a slow clock nothing expires. A timestamp's expiry says nothing about the clock, but its signing date does. */
 function refuseClock(site: SiteReader, { metadata }: SignedTimestamp): void {
   const signedAt = signingDate(metadata.signed);
   if (signedAt === undefined || signedAt <= Date.now() + maxBehindMilliseconds) return;

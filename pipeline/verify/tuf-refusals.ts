@@ -2,10 +2,7 @@ import { failure, type RelcatError } from "../../shared/errors.ts";
 import type { SiteReader } from "./stores/site-reader.ts";
 import { WorkflowError } from "./tuf-workflow.ts";
 
-/**
- * Translates an error of the TUF client into role and reason.
- * @param path of the last request, because these errors seldom name a role
- */
+/** @param path of the last request, because errors of the TUF client seldom name a role */
 export function tufProblem(site: SiteReader, path: string, error: unknown): RelcatError {
   const { message } = error as Error;
   const [, expired] = /([\w.-]+)\.json is expired/.exec(message) ?? [];

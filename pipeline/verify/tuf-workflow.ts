@@ -9,12 +9,7 @@ export interface TrustMemory {
   forget(role: string): Promise<void>;
 }
 
-/**
- * Downloads metadata and rejects what no client should accept.
- * @param role the role it should belong to
- * @param limit bytes
- * @returns undefined if it does not exist
- */
+/** Refuses what no client should accept. @param limit bytes @returns undefined if it does not exist */
 type AskForMetadata = (path: string, role: string, limit: number) => Promise<Uint8Array | undefined>;
 
 /** Errors that the trusted store does not detect itself. */
@@ -42,9 +37,7 @@ const maxDelegations = 32;
 const limits = { root: 512_000, timestamp: 16_384, snapshot: 2_000_000, targets: 5_000_000 };
 
 /**
- * Updates roots, timestamp, snapshot and targets. Each role is stored after its verification, even if a later
- * step fails.
- * @param pinned first root, if none is stored
+ * Each role is stored after its verification, even if a later step fails. @param pinned first root, if none is stored
  * @throws Error of tuf-js, WorkflowError, and whatever `ask` throws
  */
 export async function followWorkflow(

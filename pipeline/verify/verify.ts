@@ -29,7 +29,6 @@ interface VerifyRequest {
   root: Uint8Array;
   /** Folder with the trust state of earlier runs. */
   state: string;
-  /** Also read the downloadable files. */
   artifacts?: boolean | undefined;
   /** Inspect them again with this policy; default: no inspection. */
   policy?: ProjectPolicy | undefined;
@@ -40,7 +39,6 @@ interface VerifyRequest {
   /** Milliseconds since 1970. */
   now?: number | undefined;
   onFile?: ((done: number, all: number) => void) | undefined;
-  /** Reading of artifacts. */
   reading?: Reading | undefined;
 }
 
@@ -48,8 +46,7 @@ interface VerifyRequest {
 export const usualGrace = 15 * 60_000;
 
 /**
- * Verifies a published site: metadata, every listed file by hash, headers and encodings, and the consistency
- * of list, release documents and records.
+ * Verifies metadata, each listed file by hash, headers and encodings, and that documents agree with each other.
  * @throws RelcatError site-tampered, site-stale, site-expired, clock for the metadata itself; network
  */
 export async function verifySite(request: VerifyRequest): Promise<Verdict> {
@@ -235,15 +232,11 @@ function hostingFindings({ place, isRemote }: SiteReader, { files }: BuildDocume
 
 /** Installers request the list here, and browsers a page of it. */
 const listPath = "api/v1/package/";
-/** The file with the list's bytes. */
 const listFile = "api/v1/package/index.json";
 /** A list page is small; longer answers are not read. */
 const maxPageBytes = 16 * 1024 * 1024;
 
-/**
- * Requests the list as an installer and as a browser. Content negotiation is optional, but installers must
- * not get a page, not even from a cache.
- */
+/** Content negotiation is optional, but installers must not get a page, not even from a cache. */
 async function listAddressFindings(site: SiteReader, listed: Listed): Promise<Finding[]> {
   const [known, page] = [listed[listFile], listed[`${listPath}index.html`]];
   if (!site.isRemote || !known || !page) return [];

@@ -20,7 +20,6 @@ const temporary = ".relcat-upload-";
 const temporaryOf = (name: string): string =>
   `${temporary}${createHash("sha256").update(name).digest("hex").slice(0, 16)}-`;
 
-/** Artifacts in a folder, for instance a web server's. */
 export function artifactFolder(folder: string): ArtifactPlace {
   const at = (key: string) => rootFolder(folder)(relativePath(key));
   const compare: ArtifactPlace["compare"] = async (key, file) => {
@@ -81,10 +80,7 @@ const foldersOf = (key: string): string[] =>
     .slice(0, -1)
     .map((_, index, names) => names.slice(0, index + 1).join("/"));
 
-/**
- * A concurrent upload removes its temporary name after linking, which changes the file's times but not its
- * bytes.
- */
+/** A concurrent upload removes its temporary name after linking, which changes times of the file but not its bytes. */
 async function settledHash(path: string): Promise<string> {
   try {
     return (await hashFile(path)).sha256;

@@ -3,14 +3,9 @@ import type { SiteStore } from "../../documents/site-store.ts";
 const silence = 30_000;
 const tries = 3;
 
-/** Properties of an artifact at its download address. */
 type ArtifactHead = { size: number | undefined; sha256: string | undefined } | { reason: string };
 
-/**
- * Requests an artifact's properties without downloading it. Files at the site itself are read from the store,
- * because a CDN would cache a 404.
- * @param baseUrl of the site, without a final slash
- */
+/** Files at the site are read from the store, because a CDN would cache a 404. @param baseUrl without a final slash */
 export async function headArtifact(url: string, baseUrl: string, store: SiteStore): Promise<ArtifactHead> {
   if (url.startsWith(`${baseUrl}/`)) {
     const path = decoded(url.slice(baseUrl.length + 1));

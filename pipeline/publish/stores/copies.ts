@@ -10,7 +10,6 @@ import { sha256 } from "../../trust/metadata.ts";
 
 /** A file of a site with the bytes of an artifact. */
 interface Copy extends FileBytes {
-  /** Path of the artifact at the site. */
   from: string;
 }
 

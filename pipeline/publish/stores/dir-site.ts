@@ -54,7 +54,6 @@ const newText = (document: object) => new TextEncoder().encode(`${JSON.stringify
  * A site in a folder: `builds/NAME/` for each publish, `current` links to the live one, and `files/` holds
  * the artifacts, linked from every build. Not served: `current.json`, `state/`, and `hosting`, a link to the
  * live build's web server configuration.
- * @param pid of this process, for the lock
  */
 export function dirSite(folder: string, pid: number): SiteStore {
   const at = (path: string) => placeIn(folder, path);
@@ -158,7 +157,6 @@ export function dirSite(folder: string, pid: number): SiteStore {
 
 const withoutHosting = (name: string) => name.replace(/[.]hosting$/, "");
 
-/** Names of publishes, including incomplete ones. */
 function publishesIn(folder: string): string[] {
   const names = (path: string) => (exists(placeIn(folder, path)) ? readdirSync(placeIn(folder, path)) : []);
   const all = [
@@ -249,15 +247,10 @@ async function* readKept(folders: Readonly<Record<"build" | "hosting", string>>,
   }
 }
 
-/**
- * Resolves a path of the site. @throws RelcatError site-tampered for a link that leads out of the site's
- * folder
- */
+/** @throws RelcatError site-tampered for a link that leads out of the site's folder */
 const placeIn = (folder: string, path: string): string => rootFolder(folder)(relativePath(path));
 
-/**
- * Target of the link; undefined before the first publish. @throws RelcatError folder-not-ours, site-tampered
- */
+/** Target of the link; undefined before the first publish. @throws RelcatError folder-not-ours, site-tampered */
 function liveFolder(folder: string, name: SiteLink = publicLink): string | undefined {
   // biome-ignore lint/plugin: one of two constants; the link's target is checked below.
   const link = join(folder, name);
@@ -285,11 +278,7 @@ function flip(folder: string, name: SiteLink, build: string): void {
   }
 }
 
-/**
- * Compares the live build of a folder with its publish: by existence and size, or by bytes.
- * @param links targets of `current` and `hosting`
- * @param index of the build that `current` leads to
- */
+/** Compares the live build by existence and size, or by bytes. @param index of the build that `current` leads to */
 function surveyBuild(
   folder: string,
   links: Readonly<Record<"current" | "hosting", string | undefined>>,

@@ -13,10 +13,7 @@ export async function readKeptFile(kept: KeptPublish, path: string): Promise<Uin
   return undefined;
 }
 
-/**
- * Writes stored files with the expected bytes into an empty folder.
- * @returns paths that are missing or differ, ascending
- */
+/** Writes the files that have the expected bytes. @returns paths of the others, ascending */
 export async function placeKeptFiles(
   kept: KeptPublish,
   files: Readonly<Record<string, { sha256: string; size: number }>>,

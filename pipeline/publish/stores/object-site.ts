@@ -46,7 +46,6 @@ const maxIndexBytes = 256 * 1024 * 1024;
 /** A site in a bucket: public files at their own paths, `current.json`, and `state/` for restores. */
 export function objectSite(store: ObjectStore): SiteStore {
   let isProbed = false;
-  /** current.json as it was read last. */
   let found: Uint8Array | undefined;
   const probe = async (bytes: Uint8Array) => {
     if (!isProbed) await requireConditions(store, bytes);
@@ -107,10 +106,8 @@ export function objectSite(store: ObjectStore): SiteStore {
 }
 
 /**
- * Writes the state again under conditions that do not hold. If the service ignores them, two publishers would both
- * succeed.
+ * If the service ignored conditions, two publishers would both succeed. @throws RelcatError storage-refused
  * @param bytes current state; a final line feed makes another ETag, so that a retry does not find its own bytes
- * @throws RelcatError storage-refused
  */
 async function requireConditions(store: ObjectStore, bytes: Uint8Array): Promise<void> {
   const conditions = {
@@ -167,12 +164,7 @@ async function* untilDamaged<T>(files: AsyncIterable<T>) {
 
 type ReadIndex = (name: string) => Promise<SiteIndex | undefined>;
 
-/**
- * Removes data of publishes that left the history, and public files without references for long enough. The
- * current state and the store's clock decide.
- * @returns number of objects
- * @throws RelcatError site-taken
- */
+/** The current state and the store's clock decide what is removed. @throws RelcatError site-taken */
 async function pruneObjects(
   { store, readIndex, turn }: { store: ObjectStore; readIndex: ReadIndex; turn: PublishTurn },
   isOver: (since: string) => boolean,
@@ -225,7 +217,6 @@ async function leftFiles(
 /** Documents can be restored from bundles; signatures cannot be created again. */
 const isProof = (path: string) => /^(metadata|targets|assets)\//.test(path);
 
-/** Concurrent requests. */
 const maxConcurrentRequests = 8;
 /** A restore needs every bundle that an index names; above this number, a complete bundle is written. */
 const maxBundles = 8;
@@ -269,11 +260,7 @@ async function publishObjects(
 const stepOf = (file: PublicFile, last: PublicFile | undefined) =>
   file.isImmutable ? "put-immutable" : file === last ? "put-timestamp" : "put-document";
 
-/**
- * Removes documents of the last finished publish that this build lacks. Others may be from a concurrent
- * publisher, so they stay until they are older than a lease.
- * @returns the ones that stay for now
- */
+/** @returns documents that a concurrent publisher may have written, which stay until they are older than a lease */
 async function removeDocuments(
   store: ObjectStore,
   { changes: { removed }, before }: Publication,

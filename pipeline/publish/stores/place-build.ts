@@ -12,25 +12,19 @@ import { sha256 } from "../../trust/metadata.ts";
 import { placeCopy } from "./copies.ts";
 import { numberTaken } from "./object-taken.ts";
 
-/** Folders that a build is assembled from. */
 export interface Placing {
   publication: Publication;
-  /** The new build's folder. */
   target: RootFolder;
   /** The live build's folder; undefined before the first publish. */
   old: RootFolder | undefined;
   /** Folder of the site, with its artifacts. */
   artifacts: RootFolder;
-  /** Output folder of the build. */
   source: RootFolder;
   /** Receives the paths that must be synced to disk before the build goes live. */
   written: string[];
 }
 
-/**
- * Places a file and its compressed siblings. Unchanged files are hard-linked if possible, which saves disk space.
- * @throws RelcatError object-taken, build-changed
- */
+/** Unchanged files are hard-linked if possible, to save disk space. @throws RelcatError object-taken, build-changed */
 export async function placeFile(placing: Placing, file: PublicFile): Promise<void> {
   const { publication, target, old, written } = placing;
   if (file.from !== undefined) {
@@ -109,11 +103,7 @@ function requireBytes(bytes: Uint8Array | undefined, file: FileBytes, source: st
   );
 }
 
-/**
- * Verifies a file that no build lists: metadata by its version, everything else by the hash in its path. Storage
- * could name any other file as unreferenced.
- * @param read reads a file of the live build
- */
+/** Storage could name any file as unreferenced: metadata must have a version, and others their hash in the path. */
 export function isAsNamed(path: string, read: (path: string) => Uint8Array | undefined): boolean {
   const bytes = read(path);
   if (!bytes) return false;

@@ -2,11 +2,9 @@ import { createHash, randomBytes } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
 
-/** Identity of a publisher in the state of a site. */
 export interface Publisher {
   /** NAME@MACHINE */
   name: string;
-  /** Id of this run. */
   run: string;
 }
 

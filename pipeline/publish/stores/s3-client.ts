@@ -17,7 +17,6 @@ export const defaultS3Retry: RetryPolicy = { silence: 60_000, attempts: 5, pause
 /** A try is aborted after this many silent intervals, even if bytes arrive slowly in between. */
 const maxSilences = 10;
 
-/** Client of one bucket, with retries. */
 export interface S3Session {
   client: S3;
   bucket: string;

@@ -1,6 +1,5 @@
 import { failure, RelcatError } from "../../../shared/errors.ts";
 
-/** The attempted operation, for messages. */
 export interface ObjectAction {
   verb: "read" | "written" | "removed" | "listed";
   /** For example s3://bucket/prefix/key. */
@@ -12,10 +11,7 @@ export class DamagedAnswer extends Error {
   override readonly name = "DamagedAnswer";
 }
 
-/**
- * Classification of an SDK error. `missing` and `changed` are valid answers; `retry` is transient; `refused`
- * is permanent.
- */
+/** `missing` and `changed` are valid answers, `retry` is transient, and `refused` is permanent. */
 export interface Verdict {
   kind: "missing" | "changed" | "retry" | "refused";
   /** The service's name for it, such as NoSuchUpload. */
@@ -23,7 +19,6 @@ export interface Verdict {
   reason: string;
 }
 
-/** Fields of the SDK's errors. */
 interface ServiceError extends Error {
   code?: unknown;
   $metadata?: { httpStatusCode?: number; clockSkewCorrected?: boolean };
@@ -85,7 +80,6 @@ function transportReason({ name, message, code, $metadata }: ServiceError): stri
 
 const firstLine = (text: string) => text.split("\n", 1)[0]?.slice(0, 200) ?? "";
 
-/** All tries failed with transient errors. */
 export function unreachable(
   { verb, object }: ObjectAction,
   { name, reason }: Verdict,

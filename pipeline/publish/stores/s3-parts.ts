@@ -15,16 +15,12 @@ export const minPartBytes = 8 * 1024 * 1024;
 const maxParts = 10_000;
 const inFlight = 3;
 
-/**
- * Adds up to `partBytes` that depend on the digest: an unfinished upload reveals only the sizes of its parts, and
- * one of another file must not be continued.
- */
+/** Depends on the digest: of an unfinished upload, only the sizes of parts tell whether it is of the same file. */
 export function partSizeOf({ size, sha256 }: MeasuredFile, partBytes = minPartBytes): number {
   const least = Math.max(partBytes, Math.ceil(size / maxParts));
   return least + Math.floor((Number.parseInt(sha256.slice(0, 6), 16) / 2 ** 24) * partBytes);
 }
 
-/** A started upload, with the ETags of its parts by number. */
 interface Unfinished {
   id: string;
   parts: ReadonlyMap<number, string>;
@@ -37,10 +33,7 @@ interface Upload {
   partSize: number;
 }
 
-/**
- * Uploads a large file in parts, and resumes an earlier attempt.
- * @returns "taken" if another upload created the object first
- */
+/** Resumes an earlier attempt. @returns "taken" if another upload created the object first */
 export async function uploadInParts(
   session: S3Session,
   reader: FileReader,
@@ -67,7 +60,6 @@ export async function uploadInParts(
   return (await complete(upload, id, etags)) && (await compare()) === "same" ? "uploaded" : "taken";
 }
 
-/** Finds the most complete unfinished upload of this file. */
 async function findUnfinished(upload: Upload): Promise<Unfinished | undefined> {
   const found: Unfinished[] = [];
   for (const { key, id } of await listUploads(upload.session, upload.key)) {
@@ -77,10 +69,7 @@ async function findUnfinished(upload: Upload): Promise<Unfinished | undefined> {
   return found.sort((a, b) => b.parts.size - a.parts.size)[0];
 }
 
-/**
- * Aborts unfinished uploads, because storage providers charge for their parts.
- * @param keys objects that exist now; uploads of others are aborted when they are old
- */
+/** Aborts old uploads, and those of `keys`, which exist now: storage providers charge for their parts. */
 export async function abandonUnfinished(session: S3Session, keys: readonly string[]): Promise<void> {
   for (const folder of new Set(keys.map((key) => key.replace(/\/.*/s, "/"))))
     for (const { key, id, begun } of await listUploads(session, folder))

@@ -20,11 +20,7 @@ import { abandonUnfinished, minPartBytes, uploadInParts } from "./s3-parts.ts";
 /** Maximum per request of each kind. */
 const page = 1000;
 
-/**
- * Opens a bucket of Amazon S3 or a compatible service, with the usual lookup of credentials.
- * @param partBytes of the smallest parts; files of more than eight of them are uploaded in parts
- * @throws RelcatError usage
- */
+/** Files of more than eight parts of `partBytes` are uploaded in parts. @throws RelcatError usage */
 export async function openS3Store(
   place: S3Place,
   environment: Environment,
@@ -164,7 +160,7 @@ async function* list(session: S3Session, prefix: string) {
   }
 }
 
-/** Files of more than eight parts are uploaded in parts, so that a broken connection costs only one of them. */
+/** A broken connection costs only one part. */
 function artifactsIn(
   session: S3Session,
   head: ArtifactStore["head"],

@@ -5,16 +5,12 @@ import type { Damage, SurveyRequest } from "../../documents/site-store.ts";
 import { inParallel } from "../../system/in-parallel.ts";
 import { sha256 } from "../../trust/metadata.ts";
 
-/** Concurrent requests. */
 const maxConcurrentRequests = 8;
 
 /** Marks objects that differ from every publish. */
 export const unknownHeaders = "unknown";
 
-/**
- * Compares a bucket with its publish: by the list of its objects, or by bytes and headers. An object that no
- * publish wrote has unknown headers.
- */
+/** Compares the list of objects, or bytes and headers. An object that no publish wrote has unknown headers. */
 export async function surveyObjects(
   store: ObjectStore,
   { known, newest, isRead }: SurveyRequest,

@@ -5,10 +5,7 @@ import { exists } from "../../system/files.ts";
 import { liveFolder } from "./site-reader.ts";
 
 /**
- * Reads the `hosting/` files of a site in a folder, either in the site itself or, for a publish target, next
- * to the live build.
- * @param place a folder, with or without the prefix dir:
- * @returns files by path in build.json; undefined if there are none
+ * Files of `hosting/` by path in build.json, if there are any. A publish target has them next to the live build.
  * @throws RelcatError file-access
  */
 export function readHosting(place: string): Map<string, Uint8Array> | undefined {

@@ -22,10 +22,7 @@ export interface SiteReader {
   place: string;
   /** True if answers have headers. */
   isRemote: boolean;
-  /**
-   * @param limit bytes; reading stops with an error beyond it
-   * @throws RelcatError network; site-tampered beyond the limit
-   */
+  /** @param limit bytes @throws RelcatError network; site-tampered beyond the limit */
   read(path: string, limit: number, headers?: Readonly<Record<string, string>>): Promise<Answer>;
 }
 

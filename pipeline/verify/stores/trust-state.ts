@@ -36,18 +36,12 @@ export function asRoot(bytes: Uint8Array, where: string): Uint8Array {
   }
 }
 
-/**
- * Base folder of the trust state.
- * @param environment for XDG_STATE_HOME
- */
 export const trustBase = (
   folder: string | undefined,
   environment: Readonly<Record<string, string | undefined>>,
 ): string => folder ?? join(stateFolder(environment), "trust");
 
-/**
- * State folder of one site and root; another root or place starts with empty state. @param base see trustBase
- */
+/** State folder of one site and root; another root or place starts with empty state. */
 export function trustState(base: string, place: string, root: Uint8Array): string {
   const bytes = Buffer.concat([new TextEncoder().encode(`${plain(place)}\n`), root]);
   return join(base, sha256(bytes).slice(0, 32));
@@ -55,7 +49,6 @@ export function trustState(base: string, place: string, root: Uint8Array): strin
 
 const plain = (place: string): string => place.replace(/\/+$/, "");
 
-/** The root that was trusted on first use. */
 const firstRootFile = (base: string, place: string): string =>
   join(base, `first-${sha256(new TextEncoder().encode(plain(place))).slice(0, 32)}.root.json`);
 
@@ -67,10 +60,7 @@ export async function rememberFirstRoot(base: string, place: string, root: Uint8
   await changeIn(base, () => replaceDurably(firstRootFile(base, place), root));
 }
 
-/**
- * Creates the folder, and locks it for a change in it.
- * @throws RelcatError file-access, with the option that names another one
- */
+/** Locks the folder for a change in it. @throws RelcatError file-access, with the option that names another one */
 async function changeIn(folder: string, change: () => void): Promise<void> {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -87,9 +77,8 @@ async function changeIn(folder: string, change: () => void): Promise<void> {
 }
 
 /**
- * Verified metadata of earlier runs, one file per role, each replaced atomically. Several runs may share the folder:
- * none replaces newer metadata of another run with its own older metadata.
- * @throws RelcatError trust-damaged, file-access
+ * One file for each role, each replaced atomically. Of several runs that share the folder, none replaces newer metadata
+ * of another run with its own. @throws RelcatError trust-damaged, file-access
  */
 export function openMemory(folder: string): TrustMemory {
   const fileOf = (role: string) => join(folder, `${fileName(role)}.json`);
@@ -144,10 +133,7 @@ function rootSeen(file: string): Uint8Array | undefined {
   }
 }
 
-/**
- * Delegations choose role names: percent-encoding prevents path traversal, hidden files and names that differ
- * only in case.
- */
+/** Delegations choose role names, which must not lead elsewhere, be hidden, or differ only in case. */
 const fileName = (role: string): string =>
   [...Buffer.from(role)]
     .map((byte, index) => {
@@ -157,7 +143,5 @@ const fileName = (role: string): string =>
     })
     .join("");
 
-/**
- * File names are limited to 255 bytes, including a temporary suffix; longer roles are downloaded each time.
- */
+/** File names have at most 255 bytes, with a temporary suffix; longer roles are downloaded each time. */
 const isKept = (role: string): boolean => fileName(role).length <= 200;
