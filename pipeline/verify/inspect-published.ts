@@ -13,7 +13,7 @@ import { readSigners, type Signers } from "../policy/signers.ts";
 import { measureArtifact } from "../system/network/download-stream.ts";
 import { rootFolder } from "../system/root-folder.ts";
 import type { Finding } from "./finding.ts";
-import type { ProjectPolicy } from "./project-policy.ts";
+import type { ProjectPolicy } from "./place.ts";
 
 interface Inspections {
   accepted: number;

@@ -11,7 +11,7 @@ import { compareFiles, difference } from "./files.ts";
 import type { Finding, Listed } from "./finding.ts";
 import type { InspectAgain } from "./inspect-published.ts";
 import { metadataFindings } from "./metadata-form.ts";
-import type { ProjectPolicy } from "./project-policy.ts";
+import type { ProjectPolicy } from "./place.ts";
 import { findStale } from "./staleness.ts";
 import { readHosting } from "./stores/hosting-folder.ts";
 import { type Answer, type SiteReader, siteAt } from "./stores/site-reader.ts";

@@ -1,7 +1,6 @@
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { failure, RelcatError } from "../../../shared/errors.ts";
-import { stateFolder } from "../../../shared/state-folder.ts";
 import { accessFailure } from "../../system/access-failure.ts";
 import { readIfPresent, replaceDurably } from "../../system/files.ts";
 import { withLock } from "../../system/lock.ts";
@@ -36,11 +35,6 @@ export function asRoot(bytes: Uint8Array, where: string): Uint8Array {
   }
 }
 
-export const trustBase = (
-  folder: string | undefined,
-  environment: Readonly<Record<string, string | undefined>>,
-): string => folder ?? join(stateFolder(environment), "trust");
-
 /** State folder of one site and root; another root or place starts with empty state. */
 export function trustState(base: string, place: string, root: Uint8Array): string {
   const bytes = Buffer.concat([new TextEncoder().encode(`${plain(place)}\n`), root]);
@@ -49,15 +43,11 @@ export function trustState(base: string, place: string, root: Uint8Array): strin
 
 const plain = (place: string): string => place.replace(/\/+$/, "");
 
-const firstRootFile = (base: string, place: string): string =>
-  join(base, `first-${sha256(new TextEncoder().encode(plain(place))).slice(0, 32)}.root.json`);
-
-export const readFirstRoot = (base: string, place: string): Uint8Array | undefined =>
-  rootSeen(firstRootFile(base, place));
-
-/** @throws RelcatError file-access */
-export async function rememberFirstRoot(base: string, place: string, root: Uint8Array): Promise<void> {
-  await changeIn(base, () => replaceDurably(firstRootFile(base, place), root));
+/** The root that was trusted on first use. @throws RelcatError trust-damaged; file-access to remember it */
+export function firstRoot(base: string, place: string) {
+  const file = join(base, `first-${sha256(new TextEncoder().encode(plain(place))).slice(0, 32)}.root.json`);
+  const remember = (root: Uint8Array) => changeIn(base, () => replaceDurably(file, root));
+  return { before: rootSeen(file), remember };
 }
 
 /** Locks the folder for a change in it. @throws RelcatError file-access, with the option that names another one */
@@ -77,7 +67,7 @@ async function changeIn(folder: string, change: () => void): Promise<void> {
 }
 
 /**
- * One file for each role, each replaced atomically. Of several runs that share the folder, none replaces newer metadata
+ * One file for each role, each replaced atomically. No run that shares the folder replaces newer metadata of another run
  * of another run with its own. @throws RelcatError trust-damaged, file-access
  */
 export function openMemory(folder: string): TrustMemory {
