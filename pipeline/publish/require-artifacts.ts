@@ -26,18 +26,29 @@ export async function newArtifacts(
   { index, published = index }: Pick<LiveSite, "index" | "published">,
   artifactsKnown: boolean,
 ): Promise<NamedArtifact[]> {
-  const documents: { now: ReleaseDocument; before: ReleaseDocument | undefined }[] = [];
+  const found: NamedArtifact[] = [];
   for (const { path, sha256: expected } of local.files) {
     if (!/^api\/v1\/release\/\d[^/]*\/index\.json$/.test(path)) continue;
     const known = at(published?.files ?? {}, path);
     if (known?.sha256 === expected) continue;
     const bytes = known && (await store.read(path));
     // A document that was damaged at the site does not tell what was there before.
-    const before = bytes && sha256(bytes) === at(index?.files ?? {}, path)?.sha256 ? parse(bytes) : undefined;
-    documents.push({ now: parse(local.read(path)), before });
+    const isWhole = bytes && sha256(bytes) === at(index?.files ?? {}, path)?.sha256;
+    const before = new Set(isWhole ? artifactsIn(bytes).map(identityOf) : []);
+    found.push(...artifactsIn(local.read(path)).filter((artifact) => !before.has(identityOf(artifact))));
   }
   const isImported = (id: number) => ledger.byId.get(id)?.add.imported === true;
-  return newlyNamed(documents).filter(({ id }) => !(artifactsKnown && isImported(id)));
+  return found.filter(({ id }) => !(artifactsKnown && isImported(id)));
+}
+
+const identityOf = ({ id, url, size, checksum }: NamedArtifact) => JSON.stringify([id, url, size, checksum]);
+
+function artifactsIn(bytes: Uint8Array): NamedArtifact[] {
+  const { version, packages, artifacts } = parse(bytes);
+  return packages.flatMap((record) => {
+    const artifact = artifacts[record.id];
+    return artifact ? namedArtifacts(version, record, artifact) : [];
+  });
 }
 
 /** A staging site skips artifacts that a settling site lists. @throws RelcatError artifact-unpublished */
@@ -111,55 +122,27 @@ interface NamedArtifact {
   sha256: string | undefined;
 }
 
-/** Artifacts in the new release documents that the live ones do not contain. */
-function newlyNamed(
-  documents: readonly { now: ReleaseDocument; before: ReleaseDocument | undefined }[],
-): NamedArtifact[] {
-  return documents.flatMap(({ now, before }) => {
-    const known = new Map((before?.packages ?? []).map((record) => [record.id, record.checksum]));
-    return now.packages.flatMap((record) => {
-      const artifact = now.artifacts[record.id];
-      const same = before?.artifacts[record.id];
-      if (!artifact) return [];
-      const isKnown =
-        known.get(record.id) === record.checksum && same?.url === artifact.url && same.size === artifact.size;
-      const isOld = ({ url, checksum }: NamedArtifact) =>
-        same?.documents?.some((old) => old.url === url && old.sha256 === checksum);
-      const [own, ...documents] = namedArtifacts(now.version, record, artifact);
-      const added = documents.filter((each) => !isOld(each));
-      return own && !isKnown ? [own, ...added] : added;
-    });
-  });
+interface Download extends Pick<NamedArtifact, "file" | "url" | "size"> {
+  documents?: readonly ArtifactDocument[] | undefined;
 }
 
 /** An artifact, and the documents that must be beside it. */
 export function namedArtifacts(
   version: string,
   { id, checksum }: Pick<NamedArtifact, "id" | "checksum">,
-  artifact: Artifact & { documents?: readonly ArtifactDocument[] | undefined },
+  { file, url, size, documents = [] }: Download,
 ): NamedArtifact[] {
-  const { file, url, documents = [] } = artifact;
-  return [
-    namedArtifact(version, { id, checksum }, artifact),
-    ...documents
-      // A chart may lack its provenance, unless a feed copies it.
-      .filter(({ format }) => format !== "helm-prov")
-      .map((document) => {
-        const beside = { ...document, url: documentAddress(url, file, document) };
-        return namedArtifact(version, { id, checksum: document.sha256 }, beside);
-      }),
-  ];
-}
-
-type Artifact = Pick<NamedArtifact, "file" | "url" | "size">;
-
-function namedArtifact(
-  version: string,
-  { id, checksum }: Pick<NamedArtifact, "id" | "checksum">,
-  { file, url, size }: Artifact,
-): NamedArtifact {
-  const sha256 = /^[0-9a-f]{64}$/i.test(checksum) ? checksum.toLowerCase() : undefined;
-  return { id, version, file, url, size, checksum, sha256 };
+  const beside = documents
+    // A chart may lack its provenance, unless a feed copies it.
+    .filter(({ format }) => format !== "helm-prov")
+    .map((document) => ({
+      ...{ file: document.file, size: document.size, checksum: document.sha256 },
+      url: documentAddress(url, file, document),
+    }));
+  return [{ file, url, size, checksum }, ...beside].map((each) => {
+    const sha256 = /^[0-9a-f]{64}$/i.test(each.checksum) ? each.checksum.toLowerCase() : undefined;
+    return { id, version, ...each, sha256 };
+  });
 }
 
 /** A site with permanent content, for comparison by a staging site. */
@@ -171,7 +154,8 @@ export interface SettlingSite {
 /** @returns `unread`: sites that cannot be read, each with the reason as one sentence */
 async function splitSettled(named: readonly NamedArtifact[], sites: readonly SettlingSite[]) {
   let unsettled = named;
-  let settled: CheckedArtifacts["settled"] = { artifacts: 0, releases: [], sites: [] };
+  const found: NamedArtifact[] = [];
+  const names: string[] = [];
   const unread: string[] = [];
   for (const site of sites) {
     if (unsettled.length === 0) break;
@@ -180,16 +164,13 @@ async function splitSettled(named: readonly NamedArtifact[], sites: readonly Set
       unread.push(`${site.name} could not be read: ${listed}.`);
       continue;
     }
-    const found = unsettled.filter((artifact) => listed.has(keyOf(artifact)));
-    if (found.length === 0) continue;
-    settled = {
-      artifacts: settled.artifacts + found.length,
-      releases: [...new Set([...settled.releases, ...found.map(({ version }) => version)])].sort(),
-      sites: [...settled.sites, site.name],
-    };
+    const settled = unsettled.filter((artifact) => listed.has(keyOf(artifact)));
+    if (settled.length > 0) names.push(site.name);
+    found.push(...settled);
     unsettled = unsettled.filter((artifact) => !listed.has(keyOf(artifact)));
   }
-  return { unsettled, settled, unread };
+  const releases = [...new Set(found.map(({ version }) => version))].sort();
+  return { unsettled, settled: { artifacts: found.length, releases, sites: names }, unread };
 }
 
 const keyOf = ({ id, checksum }: { id: number; checksum: string }) => `${id} ${checksum}`;

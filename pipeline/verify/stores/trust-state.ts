@@ -68,7 +68,7 @@ async function changeIn(folder: string, change: () => void): Promise<void> {
 
 /**
  * One file for each role, each replaced atomically. No run that shares the folder replaces newer metadata of another run
- * of another run with its own. @throws RelcatError trust-damaged, file-access
+ * with its own. @throws RelcatError trust-damaged, file-access
  */
 export function openMemory(folder: string): TrustMemory {
   const fileOf = (role: string) => join(folder, `${fileName(role)}.json`);
