@@ -1,6 +1,7 @@
 import {
   accessSync,
   constants,
+  type Dirent,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -27,15 +28,13 @@ export async function listFiles(
   isAllowed: InProject = () => true,
   onHidden: (path: string) => void = () => {},
 ): Promise<string[]> {
-  const { default: glob } = await import("fast-glob"); // Imported lazily, because few commands list a folder.
-  const listing: Listing = { glob, files: [], problems: [], isAllowed, onHidden };
+  const listing: Listing = { files: [], problems: [], isAllowed, onHidden };
   if (exists(folder)) listBelow(folder, "", [], listing);
   throwErrors(listing.problems.sort((a, b) => (a.message < b.message ? -1 : 1)));
   return listing.files.sort();
 }
 
 interface Listing {
-  glob: typeof import("fast-glob");
   files: string[];
   problems: Problem[];
   isAllowed: InProject;
@@ -47,8 +46,8 @@ interface Listing {
  * @param entered real paths of the folders entered through links so far
  */
 function listBelow(folder: string, below: string, entered: readonly string[], listing: Listing): void {
-  const { glob, files, problems, isAllowed, onHidden } = listing;
-  for (const { dirent: entry } of entriesOf(glob, folder)) {
+  const { files, problems, isAllowed, onHidden } = listing;
+  for (const entry of entriesOf(folder)) {
     const path = below + entry.name;
     // biome-ignore lint/plugin: the name was listed from the folder.
     const whole = join(folder, entry.name);
@@ -71,13 +70,8 @@ function listBelow(folder: string, below: string, entered: readonly string[], li
   }
 }
 
-/** One folder at a time: the pattern for all levels does not match names with a line break. */
-function entriesOf(glob: Listing["glob"], folder: string) {
-  const everything = { dot: true, onlyFiles: false, followSymbolicLinks: false, unique: false };
-  return accessing(`cannot read ${folder}`, () =>
-    glob.sync("*", { ...everything, objectMode: true, cwd: folder }),
-  );
-}
+const entriesOf = (folder: string): Dirent[] =>
+  accessing(`cannot read ${folder}`, () => readdirSync(folder, { withFileTypes: true }));
 
 /** The part of a path that exists only under a name that is not UTF-8: Node replaces such bytes, and finds no file then. */
 export function undecodable(path: string): string | undefined {
@@ -103,10 +97,8 @@ const badLink = (path: string, message: string): Problem => ({
 });
 
 /** Names of direct subfolders, including empty ones. */
-export function listFolders(folder: string): string[] {
-  const entries = accessing(`cannot read ${folder}`, () => readdirSync(folder, { withFileTypes: true }));
-  return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
-}
+export const listFolders = (folder: string): string[] =>
+  entriesOf(folder).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
 
 /** Renames a file and creates its target folder. */
 export const moveFile = (from: string, to: string): void =>
