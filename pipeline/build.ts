@@ -83,7 +83,7 @@ export async function buildSite(request: BuildRequest, journal: Journal): Promis
     const head = {
       base_url: config.baseUrl,
       provisional: releases.filter(({ provisional }) => provisional).map(({ version }) => version),
-      at: earlier?.commit,
+      ...(earlier && { at: earlier.commit }),
       ledger: ledgerMark(earlier?.ledger ?? ledger),
       copies: site.copies(releases),
     };

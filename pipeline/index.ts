@@ -41,8 +41,7 @@ export type { FieldChange, Plan, PlanRow } from "./documents/plan.ts";
 export type { OutputFile, PublishedPackage, PublishedRelease } from "./documents/published.ts";
 export type { BuildDocument, LatestDocument, ReleaseDocument, ReleaseIndex } from "./documents/site.ts";
 export { ejectTemplate, replacedTemplates } from "./intake/authoring/eject-template.ts";
-export type { NewNote } from "./intake/authoring/new-files.ts";
-export { addNote, openRelease } from "./intake/authoring/new-files.ts";
+export { addNote, type NewNote, openRelease } from "./intake/authoring/new-files.ts";
 export { init, type NewProject, type StartedProject } from "./intake/authoring/new-project.ts";
 export type { Opening, OpenReleaseOptions } from "./intake/authoring/open-release.ts";
 export { type Filled, type FillRequest, fillManifests } from "./intake/fill/fill.ts";
@@ -136,10 +135,10 @@ export { watchFolder } from "./system/watch-folder.ts";
 export { withWorkFolder } from "./system/work-folder.ts";
 export { feedKeyEnds } from "./trust/feeds/certificates.ts";
 export { endingTrust, signSite } from "./trust/sign-site.ts";
-export type { RotationStep } from "./trust/site-feed-keys.ts";
 export {
   beginFeedKeys,
   type NewFeedKey,
+  type RotationStep,
   rotateFeedKey,
 } from "./trust/site-feed-keys.ts";
 export { timestampPath } from "./trust/site-files.ts";

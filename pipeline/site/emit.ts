@@ -8,7 +8,6 @@ import type {
   SiteConfig,
 } from "../documents/published.ts";
 import type { BuildCopies, BuildDocument, LatestDocument } from "../documents/site.ts";
-import type { LedgerMark } from "../documents/site-state.ts";
 import { digestOf } from "../journal/digest.ts";
 import type { MadeFile } from "../journal/file-stats.ts";
 import type { IdentifiedRelease } from "../ledger/assign-ids.ts";
@@ -17,7 +16,6 @@ import { cutTime, publishRelease, summarizeRelease } from "../ledger/publish-rec
 import { hasPackages, offeredIn, offeredVersions } from "../selection/channels.ts";
 import { indexRecords } from "../selection/record-index.ts";
 import { array, listFiles } from "./catalog-list.ts";
-import { channelFiles } from "./channel-files.ts";
 import { csafFiles } from "./csaf.ts";
 import { facetFiles, facetKeys } from "./facets.ts";
 import { feedCopies, feedGroups, feedParts, feedTags, leftOutOfFeeds } from "./feeds/feeds.ts";
@@ -33,27 +31,15 @@ import { forMachines, releaseFiles, releaseIndexRow } from "./release-files.ts";
 import { searchFiles } from "./search-index.ts";
 import { slicesOf } from "./slices.ts";
 import { supportFiles } from "./support-dates.ts";
-import { versionLists } from "./version-lists.ts";
+import { channelFiles, versionLists } from "./version-lists.ts";
 
-interface Head {
-  base_url: string;
-  /** Versions that are not permanent, ascending. */
-  provisional: string[];
-  /** Commit whose files were built, if they are not those of the folder. */
-  at: string | undefined;
-  ledger: LedgerMark;
-  copies: BuildCopies;
-}
-
-export function buildDocument({ at, ledger, copies, ...rest }: Head, files: readonly MadeFile[]): OutputFile {
-  const head: Omit<BuildDocument, "files" | "copies"> = {
-    schema_version: 1,
-    ...rest,
-    ...(at !== undefined && { at }),
-    ledger,
-  };
+/** @param head its first members, in their order */
+export function buildDocument(
+  { copies, ...head }: Omit<BuildDocument, "schema_version" | "files"> & { copies: BuildCopies },
+  files: readonly MadeFile[],
+): OutputFile {
   return joinedFile("build.json", function* () {
-    yield `${JSON.stringify(head).slice(0, -1)},"files":{`;
+    yield `${JSON.stringify({ schema_version: 1, ...head }).slice(0, -1)},"files":{`;
     let comma = "";
     for (const { path, sha256, size } of files.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
       yield `${comma}${JSON.stringify(path)}:${JSON.stringify({ sha256, size })}`;

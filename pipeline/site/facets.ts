@@ -70,10 +70,9 @@ export const facetSegment = (value: string): string =>
 /** @returns relative to the site's root */
 export function facetPath({ system, type = "", min, max }: FacetKey): string {
   if (system !== undefined) return `facets/os/${facetSegment(system)}.json`;
-  const bounds = [
-    ...(min === undefined ? [] : [`min=${facetSegment(min)}`]),
-    ...(max === undefined ? [] : [`max=${facetSegment(max)}`]),
-  ];
+  const bounds = Object.entries({ min, max }).flatMap(([name, value]) =>
+    value === undefined ? [] : `${name}=${facetSegment(value)}`,
+  );
   return `facets/type/${[facetSegment(type), ...bounds].join("/")}.json`;
 }
 

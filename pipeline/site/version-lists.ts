@@ -1,6 +1,13 @@
 import { semverOf } from "../../shared/version.ts";
-import type { OutputFile, ReleaseSummary, SiteConfig } from "../documents/published.ts";
-import type { VersionsDocument } from "../documents/site.ts";
+import type { OutputFile, ReleaseSummary, RenderedRelease, SiteConfig } from "../documents/published.ts";
+import type {
+  ChannelDocument,
+  ChannelsDocument,
+  LatestDocument,
+  VersionsDocument,
+} from "../documents/site.ts";
+import { channelPath, channelsPath } from "../documents/site-paths.ts";
+import { hasPackages, memberOf, offeredIn } from "../selection/channels.ts";
 import { jsonFile, textFile } from "./output.ts";
 
 /**
@@ -33,4 +40,45 @@ export function versionLists(
     jsonFile(`${below}versions.json`, { releases: rows, homepage: `${baseUrl}/` } satisfies VersionsDocument),
     textFile(`${below}versions.txt`, live.map(({ tag }) => `${tag}\n`).join("")),
   ];
+}
+
+/**
+ * `api/v1/channel/`: the index of channels, and for each of them its document and lists, if the project has channels.
+ * @param releases newest first
+ * @param latestOf the document for installers, of releases that are newest first
+ */
+export function* channelFiles(
+  releases: readonly RenderedRelease[],
+  latestOf: (releases: readonly RenderedRelease[]) => LatestDocument,
+  config: SiteConfig,
+): Generator<OutputFile> {
+  const { channels, baseUrl } = config;
+  const [first] = channels;
+  if (first === undefined) return;
+  const live = releases.filter(hasPackages);
+  const index: ChannelsDocument = {
+    schema_version: 1,
+    default: first,
+    channels: channels.map((name) => ({
+      name,
+      url: `${baseUrl}/${channelPath(name)}`,
+      versions: offeredIn(live, name).map(({ version }) => version),
+    })),
+  };
+  yield jsonFile(channelsPath, index);
+  for (const name of channels) {
+    const offered = offeredIn(releases, name);
+    const document: ChannelDocument = {
+      ...latestOf(offered),
+      channel: name,
+      releases: live.flatMap(({ version, date, channels: own }) => {
+        const member = memberOf({ channels: own }, name);
+        return member ? { version, date, promoted_at: member.promoted, halted: member.halt } : [];
+      }),
+    };
+    yield jsonFile(channelPath(name), document);
+    const folder = `api/v1/channel/${name}/`;
+    for (const file of versionLists(offered.toReversed(), config, folder))
+      yield name === first ? { ...file, sameAs: file.path.replace(folder, "api/v1/") } : file;
+  }
 }

@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from "node:path";
 import { exists, readIfPresent } from "../files.ts";
 import { isFolder } from "../folders.ts";
-import { git, isCommit, isInRepository, revParse } from "./git.ts";
+import { git, isCommit, isInRepository, repositoryOf, revParse } from "./git.ts";
 
 export interface Operation {
   kind: "merge" | "rebase" | "cherry-pick";
@@ -13,11 +13,10 @@ const underWay = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "rebase-merge", "rebase-appl
 
 /** Reads git's files directly, because starting a git process takes longer than most checks. */
 export function isMergeUnderWay(folder: string): boolean {
-  for (let place = resolve(folder); ; place = dirname(place)) {
-    const git = join(place, ".git");
-    if (exists(git)) return underWay.some((name) => exists(join(gitFolder(git), name)));
-    if (dirname(place) === place) return false;
-  }
+  const repository = repositoryOf(folder);
+  if (repository === undefined) return false;
+  const own = gitFolder(join(repository, ".git"));
+  return underWay.some((name) => exists(join(own, name)));
 }
 
 /** In a linked work tree, `.git` is a file with the folder's path. */

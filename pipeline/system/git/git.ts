@@ -218,7 +218,7 @@ function isOnOtherFileSystem(folder: string): boolean {
 }
 
 /** The nearest folder, from this one upwards, that has a `.git`; git itself is not asked. */
-function repositoryOf(folder: string): string | undefined {
+export function repositoryOf(folder: string): string | undefined {
   const place = existsSync(folder) ? realpathSync(folder) : resolve(folder);
   if (existsSync(join(place, ".git"))) return place;
   return dirname(place) === place ? undefined : repositoryOf(dirname(place));
