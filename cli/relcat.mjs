@@ -3,9 +3,7 @@
 const source = new URL("./main.ts", import.meta.url);
 const bundled = new URL("../build/program/main.js", import.meta.url);
 
-/**
- * Tests a version against a range of `^1.2.3` and `>=1`, separated by `||`, which is all that engines needs.
- */
+/** Tests a version against a range of `^1.2.3` and `>=1`, separated by `||`: all that engines needs. */
 function fits(version, range) {
   return range.split("||").some((part) => {
     const floor = part.match(/\d+/g).map(Number);
@@ -21,7 +19,6 @@ function atLeast(version, floor) {
   return true;
 }
 
-/** Quotes a word for a POSIX shell. */
 function quoted(word) {
   return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
 }

@@ -5,7 +5,6 @@ import { type Host, print, printDocument } from "../terminal/host.ts";
 import { codeCell } from "../terminal/markdown.ts";
 import { count } from "../terminal/words.ts";
 
-/** `relcat affected`: versions and files that a vulnerability concerns. */
 export async function affected(
   asked: string,
   { format }: { format: "text" | "json" | "markdown" },

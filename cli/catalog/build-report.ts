@@ -14,7 +14,6 @@ export interface BuildReport {
   guard: { warnings: Problem[]; unproved: string | undefined };
   /** The usual next command for the named site; undefined: none was named. */
   next: string | undefined;
-  /** Options of the command line. */
   given: Given;
   quiet: boolean;
 }

@@ -19,7 +19,6 @@ interface BuildOptions extends LedgerGuardOptions {
   now?: string;
 }
 
-/** `relcat build`: builds the site and reports provisional content. */
 export async function buildSite(options: BuildOptions, host: Host): Promise<void> {
   const { out = host.dist, released = false, with: versions, site: siteName, at, checkOut, now } = options;
   if (versions && !released) {

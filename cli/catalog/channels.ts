@@ -11,7 +11,6 @@ import { table } from "../terminal/cells.ts";
 import { answer, type Host } from "../terminal/host.ts";
 import { amounts, count, listed } from "../terminal/words.ts";
 
-/** `relcat channel list`: each channel with its newest release. */
 export async function listChannels(host: Host): Promise<void> {
   const { ledger, names } = await read(host);
   const channels = channelStates(ledger, names);
@@ -26,7 +25,6 @@ export async function listChannels(host: Host): Promise<void> {
   );
 }
 
-/** `relcat channel show`: the releases of a channel, newest first. */
 export async function showChannel(name: string, host: Host): Promise<void> {
   const { ledger, names } = await read(host);
   const state = channelStates(ledger, names).find((each) => each.name === name);
@@ -58,7 +56,6 @@ const row = ({ name, default: isDefault, newest, releases }: ChannelState): stri
   ];
 };
 
-/** A channel in a line of `relcat status`. */
 export const channelLine = (state: ChannelState): string => {
   const [name, newest, releases] = row(state);
   return `channel ${name}: ${newest}, ${releases}`;

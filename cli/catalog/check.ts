@@ -33,7 +33,6 @@ interface CheckOptions extends LedgerGuardOptions {
   format: "text" | "json" | "github" | "sarif";
 }
 
-/** `relcat check`: reports every problem, and the amount of checked content. */
 export async function check(options: CheckOptions, host: Host): Promise<number> {
   const { ledgerBase, artifacts, jobs, format } = options;
   if (host.json && format !== "text" && format !== "json")

@@ -40,7 +40,6 @@ export interface CutOptions extends LedgerGuardOptions {
 /** Result of a cut. Private records are counted but not named, because the output is often public. */
 export type CutSummary = Omit<OutputDocument<"cut">, "dry_run">;
 
-/** `relcat cut`: makes ids and dates permanent. */
 export async function cutReleases(
   versions: readonly string[],
   options: CutOptions,
@@ -211,7 +210,6 @@ const row = ({ id, version, package_type, name, file }: RecordRow): RecordRow =>
   file,
 });
 
-/** Open releases that were skipped because they are empty. */
 function emptyReleases({ releases, ledger }: Catalog, chosen: readonly string[] | undefined): string[] {
   const empty = releases.filter(
     ({ version, artifacts }) => artifacts.length === 0 && !ledger.versions.has(version),

@@ -3,7 +3,6 @@ import { answer, type Host, openingContext, say, sayNext } from "../terminal/hos
 import { findProject } from "../terminal/project.ts";
 import { folderName, shellWord } from "../terminal/words.ts";
 
-/** `relcat init`: creates a project that can be checked and built at once. */
 export async function init(folder: string, wanted: NewProject, host: Host): Promise<void> {
   const outer = findProject(folder, undefined);
   const started = await start(folder, wanted, host.own, {

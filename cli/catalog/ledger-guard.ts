@@ -18,7 +18,6 @@ import {
 import { type Host, say } from "../terminal/host.ts";
 import { renderProblems } from "../terminal/render.ts";
 
-/** Options of commands that compare the ledger with git. */
 export interface LedgerGuardOptions {
   /** false: skip the comparison. */
   base?: boolean | undefined;

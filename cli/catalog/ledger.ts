@@ -10,7 +10,6 @@ interface RebaseOptions {
   now?: string;
 }
 
-/** `relcat ledger rebase`: moves our lines after those of the other branch. */
 export async function rebase({ onto, dryRun, now }: RebaseOptions, host: Host): Promise<void> {
   const base = onto ?? (await openSettings(host.releases)).config.ledgerBase;
   const done = await rebaseLedger(host.releases, base, { ...commandContext(host, now), dryRun });

@@ -11,7 +11,6 @@ import { answer, type Host, say } from "../terminal/host.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count } from "../terminal/words.ts";
 
-/** `relcat list`: matching records in the form and order of the API. */
 export async function list(
   terms: readonly string[],
   { all = false }: { all?: boolean },
@@ -44,7 +43,6 @@ async function catalogFor(terms: readonly string[], { releases }: Host): Promise
   return catalog;
 }
 
-/** Records as in the API, and additional facts about each. */
 const documentOf = (records: readonly ListedRecord[]) => ({
   records: records.map(({ record }) => record),
   details: records.map(({ record, arch, state, file, url, withdrawal }) => ({

@@ -3,7 +3,6 @@ import { isLine, lineOn } from "../../shared/version.ts";
 import { answer, type Host, openingContext, sayNext } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";
 
-/** `relcat new`: opens the next release of a month and moves the waiting notes into it. */
 export async function openRelease(
   given: string | undefined,
   options: Omit<OpenReleaseOptions, "month">,

@@ -27,7 +27,6 @@ export async function showNotes(which: string, format: NotesFormat, host: Host):
   else host.data.write(formats[format](release, config));
 }
 
-/** `relcat notes lint`: reports only problems of notes. */
 export async function lintNotes(host: Host): Promise<number> {
   const problems = noteProblems((await loadCatalog(host.releases)).problems);
   const found = tally(problems);
@@ -47,7 +46,6 @@ interface AddNoteOptions {
   release?: string;
 }
 
-/** `relcat notes add`: writes a note fragment to a new file. */
 export async function addNote(options: AddNoteOptions, host: Host): Promise<void> {
   const { text, ref: refs = [], security = false, release } = options;
   const component = options.component ?? (await missing("component", host));

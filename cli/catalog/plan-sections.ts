@@ -1,7 +1,6 @@
 import type { FieldChange, Plan, PlanRow } from "../../pipeline/index.ts";
 import { count, listed, naturally } from "../terminal/words.ts";
 
-/** A section of a plan: a title, rows with the same columns, and details of each. */
 export interface PlanSection {
   title: string;
   columns: readonly string[];
@@ -12,7 +11,6 @@ export interface PlanSection {
 
 interface SectionRow {
   cells: readonly string[];
-  /** Lines below the row. */
   details?: readonly string[];
 }
 

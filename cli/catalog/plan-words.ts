@@ -4,7 +4,6 @@ import { amounts, count, listed } from "../terminal/words.ts";
 /** Escapes a user-chosen name for the output format. */
 type Show = (name: string) => string;
 
-/** The sentences around the sections of a plan, in their order. */
 export const planSentences = (plan: Plan, show: Show) => ({
   compared: [baselineSentence(plan, show), ...reservations(plan, show)],
   summary: summarySentence(plan),
@@ -38,7 +37,6 @@ function reservations({ baseline, documents }: Plan, show: Show): string[] {
   ];
 }
 
-/** "2 added, 1 revised …", or that nothing would change. */
 function summarySentence(plan: Plan): string {
   const { forbidden, refused, removed, retracted, reinstated, added, changed, revised } = plan;
   const revisedIds = new Set(revised.map(({ id }) => id));

@@ -33,7 +33,6 @@ const changesStatus = 10;
 /** More revisions need a confirmation option of `cut`. */
 const maxRevisions = 50;
 
-/** `relcat plan`: shows what publishing would change, and the ledger lines of the next cut. */
 export async function plan(versions: readonly string[], options: PlanOptions, host: Host): Promise<number> {
   const { against, ledgerBase, artifacts, out, now } = options;
   refuseContradictions(options);
@@ -105,10 +104,8 @@ function nextAfter(decided: Plan, versions: readonly string[], { out, artifacts 
   return ["relcat cut", ...chosen, ...withArtifacts, ...allow].join(" ");
 }
 
-/** Rows shown of a long section. */
 const maxRows = 10;
 
-/** Renders a plan for a terminal. */
 function planText(plan: Plan, output: Output): string {
   const { compared, summary, renamed, foot } = planSentences(plan, harmless);
   const blocks = planSections(plan).map((section) => renderSection(section, output));

@@ -18,6 +18,5 @@ export function schemaNames(own: OwnPackage): { documents: string[]; outputs: st
   };
 }
 
-/** @returns the file's text */
 export const readSchema = (name: string, own: OwnPackage): string =>
   readFileSync(join(folderOf(own), `${name}${ending}`), "utf8");

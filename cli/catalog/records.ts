@@ -3,10 +3,8 @@ import type { OutputDocument } from "../output/outputs.ts";
 import { table } from "../terminal/cells.ts";
 import { type Host, say } from "../terminal/host.ts";
 
-/** A record as commands that change the ledger show it. */
 export type RecordRow = OutputDocument<"cut">["added"][number];
 
-/** Columns: id, version, package type, file. */
 export const recordTable = (rows: readonly RecordRow[]): string =>
   table(rows.map(({ id, version, package_type, file }) => [`  ${id}`, version, package_type, file]));
 

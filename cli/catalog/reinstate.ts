@@ -5,7 +5,6 @@ import { count } from "../terminal/words.ts";
 import { type LedgerGuardOptions, ledgerGuard } from "./ledger-guard.ts";
 import { listRecords } from "./records.ts";
 
-/** `relcat reinstate`: shows the affected records, asks for confirmation, and undoes the retraction. */
 export async function reinstateRecords(
   ids: readonly number[],
   { dryRun, now, yes, ...options }: { dryRun?: true; now?: string; yes?: true } & LedgerGuardOptions,

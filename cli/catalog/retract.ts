@@ -24,7 +24,6 @@ interface RetractCommandOptions extends LedgerGuardOptions {
   yes?: true;
 }
 
-/** `relcat retract`: shows the affected records, asks for confirmation, and withdraws them. */
 export async function retractRecords(
   targets: readonly string[],
   options: RetractCommandOptions,

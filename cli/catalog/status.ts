@@ -25,7 +25,6 @@ import { amounts, count, inDays, listed } from "../terminal/words.ts";
 import { channelLine } from "./channels.ts";
 import { type LedgerGuardOptions, ledgerGuard } from "./ledger-guard.ts";
 
-/** `relcat status`: the state of every release and site, and the next command. */
 export async function status(
   { offline = false, ...options }: { offline?: boolean } & LedgerGuardOptions,
   host: Host,

@@ -5,7 +5,6 @@ import { table } from "../terminal/cells.ts";
 import { answer, commandContext, type Host, sayNext } from "../terminal/host.ts";
 import { UsageError } from "../terminal/usage.ts";
 
-/** `relcat templates list`: the templates of pages, and which of them the project replaces. */
 export async function listTemplates(host: Host): Promise<void> {
   const replaced = new Set(await replacedTemplates(host.releases));
   const rows = Object.entries(pageTemplates).map(([name, { version, use }]) => ({
@@ -20,14 +19,12 @@ export async function listTemplates(host: Host): Promise<void> {
   sayNext(host, "relcat templates eject NAME");
 }
 
-/** `relcat templates show`: prints relcat's own template. */
 export async function showTemplate(name: string, host: Host): Promise<void> {
   const { text, version } = ownTemplate(name, host);
   if (host.json) answer<"templates-show">(host, { name, version, text }, () => "");
   else host.data.write(text);
 }
 
-/** `relcat templates eject`: copies relcat's own template into the project. */
 export async function ejectOne(name: string, host: Host): Promise<void> {
   const { text } = ownTemplate(name, host);
   const file = await ejectTemplate(host.releases, name, text, commandContext(host));

@@ -3,7 +3,6 @@ import { answer, commandContext, type Host, sayNext } from "../terminal/host.ts"
 import { count } from "../terminal/words.ts";
 import { ledgerGuard } from "./ledger-guard.ts";
 
-/** `relcat uncut`: undoes the last cut if it has not been pushed or published. */
 export async function uncutRelease(
   version: string,
   { dryRun, ...options }: { dryRun?: true; ledgerBase?: string },

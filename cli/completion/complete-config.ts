@@ -2,7 +2,6 @@ import { loadSettings } from "../../pipeline/project/settings.ts";
 import { filterFields } from "../../pipeline/selection/fields.ts";
 import type { Candidate } from "./complete-ids.ts";
 
-/** Words from catalog.yaml, and the fields of records. */
 export async function configured(values: string, releases: string): Promise<Candidate[]> {
   if (values === "filters")
     return [...filterFields, "line", "ordering"].map((name) => ({ value: `${name}=`, about: "" }));

@@ -12,10 +12,7 @@ export interface LedgerState {
   isRetracted: boolean;
 }
 
-/**
- * Records of the ledger, newest first. Other than relcat's own form of lines is ignored, because shells
- * expand suggested words.
- */
+/** Newest first. Only relcat's own form of lines counts, because shells expand suggested words. */
 export function ledgerStates(releases: string): LedgerState[] {
   const text = readLedger(releases);
   const withdrawals = /^\{"event":"(retract|reinstate)","id":(\d+)/gm;

@@ -7,10 +7,7 @@ import { type Host, print } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";
 import { type Candidate, idCandidates, type LedgerState, ledgerStates, liveIds } from "./complete-ids.ts";
 
-/**
- * Values of the project. Loads the pipeline only if it needs catalog.yaml, and suggests nothing after an error.
- * @param words the command line so far
- */
+/** Loads the pipeline only for catalog.yaml, and suggests nothing after an error. */
 async function complete(values: Values, words: readonly string[], host: Host): Promise<Candidate[]> {
   const find: Candidates = candidates[values];
   try {
@@ -27,7 +24,6 @@ const fromConfig =
   async ({ releases }) =>
     (await import("./complete-config.ts")).configured(values, releases);
 
-/** Completion values from the project or from this relcat. */
 const candidates = {
   versions: ({ releases }) => versions(releases, readdirSync(releases)),
   "open-versions": ({ releases }, words) =>
@@ -144,7 +140,6 @@ const flagsOf = ({ long, short }: Option): string[] => [long, short].flatMap((fl
 
 const takesValue = ({ required, optional }: Option): boolean => required || optional;
 
-/** The options of a command and of the program. */
 function optionsOf(command: CommandUnknownOpts): Option[] {
   const help = command.createHelp();
   const globals = help.visibleGlobalOptions(command).filter(({ long }) => long !== "--version");
@@ -162,7 +157,6 @@ function commandOf(words: readonly string[], program: CommandUnknownOpts): Comma
   return command;
 }
 
-/** Project values by argument name. */
 const ofArgument: Readonly<Record<string, Values>> = {
   version: "versions",
   "id-or-version": "retractable",

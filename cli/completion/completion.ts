@@ -1,9 +1,6 @@
 import { answer, type Host } from "../terminal/host.ts";
 
-/**
- * Each script asks `relcat __words` for every word. A folder after -C that does not exist becomes /, which has no
- * project. Status 9 means that no file may follow.
- */
+/** A folder after -C that does not exist becomes /, which has no project. Status 9: no file may follow. */
 const bashScript = `# relcat's commands, options, versions and package types. Load with: source <(relcat completion bash)
 _relcat() {
   local folder=. found i
@@ -70,7 +67,6 @@ Register-ArgumentCompleter -Native -CommandName relcat -ScriptBlock {
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript, powershell: powershellScript };
 
-/** `relcat completion`: a shell script that asks `relcat __words` for each word. */
 export async function completion(shell: keyof typeof scripts, host: Host): Promise<void> {
   const script = scripts[shell];
   if (host.json) answer<"completion">(host, { shell, script }, () => "");

@@ -12,10 +12,7 @@ const roff = (text: string): string =>
 
 const tagged = (tag: string, text: string) => `.TP\n.B ${roff(tag)}\n${roff(text)}`;
 
-/**
- * The manual page of the command line, in the man macros. It has no date, so that the same table gives the same page.
- * @param version of relcat
- */
+/** In the man macros, and without a date, so that the same table gives the same page. */
 export function manPage(program: CommandUnknownOpts, version: string): string {
   const options = program.createHelp().visibleOptions(program);
   return `${[

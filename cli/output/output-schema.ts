@@ -2,7 +2,6 @@ import { z } from "zod";
 import { plainJson, withPortablePatterns } from "../../shared/portable-patterns.ts";
 import { type OutputName, outputs } from "./outputs.ts";
 
-/** A JSON Schema with one definition per output, and those that they share. */
 interface OutputSchema {
   $schema: string;
   $id: string;
@@ -21,7 +20,6 @@ export const outputSchema = (): OutputSchema => published(opened(definitions()))
 /** The same schema, but without room for unknown members: tests find members that no schema has. */
 export const strictOutputSchema = (): OutputSchema => published(closed(definitions()));
 
-/** As text with a final newline. */
 export const outputSchemaText = (): string => plainJson(outputSchema());
 
 type Definitions = OutputSchema["$defs"];

@@ -38,7 +38,6 @@ type Frozen<T> = T extends readonly (infer Each)[]
     ? { readonly [Name in keyof T]: Frozen<T[Name]> }
     : T;
 
-/** The document as a command hands it over. */
 export type OutputDocument<Name extends DocumentName> = Omit<
   Frozen<z.infer<(typeof documents)[Name]>>,
   "schema_version"

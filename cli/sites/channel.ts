@@ -25,10 +25,7 @@ interface ChannelOptions extends LedgerGuardOptions {
 const done = { promote: "Promoted", halt: "Halted", resume: "Resumed" };
 const prepositions = { promote: "into", halt: "in", resume: "in" };
 
-/**
- * `relcat channel promote`, `halt` and `resume`: shows the change, asks for confirmation, and writes it.
- * @param words a version and a channel, in any order
- */
+/** @param words a version and a channel, in any order */
 export async function changeChannels(
   event: ChannelRequest["event"],
   words: readonly [string, string],

@@ -69,7 +69,6 @@ export function addChannels(program: CommandUnknownOpts, run: Run): void {
 
 const channelArgument = ["<channel>", "name of a channel in catalog.yaml"] as const;
 
-/** Commands for signing, publishing and withdrawing a site, in the order of their help. */
 export function addPublishing(program: CommandUnknownOpts, run: Run): void {
   program.commandsGroup("Publish:");
   addRelease(program, run);

@@ -12,7 +12,6 @@ interface DownloadOptions extends TrustOptions {
   out?: string;
 }
 
-/** `relcat download`: downloads and verifies one file. */
 export async function download(
   which: string,
   packageType: string,
@@ -36,7 +35,6 @@ export async function download(
   );
 }
 
-/** The source options, for hints. */
 const originOf = ({ from, root, trustFirstUse, trustDir }: DownloadOptions): string =>
   [
     `--from ${shellWord(from)}`,

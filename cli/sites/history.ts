@@ -4,7 +4,6 @@ import { answer, type Host } from "../terminal/host.ts";
 
 const heading = ["", "BUILD", "TIME (UTC)", "ACTION", "PUBLISHER", "COMMIT", "REASON"];
 
-/** `relcat history`: lists the publishes of a site. */
 export async function history(site: string, host: Host): Promise<void> {
   const state = await readSiteState(await openSettings(host.releases), site, host);
   answer<"history">(host, { site, ...state }, () => {

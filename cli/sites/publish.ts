@@ -19,7 +19,6 @@ export interface PublishCommandOptions extends Omit<PublishOptions, "environment
   refresh?: true;
 }
 
-/** `relcat publish`: makes the built site live. */
 export async function publish(
   site: string,
   options: PublishCommandOptions,
@@ -93,7 +92,6 @@ function sayUnchecked({ settled: { artifacts, releases, sites } }: PublishDelive
 
 const maxShown = 20;
 
-/** Lists damaged files that were rewritten. */
 function listRepaired({ repaired, result }: PublishDelivery, host: Host): void {
   if (repaired.length === 0) return;
   const files = `${count(repaired.length, "file")} at the site ${repaired.length === 1 ? "was" : "were"} different from what was published`;

@@ -172,7 +172,6 @@ const kept = [
   ...(["releaseHold", "verifyAt", "dryRun"] as const),
 ];
 
-/** The command that continues, with the options that it needs again. */
 function repeated(
   site: string,
   versions: readonly string[],
@@ -200,17 +199,13 @@ interface Step {
 
 type StepReport = OutputDocument<"release">["steps"][number];
 
-/** Commands that continue after a refusal. */
 interface Repeated {
   again: string;
   /** The same with the confirmation that was missing. */
   confirmed: string;
 }
 
-/**
- * Runs the steps in order, up to the first refusal.
- * @returns the exit status of the refusal, or 0
- */
+/** Stops at the first refusal. @returns its exit status, or 0 */
 async function runSteps(site: string, steps: readonly Step[], again: Repeated, host: Host): Promise<number> {
   const reports: StepReport[] = [];
   for (const [index, step] of steps.entries()) {

@@ -12,7 +12,6 @@ interface RollbackCommandOptions {
   yes?: true;
 }
 
-/** `relcat rollback`: makes an earlier build live again. */
 export async function rollback(
   site: string,
   { to, out, dryRun = false, yes, ...options }: RollbackCommandOptions,

@@ -20,10 +20,7 @@ export async function buildInto(folder: string, host: Host, guard: LedgerGuard):
   say(host, `Built ${count(site.releaseCount, "release")} with ${count(site.packageCount, "package")}.`);
 }
 
-/**
- * Rebuilds after each change; errors are reported, and the last good site stays.
- * @returns a function that stops watching
- */
+/** Reports errors, and keeps the last good site. @returns a function that stops watching */
 export function rebuildOnChange(folder: string, origin: Origin, host: Host, guard: LedgerGuard): () => void {
   let running = Promise.resolve();
   return watchFolder(host.releases, () => {

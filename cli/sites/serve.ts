@@ -23,7 +23,6 @@ interface ServeOptions {
 /** Minimum length in characters of a token that cannot be guessed over a network. */
 const shortestToken = 16;
 
-/** `relcat serve`: serves the catalog until stopped. */
 export async function serve(options: ServeOptions, host: Host): Promise<void> {
   const { dir = host.dist, build = false, watch = false, trustedProxies = [] } = options;
   trustedProxies.forEach(refuseUnreadable);

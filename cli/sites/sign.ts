@@ -23,7 +23,6 @@ interface SignCommandOptions extends LedgerGuardOptions {
   now?: string;
 }
 
-/** `relcat sign`: adds signatures to a built site, so that anyone can verify it. */
 export async function signBuild(
   { out: given, live: place, site, now, base }: SignCommandOptions,
   host: Host,

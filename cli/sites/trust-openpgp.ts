@@ -16,7 +16,6 @@ import { inDays, listed, shellWord } from "../terminal/words.ts";
 
 const signing = "relcat build --released and relcat sign";
 
-/** `relcat trust init --openpgp`: creates the key of package repositories. */
 export async function initOpenPgp(source: NewFeedKey, { now }: { now?: string }, host: Host): Promise<void> {
   requireSource(source, "relcat trust init ~/relcat-keys --openpgp");
   const project = await openSettings(host.releases);
@@ -32,7 +31,6 @@ export async function initOpenPgp(source: NewFeedKey, { now }: { now?: string },
   );
 }
 
-/** `relcat trust rotate openpgp`: one step of a rotation. */
 export async function rotateOpenPgp(
   step: RotationStep | undefined,
   source: NewFeedKey,
@@ -93,10 +91,7 @@ function answerKey(done: FeedKeyDelivery, host: Host): void {
 
 type Trust = ProjectSettings["config"]["trust"];
 
-/**
- * Shell text that exports a key under the name that `sign` reads; "" if catalog.yaml names a file or
- * a program instead.
- */
+/** Shell text that exports a key to `sign`; "" if catalog.yaml names a file or a program instead. */
 export const exported = (
   key: string | undefined,
   spec: Trust["online"] | Trust["openpgp"][number] | undefined,

@@ -20,7 +20,6 @@ interface Dated {
   now?: string;
 }
 
-/** `relcat trust init`: creates the keys and explains the consequences of losing each. */
 export async function initTrust(
   folder: string | undefined,
   { profile, now }: Dated & { profile: "simple" | "full" },
@@ -50,7 +49,6 @@ export async function initTrust(
   sayNext(host, `${add}commit ${host.releases}/, ${exported(online, trust.online)}then ${signing}`);
 }
 
-/** `relcat trust init --packslip`: creates the key of the feed packslip. */
 export async function initPackslip(folder: string | undefined, host: Host): Promise<void> {
   const keys = requireFolder(folder, "relcat trust init ~/relcat-keys --packslip");
   const done = await beginPackslipKey(host.releases, keys);
@@ -72,7 +70,6 @@ function requireFolder(keys: string | undefined, example: string): string {
   throw new UsageError("the folder of the private keys is missing", `Name it: ${example}`);
 }
 
-/** `relcat trust rotate`: replaces a role's key. */
 export async function rotate(
   role: RotatedRole,
   { keys: folder, replace: replaced, now }: Dated & { keys: string | undefined; replace?: string },
@@ -98,7 +95,6 @@ export async function rotate(
 
 const signing = "relcat build --released and relcat sign";
 
-/** `relcat trust sign`: signs with the available keys. */
 export async function signOffline({ keys, now }: Dated & { keys: string }, host: Host): Promise<void> {
   const done = await signTrust(host.releases, { keys }, timeOf(now, host));
   answer<"trust-sign">(host, { ...done }, () =>

@@ -1,7 +1,6 @@
 import { findPlace, type TrustedPlace } from "../../pipeline/index.ts";
 import { type Host, say } from "../terminal/host.ts";
 
-/** Options that select the trusted root. */
 export interface TrustOptions {
   root?: string;
   trustFirstUse?: true;

@@ -19,7 +19,6 @@ interface UploadOptions {
   dryRun?: boolean;
 }
 
-/** `relcat upload`: uploads the artifacts of a build job to the site. */
 export async function uploadArtifacts(
   files: readonly string[],
   { release, manifest, config, withPrivate, jobs, dryRun = false, ...options }: UploadOptions,

@@ -32,7 +32,6 @@ interface VerifyOptions extends TrustOptions {
 
 const maxShown = 20;
 
-/** `relcat verify`: compares a published site with its signatures, or files with a site's list. */
 export async function verify(words: readonly string[], options: VerifyOptions, host: Host): Promise<number> {
   if (options.from !== undefined) return verifyFiles(words, options.from, options, host);
   const [place = "", ...others] = words;
@@ -254,7 +253,6 @@ function problemOf(each: FileAnswer): Problem | undefined {
   };
 }
 
-/** Every key is always present. */
 const rowOf = (each: FileAnswer) => {
   const { file, sha256, size, verdict } = each;
   const listing = each.verdict === "unlisted" ? undefined : each;

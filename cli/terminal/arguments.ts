@@ -61,7 +61,6 @@ export function asCount(value: string): number {
   throw unfit(value, "Give a whole number, 0 or more.");
 }
 
-/** For options that may be repeated. */
 export const collected = (value: string, previous: string[] = []): string[] => [...previous, value];
 
 export function asPort(value: string): number {

@@ -31,10 +31,7 @@ export const problemsAsGiven = <P extends { hint?: string | null }>(
 ): readonly P[] =>
   problems.map((problem) => (problem.hint ? { ...problem, hint: asGiven(problem.hint, given) } : problem));
 
-/**
- * Adds the options of the running command to the commands in a hint or a "Next" line, so that users can paste
- * them.
- */
+/** Adds the options of the running command to commands in a text, so that users can paste them. */
 export function asGiven(text: string, given: Given): string {
   const folder = given.folder === undefined ? "" : ` -C ${shellWord(given.folder)}`;
   return text

@@ -3,7 +3,6 @@ type Input = NodeJS.ReadStream;
 /** Input that was read beyond the requested line. */
 let rest = "";
 
-/** Input and output of a question. */
 interface Dialogue {
   input: Input;
   messages: NodeJS.WriteStream;

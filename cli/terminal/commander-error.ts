@@ -17,10 +17,7 @@ const wordings: readonly [RegExp, (...groups: string[]) => string][] = [
   [/^option '(?:-\w, )?(.*)' argument missing$/, (what) => `the option ${what} needs a value`],
 ];
 
-/**
- * Words commander's error like other problems.
- * @param command recognized so far, such as "relcat notes add"
- */
+/** @param command recognized so far, such as "relcat notes add" */
 export function usageErrorOf({ message }: CommanderError, command: string): UsageError {
   const [sentence = "", suggestion] = message.replace(/^error: /, "").split(/\n(?=\(Did you mean)/);
   const howToUse = `${command} --help shows how it is used.`;

@@ -71,7 +71,6 @@ export function statusesOf(path: readonly string[]): number[] {
   return [0, 2, 70, ...(own ?? [])].sort((a, b) => a - b);
 }
 
-/** Below the list of commands. */
 export const exitStatuses = `
 Exit status:
 ${meanings.map(([status, meaning]) => `  ${String(status).padEnd(2)}  ${meaning}`).join("\n")}`;
@@ -86,7 +85,6 @@ export function* leavesOf(
     if (below.name() !== "help") yield* leavesOf(below, [...path, below.name()]);
 }
 
-/** Adds the exit statuses of each command to its help. */
 export function addExitStatuses(program: CommandUnknownOpts): void {
   const add = (command: CommandUnknownOpts, path: readonly string[]) => {
     if (command.commands.length === 0)

@@ -6,10 +6,7 @@ import { countProblems, problemRows, renderProblems, tally } from "./render.ts";
 import { sayCauses } from "./trace.ts";
 import { Declined, UsageError } from "./usage.ts";
 
-/**
- * Shows why a command failed.
- * @returns the exit status
- */
+/** @returns the exit status */
 export async function fail(error: unknown, host: Host): Promise<number> {
   if (error instanceof UsageError) return refuse([error.problem], 2, host);
   if (error instanceof Declined) {

@@ -65,7 +65,6 @@ export function summarize(host: Host, markdown: (limit: number, measure: Measure
   }
 }
 
-/** Writes all problems into the job summary, as far as they fit. */
 export function summarizeProblems(problems: readonly Problem[], checked: string, host: Host): void {
   summarize(host, (limit, measure) => {
     const path = repositoryPaths(host);

@@ -4,7 +4,6 @@ import { asGiven, type Given } from "./as-given.ts";
 
 /** relcat's own package, as found by its launcher. */
 export interface OwnPackage {
-  /** Installation folder. */
   folder: string;
   version: string;
   /** `bugs` of package.json: an address, or an object with one. */
@@ -21,7 +20,6 @@ export interface Output {
   columns: number | undefined;
 }
 
-/** The environment of a command. */
 export interface Host {
   /** The project's releases folder and output folder, relative to the current folder. */
   releases: string;
@@ -39,7 +37,6 @@ export interface Host {
   /** Milliseconds since 1970. */
   clock: number;
   pid: number;
-  /** Version of Node. */
   node: string;
   /** The command line after the program's name. */
   words: readonly string[];
@@ -48,11 +45,7 @@ export interface Host {
   environment: Readonly<Record<string, string | undefined>>;
   /** Asks for confirmation; undefined: no terminal, so no one can be asked. */
   confirm: ((question: string) => Promise<boolean>) | undefined;
-  /**
-   * Reads a line from the user, or the next line of standard input if that is not a terminal; undefined at
-   * its end.
-   * @param isSecret hidden while it is typed
-   */
+  /** A line from the terminal or of standard input, hidden if secret; undefined at its end. */
   ask(question: string, isSecret: boolean): Promise<string | undefined>;
   own: OwnPackage;
   /** Options that hints and "Next" lines repeat. */

@@ -9,12 +9,10 @@ const marks = /[&<>`|\\*_[\]~#!@:$]|(?<=www)\./gi;
 export const codeCell = (text: string): string =>
   `<code>${harmless(text).replace(marks, (mark) => `&#${mark.charCodeAt(0)};`)}</code>`;
 
-/** A table that may be shortened. */
 export interface MarkdownSection {
   title: string;
   /** Column names; a final colon aligns the column to the right. */
   head: readonly string[];
-  /** Escaped cells. */
   rows: readonly (readonly string[])[];
   /** Number of visible rows; the others are folded. Default: all. */
   unfolded?: number;
@@ -26,11 +24,7 @@ export type Measure = (text: string) => number;
 export const characters: Measure = (text) => text.length;
 export const bytes: Measure = (text) => Buffer.byteLength(text);
 
-/**
- * Fits sections into a limit: first the visible rows of all sections, then the folded ones; omitted rows are
- * counted.
- * @param limit space that the surrounding text leaves
- */
+/** Shows the visible rows of all sections first, then the folded ones; omitted rows are counted. */
 export function fitSections(sections: readonly MarkdownSection[], limit: number, measure: Measure): string {
   const shown = sections.map(() => 0);
   let left = limit - sections.reduce((sum, section) => sum + frameOf(section, measure), 0);

@@ -4,7 +4,6 @@ import { shellWord } from "./words.ts";
 
 const isFlag = (word: string) => word === "--version" || word === "-V" || word.startsWith("--version=");
 
-/** Arguments that select a release. */
 const releaseArgument = /version|^month$|^which$/;
 
 /**

@@ -5,10 +5,7 @@ import { topicNames } from "./topic-names.ts";
 /** The commands of each release, in the order of their use. */
 const frequent = ["new", "ingest", "upload", "release", "status", "retract", "rollback"];
 
-/**
- * Puts the frequent commands first. The short help only names the others.
- * @param isWhole describe all commands, options and exit statuses
- */
+/** @param isWhole describe all commands, options and exit statuses; otherwise only the frequent ones */
 export function addProgramHelp(program: CommandUnknownOpts, isWhole: boolean): void {
   const visible = new Help().visibleCommands(program);
   const first = frequent.flatMap((name) => visible.filter((command) => command.name() === name));

@@ -42,17 +42,13 @@ function showProgress<T>(
           : `\r${describe(progress, { columns, elapsed: time - start })}\x1b[K`,
       );
     },
-    /** Erases the progress line. */
     end(): void {
       if (drawn) output.write("\r\x1b[K");
     },
   };
 }
 
-/**
- * Progress of items that are counted: a terminal also gets their rate and the time left.
- * @param verb such as "Building" @param noun such as "releases"
- */
+/** A terminal also gets the rate and the time left. @param verb such as "Building" @param noun "releases" */
 export const showCount = (host: Messages, verb: string, noun: string, now = clock) =>
   showProgress<Progress>(host, now, (progress, terminal) => {
     const text = `${verb}: ${progress.done} of ${progress.total} ${noun}`;

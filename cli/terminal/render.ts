@@ -8,10 +8,7 @@ import { count } from "./words.ts";
 const maxEqual = 4;
 const shownOfMany = 3;
 
-/**
- * Problems sorted by location, each with place, severity, code, message, the marked line and a hint. Problems
- * with the same hint are grouped.
- */
+/** Sorted by location, with the marked line and a hint. Problems with the same hint are grouped. */
 export function renderProblems(
   problems: readonly Problem[],
   { given, messages }: Pick<Host, "given" | "messages">,
@@ -90,10 +87,7 @@ function frame({ line, column }: Place, excerpt: string, output: Output): string
   ];
 }
 
-/**
- * The part of a line around an offset that fits a width, and the cell of the offset in it.
- * @param offset in UTF-16 units, from 0
- */
+/** The part of a line that fits a width, and the cell of the offset in it. @param offset in UTF-16 units */
 function cutAround(line: string, offset: number, width: number): { text: string; caret: number } {
   const room = Math.max(20, width);
   // A one-line manifest can have megabytes, so only the part that may be shown is processed.
@@ -138,7 +132,6 @@ export function tally(problems: readonly Problem[]): Tally {
   return { errors, warnings: problems.length - errors };
 }
 
-/** "3 errors, 1 warning". */
 export function countProblems({ errors, warnings }: Tally): string {
   const parts = [
     ...(errors > 0 ? [count(errors, "error")] : []),
@@ -147,7 +140,6 @@ export function countProblems({ errors, warnings }: Tally): string {
   return parts.join(", ") || "no problems";
 }
 
-/** Problems for JSON output, with every key present. */
 export const problemRows = (problems: readonly Problem[], { given }: Pick<Host, "given">) =>
   sortedAsGiven(problems, given).map(({ code, severity, message, hint, at }) => ({
     code,

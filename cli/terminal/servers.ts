@@ -8,7 +8,6 @@ import { UsageError } from "./usage.ts";
 type Line = OutputLine<"request" | "site-replaced" | "server-error">;
 type WithoutTime<Each> = Each extends Line ? Omit<Each, "time"> : never;
 
-/** A request, or another event of a server. */
 export type Entry = WithoutTime<Line>;
 
 /** At a terminal, a short line; elsewhere one JSON object per line, with --json on standard output. */

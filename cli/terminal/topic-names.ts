@@ -3,10 +3,7 @@ export const topicNames = ["exit-codes", "environment", "configuration", "json"]
 
 export type TopicName = (typeof topicNames)[number];
 
-/**
- * The topic that a command line asks for; undefined: none.
- * @param words the command line after the program's name
- */
+/** @param words the command line after the program's name @returns undefined without a topic */
 export function topicIn(words: readonly string[]): TopicName | undefined {
   const [first, name, ...others] = words.filter((word) => !word.startsWith("-"));
   return first === "help" && others.length === 0 ? topicNames.find((topic) => topic === name) : undefined;

@@ -33,7 +33,6 @@ export const variables: readonly (readonly [name: string, purpose: string])[] = 
   ["HTTPS_PROXY", "proxy for requests; needs NODE_USE_ENV_PROXY=1"],
 ];
 
-/** `relcat help TOPIC`. */
 export function showTopic(topic: TopicName, program: CommandUnknownOpts, host: Host): void {
   const { document, text } = topics[topic](program, host);
   answer<"help-topic">(host, { topic, ...document }, () => text);

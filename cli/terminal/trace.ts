@@ -23,11 +23,7 @@ interface Started {
   process: { spawnargs: readonly string[] };
 }
 
-/**
- * Prints a line for each command and each request of this process. Node announces both, so that no caller can
- * leave one out.
- * @returns ends it
- */
+/** Node announces each command and request, so that no caller can leave one out. @returns ends it */
 export function trace(host: Host): () => void {
   const line = (text: string) => sayDetail(host, harmless(withoutCredentials(text)));
   const answered = new WeakSet<object>();

@@ -1,6 +1,5 @@
 export { shellWord } from "../../pipeline/project/display.ts";
 
-/** "1 package", "23 packages". */
 export const count = (amount: number, noun: string, plural = `${noun}s`): string =>
   `${amount} ${amount === 1 ? noun : plural}`;
 
@@ -32,7 +31,6 @@ export function listed(items: readonly string[], limit = Number.POSITIVE_INFINIT
   return `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;
 }
 
-/** Shows a folder with one trailing slash. */
 export const folderName = (path: string): string =>
   `${path.replace(/(?<=.)\/+$/, "")}/`.replace(/^\/\/$/, "/");
 
