@@ -15,7 +15,6 @@ export const vary = { negotiated: "Accept, Accept-Encoding", file: "Accept-Encod
 
 const detail = (text: string) => JSON.stringify({ detail: text });
 
-/** Bodies of answers without a file. */
 export const bodies = {
   notFound: detail("Not found."),
   notAcceptable: detail("Could not satisfy the request Accept header."),
@@ -37,7 +36,6 @@ interface Described {
   description: string;
 }
 
-/** Names and descriptions of the API's addresses. */
 export const descriptions = {
   root: { name: "Api Root", description: "Where the collections are." },
   list: { name: "Package List", description: "Released packages and images, newest version first." },
@@ -51,7 +49,6 @@ export const descriptions = {
 
 export const fileDescription = detail("A file.");
 
-/** The answer for OPTIONS. */
 export const optionsOf = ({ name, description }: Described) => ({
   name,
   description,

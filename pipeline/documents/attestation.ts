@@ -14,13 +14,11 @@ import {
   upperHash,
 } from "../../shared/fields.ts";
 
-/** Nix store path of the build output. */
 export const storeSchema = object({
   path: absolutePath.optional().describe("Filesystem path of the build output."),
   size: size.optional().describe("Size of the build output in bytes."),
 });
 
-/** Sources and recipe of an image. */
 export const vendorSchema = object({
   rev: revision.optional().describe("Source revision of the build."),
   image: object({
@@ -45,7 +43,6 @@ const fileSignatureSchema = object({
   }),
 });
 
-/** Signer and self-check hash of an artifact. */
 export const attestationSchema = object({
   key_id: keyId.optional().describe("Signing key: 16 hex (rpm), 40 hex (deb, msi), an identity (pkg)."),
   sha256: sha256.optional().describe("SHA-256 of the artifact; equals the record's checksum."),

@@ -329,7 +329,6 @@ export interface Settings {
     /** Days until the timestamp expires. */
     validDays: number;
     online: SignerSpec;
-    /** Keys that sign package repositories. */
     openpgp: readonly OpenPgpSignerSpec[];
     packslip: SignerSpec;
     folder: string;
@@ -358,7 +357,6 @@ export interface Settings {
 
 /** The settings and the public keys of package repositories, for commands that render nothing. */
 export interface KeyedSettings extends Settings {
-  /** Keys that sign feeds; clients get all that are not retired. */
   feedKeys: readonly FeedKey[];
 }
 

@@ -3,10 +3,7 @@ import type { Code } from "../../shared/errors.ts";
 import { expects, list, object, text } from "../../shared/fields.ts";
 import { rangePattern } from "../../shared/version.ts";
 
-/**
- * Rules about the content of records. Only these can have exceptions: other problems prevent reading, so
- * accepting them would silently drop data.
- */
+/** Only these can have exceptions: other problems prevent reading, so accepting them would drop data. */
 export const exceptableRules = [
   "missing-key",
   "unknown-key",

@@ -2,7 +2,6 @@ import { feedPath } from "./feeds/paths.ts";
 import type { ObjectHeaders } from "./object-store.ts";
 import { isInRareFolder } from "./site-paths.ts";
 
-/** Cache-Control headers. */
 export const cacheControl = {
   /** May change with every build; a withdrawal is visible within a minute. */
   public: "public, max-age=60, stale-while-revalidate=600",
@@ -28,7 +27,6 @@ export const mediaTypes: ReadonlyMap<string, string> = new Map([
   ["xml", "application/xml"],
 ]);
 
-/** Media type of a site's file, by its path. */
 export const mediaType = (path: string): string =>
   feedPath(path)?.contentType ??
   (path.endsWith("SHA256SUMS")
@@ -37,10 +35,8 @@ export const mediaType = (path: string): string =>
 
 export const extensionOf = (path: string): string => /\.([a-z0-9]+)$/.exec(path)?.[1] ?? "";
 
-/** True if the path contains a hash of the file. */
 export const isHashedAsset = (path: string): boolean => /^assets\/.+\.[0-9a-f]{8}\.[a-z]+$/.test(path);
 
-/** Cache-Control of a site's file, by its path. */
 export function cachingOf(path: string): string {
   const feed = feedPath(path);
   if (feed) return feed.role === "immutable" ? cacheControl.upload : cacheControl.artifact;
@@ -56,10 +52,7 @@ export const headersDigest = ({ contentType, cacheControl: caching, metadata }: 
 export const registryVersion = { "Docker-Distribution-API-Version": "registry/2.0" } as const;
 export const registryDigest = "Docker-Content-Digest";
 
-/**
- * Headers that clients of an OCI registry need: they resolve a tag by a header of the response to HEAD.
- * @param sha256 of the file's bytes
- */
+/** Clients of an OCI registry resolve a tag by a header of the response to HEAD. @param sha256 of the bytes */
 export const registryHeaders = (path: string, sha256: string): Record<string, string> => ({
   ...(path.startsWith("v2/") && registryVersion),
   ...(/^v2\/.+\/(?:manifests|blobs)\/[^/]+$/.test(path) && { [registryDigest]: `sha256:${sha256}` }),

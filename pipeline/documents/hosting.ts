@@ -1,4 +1,3 @@
-/** Hosts that relcat generates a configuration for. */
 export const hosts = ["nginx", "caddy", "apache", "cloudflare", "cloudfront"] as const;
 export type Host = (typeof hosts)[number];
 

@@ -59,10 +59,8 @@ const inChannel = { channel: channelName, version };
 /** Offers a cut release in a channel, for ever or until it is halted. */
 const promoteSchema = object({ event: z.literal("promote"), ...inChannel, at: timestamp });
 
-/** Takes a release out of a channel. */
 const haltSchema = object({ event: z.literal("halt"), ...inChannel, reason: line, at: timestamp });
 
-/** Offers a halted release again. */
 const resumeSchema = object({ event: z.literal("resume"), ...inChannel, at: timestamp });
 
 /** One line of releases/ledger.jsonl; key order determines the bytes. */

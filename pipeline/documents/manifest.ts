@@ -28,7 +28,6 @@ const absentField = z.enum(
   expects("option-value", "a field of a record that it can lack"),
 );
 
-/** One artifact as a build job describes it. */
 export const artifactSchema = object({
   name: name.describe("File name or label in the catalog."),
   file: name.optional().describe("Name of the downloaded file; default: name."),
@@ -64,7 +63,6 @@ export const artifactSchema = object({
   absent: list(absentField).optional().describe("Imported records only: fields that the record lacks."),
 });
 
-/** The artifacts of one build job for a release. */
 export const manifestSchema = object({
   release: version.describe("The release of these artifacts."),
   artifacts: list(artifactSchema),

@@ -3,7 +3,6 @@ import { expects, flag, freeText, line, list, object, text, version } from "../.
 
 const severities = ["low", "medium", "high", "critical"] as const;
 
-/** A vulnerability that a change fixes. */
 export const advisorySchema = object({
   id: text(
     "option-value",

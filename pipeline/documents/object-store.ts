@@ -1,4 +1,3 @@
-/** Response headers of an object. */
 export interface ObjectHeaders {
   contentType: string;
   cacheControl: string;
@@ -61,16 +60,11 @@ export interface ObjectStore {
     headers: ObjectHeaders,
     condition?: PutCondition,
   ): Promise<{ etag: string } | "changed">;
-  /**
-   * Removes objects; missing keys are ignored.
-   * @param before called before each request, including retries; an exception ends the removal
-   */
+  /** Ignores missing keys. @param before called before each request, also a retry; an exception ends the removal */
   remove(keys: readonly string[], before?: () => Promise<void>): Promise<void>;
-  /** Lists keys by prefix, page by page. */
   list(prefix: string): AsyncIterable<ListedObject>;
 }
 
-/** A file with its size and hash. */
 export interface MeasuredFile {
   sha256: string;
   size: number;
@@ -90,7 +84,6 @@ export const abandonedAfter = 7 * 24 * 3_600_000;
 export interface ArtifactPlace {
   /** For example s3://bucket/prefix or dir:folder, for messages. */
   place: string;
-  /** Compares a key with a file. */
   compare(key: string, file: MeasuredFile): Promise<"absent" | "same" | "other">;
   /**
    * Uploads a file to an unused key, atomically, and resumes an earlier attempt.
@@ -102,5 +95,4 @@ export interface ArtifactPlace {
   removeLeftovers(keys: readonly string[]): Promise<void>;
 }
 
-/** A bucket that also accepts large files. */
 export interface ArtifactStore extends ObjectStore, ArtifactPlace {}

@@ -1,10 +1,7 @@
 import { z } from "zod";
 import { expects, line, list, object, text } from "../../shared/fields.ts";
 
-/**
- * Verdicts that a project may accept in addition to `ok`. Damaged, forged or forgeable artifacts and revoked
- * keys are always refused.
- */
+/** Never acceptable: damaged, forged or forgeable artifacts, and revoked keys. */
 const acceptable = [
   "ok",
   "unsigned",
@@ -14,7 +11,6 @@ const acceptable = [
   "unsupported-format",
 ] as const;
 
-/** Requirements for artifacts of one package type. */
 export const policySchema = z.record(
   z.string(),
   object({
@@ -41,7 +37,6 @@ export const versionMapSchema = z.record(
   expects("wrong-type", 'an object of package_type: "{YY}.{M}.{N}"'),
 );
 
-/** A policy with all defaults. */
 export interface Policy {
   verdict: readonly string[];
   selfCheck: string | undefined;

@@ -1,10 +1,7 @@
 /** Lease in milliseconds: after this time without renewal, another publisher may take over the site. */
 export const lease = 120_000;
 
-/**
- * Steps of a publisher, each named after what comes next. `sign` occurs only in refresh and rollback, and
- * `prune-remove` only if something is removed.
- */
+/** Named after what comes next. `sign` occurs only in refresh and rollback, `prune-remove` if there is something. */
 export const publishSteps = {
   dir: ["sign", "look", "begin", "place", "index", "flip", "finish", "prune"],
   s3: [
@@ -31,15 +28,9 @@ export type PublishStep = (typeof publishSteps)["dir" | "s3"][number];
 export interface PublishTurn {
   /** Id of this run. */
   run: string;
-  /**
-   * Extends the lease after part of it has passed.
-   * @param when "now": extend it in any case, before a change that cannot be undone
-   * @throws RelcatError site-taken
-   */
+  /** @param when "now": before a change that cannot be undone, even if the lease is young @throws RelcatError site-taken */
   renew(when?: "now"): Promise<void>;
-  /**
-   * @param tag of the site's current state @throws RelcatError site-taken if this publisher did not write it
-   */
+  /** @param tag of the current state @throws RelcatError site-taken if this publisher did not write it */
   requireOurs(tag: string | undefined): void;
   /** Announces a step, so that tests can interrupt there. */
   step(name: PublishStep): Promise<void>;

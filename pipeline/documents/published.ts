@@ -14,7 +14,6 @@ export interface OutputFile {
   sameAs?: string;
 }
 
-/** Files with the same inputs. */
 export interface OutputGroup {
   name: string;
   /** Digest of all inputs: an equal key means equal bytes. */
@@ -22,7 +21,6 @@ export interface OutputGroup {
   files: Iterable<OutputFile>;
 }
 
-/** A listed package, with the address of its file. */
 export interface PublishedPackage {
   record: WireRecord;
   /** Published form of an imported record, if `record` cannot express it. */
@@ -33,9 +31,7 @@ export interface PublishedPackage {
   url: string;
   /** In bytes; null: the manifest has no size. */
   size: number | null;
-  /** Metadata that the package contains. */
   metadata?: PackageMetadata;
-  /** Files next to it. */
   documents?: readonly ArtifactDocument[];
 }
 
@@ -45,7 +41,6 @@ export interface RepositoryOffer {
   repository: string;
   /** Command that installs this artifact; absent if its pages do not show it. */
   exact?: string | undefined;
-  /** Command that installs the newest version. */
   newest: string;
 }
 
@@ -59,7 +54,6 @@ interface StoredFeedPart {
   omitted: FeedsDocument["feeds"][number]["left_out"];
 }
 
-/** The members that a release and its summary share. */
 export interface ReleaseHead {
   version: string;
   date: string;
@@ -89,7 +83,6 @@ export interface PublishedRelease extends ReleaseHead {
   histories: ReadonlyMap<number, readonly RecordEvent[]>;
 }
 
-/** A release in a channel. */
 export interface ReleaseChannel {
   name: string;
   /** Time of its promotion; null before the first promotion of the ledger. */
@@ -100,7 +93,6 @@ export interface ReleaseChannel {
   changed: string | null;
 }
 
-/** An event in the life of a record. */
 export interface RecordEvent {
   kind: "added" | "revised" | "withdrawn" | "reinstated";
   at: string;
@@ -122,7 +114,6 @@ export interface ReleaseSlices {
   records(): readonly string[];
   /** A row of a page's table for each record. */
   rows(): readonly string[];
-  /** The repositories that list each record. */
   offers(): readonly (readonly RepositoryOffer[])[];
   /** Release notes as HTML, for a page two folders deep. */
   notes(): string;
@@ -149,7 +140,6 @@ export interface SearchSlice {
   notes: readonly string[];
 }
 
-/** The small slices of a release. */
 export interface ReleaseFacts {
   /** Null for a release that is too old for the feeds. */
   feed: FeedEntry | null;
@@ -166,7 +156,6 @@ export interface ListedPackage extends Pick<PublishedPackage, "file" | "url" | "
   packageVersion?: string;
 }
 
-/** A release's entry in the feeds. */
 export interface FeedEntry {
   id: string;
   url: string;

@@ -1,7 +1,4 @@
-/**
- * Fields of a record in published order. They are apart from the schema, because the edge worker reads them
- * without zod.
- */
+/** In published order. Apart from the schema, because the edge worker reads them without zod. */
 export const recordFields = [
   "id",
   "name",

@@ -8,16 +8,10 @@ export const maxPathBytes = 1024;
 /** A validated relative path: it cannot leave its root, and every storage and file system accepts it. */
 export type RelativePath = string & z.core.$brand<"RelativePath">;
 
-/**
- * The address of a folder in a bucket, the only other form of a path at a site. It is never joined to a
- * folder.
- */
+/** Address of a folder in a bucket, the only other form of a path at a site. It is never joined to a folder. */
 export const isFolderAddress = (path: string): boolean => path.endsWith("/");
 
-/**
- * Reason why an untrusted path is refused.
- * @returns undefined for a valid RelativePath
- */
+/** Why an untrusted path is refused; undefined: it is a RelativePath. */
 export function pathFault(path: string): string | undefined {
   if (path === "") return "is empty";
   if (path.startsWith("/")) return "is absolute";
@@ -39,10 +33,7 @@ const isTooLong = (path: string): boolean =>
 
 export const isRelativePath = (path: string): path is RelativePath => pathFault(path) === undefined;
 
-/**
- * Last check before a path is used; schemas report errors with their location earlier. @throws RelcatError
- * site-tampered
- */
+/** Last check before a path is used, after those of schemas. @throws RelcatError site-tampered */
 export function relativePath(path: string): RelativePath {
   const fault = pathFault(path);
   if (fault === undefined) return path as RelativePath;
@@ -79,7 +70,5 @@ const checked = (toRelative: (path: string) => string) =>
 
 export const relativePathSchema = checked((path) => path);
 
-/**
- * A path at a site. In a bucket, the list is also stored at the address of its folder, with a trailing slash.
- */
+/** In a bucket, the list is also stored at the address of its folder, with a trailing slash. */
 export const publicPathSchema = checked((path) => path.replace(/(?<=[^/])\/$/, ""));

@@ -4,7 +4,6 @@ import { fingerprint } from "./feeds/keys.ts";
 import { command } from "./sites.ts";
 import { trustProfiles, usualValidDays } from "./trust.ts";
 
-/** Certificates allowed to sign artifacts. */
 export const signersSchema = list(
   object({
     file: line.describe(
@@ -25,10 +24,8 @@ export interface SignerFile {
 /** Environment variable that holds the online key, unless configured otherwise. */
 export const usualKey = "RELCAT_ONLINE_KEY";
 
-/** Environment variable that holds the OpenPGP keys, unless configured otherwise. */
 export const usualOpenPgpKey = "RELCAT_OPENPGP_KEY";
 
-/** Environment variable that holds the key of packslip, unless configured otherwise. */
 export const usualPackslipKey = "RELCAT_PACKSLIP_KEY";
 
 const variable = object({
@@ -75,7 +72,6 @@ const profile = z.enum(trustProfiles, expects("option-value", `one of ${trustPro
 
 const validDays = z.int(expects("option-value", "a number of days from 1 to 90")).min(1).max(90);
 
-/** Whether and how the site is signed. */
 export const trustSchema = z.union(
   [
     profile,

@@ -31,7 +31,6 @@ export const isInOwnFolder = (path: string): boolean =>
 /** The same folders as a pattern for nginx, Caddy and JavaScript, matched after the first slash. */
 export const documentFolders = `(?:${[...ownFolders].join("|")})/`;
 
-/** Document of a channel. */
 export const channelPath = (name: string): string => `api/v1/channel/${name}.json`;
 
 /** The same document as a TUF target. */
@@ -41,7 +40,6 @@ export const channelTarget = (name: string): string => `catalog/channel-${name}.
 export const channelIndex = "index";
 export const channelsPath = channelPath(channelIndex);
 
-/** Paths of the search page and its index, relative to the site's root. */
 export const searchPaths = {
   page: "search/index.html",
   index: "search/index.json",

@@ -13,7 +13,6 @@ import {
 } from "../../shared/fields.ts";
 import { publicPathSchema } from "./relative-path.ts";
 
-/** Storage name of a publish. */
 export const publishName = (build: string, run: string): string => `${build.slice(0, 12)}-${run}`;
 
 const publishNamePattern = /^[0-9a-f]{12}-\d+-[0-9a-f]{8}$/;
@@ -28,7 +27,6 @@ const keptName = text(
   "the name of a publish, such as 0123456789ab-4711-89abcdef",
 );
 
-/** Part of such a name. */
 const runName = text("path-format", /^\d+-[0-9a-f]+$/, "the name of a run, such as 4711-89abcdef");
 
 /** Strict, because messages repeat it in commands. Git uses SHA-1 or SHA-256. */
@@ -43,7 +41,6 @@ export const ledgerMark = object({
   sha256: sha256.describe("Digest of the whole ledger, including its last line."),
 });
 
-/** A finished publish. */
 const historyEntry = object({
   build: sha256,
   files: keptName.describe("Name under which the site keeps what was published."),

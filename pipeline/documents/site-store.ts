@@ -32,7 +32,6 @@ export const writtenFiles = ({ immutable, mutable, last }: Changes): PublicFile[
   ...(last ? [last] : []),
 ];
 
-/** Changes, and the complete public state after them. */
 export interface Publication {
   build: string;
   files: readonly PublicFile[];
@@ -55,7 +54,6 @@ export interface Publication {
   onFile: () => void;
 }
 
-/** A file with its expected size and hash. */
 export interface FileBytes {
   path: string;
   sha256: string;
@@ -76,7 +74,6 @@ export interface KeptPublish {
   read(wanted: Iterable<KeptFile>): AsyncIterable<{ path: string; bytes: Uint8Array }>;
 }
 
-/** A file to restore. */
 export interface KeptFile {
   path: string;
   /** undefined: unknown. */
@@ -108,7 +105,6 @@ export interface SurveyRequest {
   isRead: boolean;
 }
 
-/** Storage of a site: a folder or a bucket. */
 export interface SiteStore {
   place: string;
   /** Requests sent so far; 0 for a folder. */
@@ -118,20 +114,14 @@ export interface SiteStore {
   readState(): Promise<StoredState | undefined>;
   /** Replaces the state if it is unchanged. @param tag undefined: no state yet @returns the new tag */
   writeState(state: SiteState, tag: string | undefined): Promise<string | "changed">;
-  /** Index of a publish's public files. */
   readIndex(files: string): Promise<SiteIndex | undefined>;
-  /** Actual files. */
   survey(request: SurveyRequest): Promise<{ files: SiteIndex["files"]; damage: Damage[] }>;
-  /** Reads a live file. */
   read(path: string): Promise<Uint8Array | undefined>;
   /** Properties of an artifact or another file next to the site's own. */
   head(path: string): Promise<Pick<ObjectInfo, "size" | "sha256"> | undefined>;
   /** File names below metadata/. */
   metadataNames(): Promise<string[]>;
-  /**
-   * Publishes, and verifies the lease at each visible change.
-   * @throws RelcatError site-taken, object-taken, storage-refused, network
-   */
+  /** Verifies the lease at each visible change. @throws RelcatError site-taken, object-taken, storage-refused, network */
   publish(publication: Publication, turn: PublishTurn): Promise<Kept>;
   /** Opens the stored data of an earlier publish; undefined: removed. */
   openKept(files: string): Promise<KeptPublish | undefined>;

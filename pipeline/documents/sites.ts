@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { expects, flag, line, list, object, text } from "../../shared/fields.ts";
 
-/** A program and its arguments. */
 export const command = list(line).min(1);
 
 const program = object({
@@ -10,7 +9,6 @@ const program = object({
 
 const count = (least: number) => z.int(expects("option-value", "a whole number")).min(least).max(1_000_000);
 
-/** Public base address. */
 export const baseUrl = text(
   "url-format",
   /^https?:\/\/[^\s/?#@\\]+(?:\/[^\s?#]*)?$/,
@@ -24,7 +22,6 @@ const ownMachine =
 /** True if readers of a site at this address would ask their own machine. */
 export const isOwnMachine = (url: string): boolean => ownMachine.test(URL.parse(url)?.hostname ?? "");
 
-/** A publish target. */
 export const siteSchema = object({
   url: text(
     "url-format",
@@ -53,10 +50,8 @@ export const siteSchema = object({
     .describe("When old files are removed."),
 });
 
-/** A site with all defaults. */
 export interface SiteSettings {
   name: string;
-  /** As written. */
   url: string;
   /** Working directory of its programs: the project's folder. */
   folder: string;

@@ -2,7 +2,6 @@
 export const trustProfiles = ["none", "simple", "full"] as const;
 export type TrustProfile = (typeof trustProfiles)[number];
 
-/** Number of root keys, and number of required signatures. */
 export const rootKeys: Readonly<Record<Exclude<TrustProfile, "none">, { count: number; threshold: number }>> =
   {
     simple: { count: 1, threshold: 1 },
@@ -15,5 +14,4 @@ export const usualValidDays: Readonly<Record<TrustProfile, number>> = { none: 30
 /** Namespace of signatures of checksum files, which ssh-keygen(1) takes with -n. */
 export const signatureNamespace = "file";
 
-/** Identity that signs checksum files. */
 export const signerOf = (authority: string): string => `releases@${authority}`;

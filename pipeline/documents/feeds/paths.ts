@@ -70,16 +70,13 @@ export const isInYumFolder = (path: string): boolean => /^yum\/[0-9a-f]{64}\//.t
 /** Metadata tarball of a disk for Incus. LXD saves it under this name, whose ending its users expect. */
 export const incusTarballPath = (sha256: string): string => `streams/${sha256}.incus.tar.xz`;
 
-/** Folders at a site's root in which feeds have their files. */
 export const feedFolders = ["charts", "dists", "keys", "streams", "v2", "yum"] as const;
 
 const inFeeds = new RegExp(`^(?:${feedFolders.join("|")})/|^[^/]+\\.(?:sources|repo)$`);
 
-/** @param path relative to the site's root */
 export const feedPath = (path: string): FeedPath | undefined =>
   inFeeds.test(path) ? feedPaths.find((entry) => entry.path.test(path)) : undefined;
 
-/** Whether the path is in a feed and contains a hash of the file's bytes. */
 export const isImmutableInFeed = (path: string): boolean => feedPath(path)?.role === "immutable";
 
 /** The digest in a path, and the files whose concatenated bytes have it. @returns undefined for paths without a hash */

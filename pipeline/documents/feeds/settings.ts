@@ -78,7 +78,6 @@ const incusSchema = object({
   os: line.optional().describe("Operating system of the images; default: the product."),
 });
 
-/** A file of a package type, as clients of packslip select it. */
 const packslipArtifact = object({
   bin: list(line)
     .optional()

@@ -13,7 +13,6 @@ const wireName = object({
   records: count("Number of records that have it."),
 });
 
-/** A key name inside `data`, and its source. */
 export type WireName = z.infer<typeof wireName>;
 
 const verdict = oneOf(

@@ -24,7 +24,6 @@ const ids = (description: string) => list(id, description);
 const newest = (when: string) =>
   text(`Newest release of the channel ${when}; null: none is offered.`).nullable();
 
-/** A channel, also in the state of a project. */
 export const channel = object({
   name: text("Name of the channel."),
   default: flag("Whether it is the default channel, which latest means."),

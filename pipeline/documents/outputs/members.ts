@@ -14,14 +14,12 @@ export const table = <T extends z.ZodType>(each: T, description: string) =>
 
 export const object = z.strictObject;
 
-/** The document that a command prints. */
 export const document = <T extends z.core.$ZodLooseShape>(description: string, shape: T) =>
   z.strictObject({ schema_version: schemaVersion, ...shape }).describe(description);
 
 /** A document as a function returns it: printing adds schema_version. */
 export type Result<T extends z.ZodType> = Omit<z.infer<T>, "schema_version">;
 
-/** One of the lines that a command prints. */
 export const line = <T extends z.core.$ZodLooseShape>(description: string, shape: T) =>
   z.strictObject(shape).describe(description);
 

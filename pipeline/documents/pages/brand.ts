@@ -40,7 +40,6 @@ export interface Accent {
   dark: string;
 }
 
-/** A picture of the project, with its published path. */
 export interface Picture {
   path: string;
   base64: string;
