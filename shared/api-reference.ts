@@ -1,4 +1,3 @@
-/** The parts of an OpenAPI document that its page shows. */
 export interface ApiDocument {
   info: { description: string };
   paths: Readonly<Record<string, Readonly<Record<string, ApiOperation>>>>;
@@ -49,10 +48,7 @@ interface JsonSchema {
   maxItems?: number;
 }
 
-/**
- * Values of `templates/reference.hbs` that come from the OpenAPI document.
- * @param example the link that sends the GET request of a path, or ""
- */
+/** Values of `templates/reference.hbs`. @param example the link that sends the GET request of a path, or "" */
 export function apiReference(document: ApiDocument, baseUrl: string, example: (path: string) => string) {
   const schemas = document.components?.schemas ?? {};
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -114,7 +110,6 @@ function described(operation: ApiOperation, schemas: Schemas) {
 
 const documentIn = (content: Content = {}): string => nameIn(content["application/json"]?.schema);
 
-/** Name of the schema to which this one refers, or "". */
 const nameIn = ({ $ref = "" }: JsonSchema = {}): string => $ref.replace("#/components/schemas/", "");
 
 /** Names in braces become capitals, to be replaced by the reader. */

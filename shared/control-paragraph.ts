@@ -1,11 +1,7 @@
 /** One paragraph of fields (deb822(5)): values by lower-case field name, with their continuation lines. */
 type Paragraph = ReadonlyMap<string, string>;
 
-/**
- * Parses the text of one paragraph.
- * @param text without final line feeds
- * @returns a clause that says what is wrong, if it is not one paragraph
- */
+/** @param text without final line feeds @returns a clause that says what is wrong, if it is not one paragraph */
 export function parseParagraph(text: string): Paragraph | string {
   const fields = new Map<string, string>();
   let last = "";
@@ -44,10 +40,7 @@ const required: readonly (readonly [field: string, form: RegExp])[] = [
   ["Architecture", /^[0-9a-z][0-9a-z-]*$/],
 ];
 
-/**
- * A clause that says why a repository cannot repeat this control paragraph (deb-control(5)) unchanged in its
- * index; undefined: it can.
- */
+/** Why a repository cannot repeat this control paragraph (deb-control(5)) in its index; undefined: it can. */
 export function controlFault(text: string): string | undefined {
   const unseen = /[^\P{Cc}\n\t]/u.exec(text)?.[0];
   if (unseen !== undefined) return `has the control character ${JSON.stringify(unseen)}`;

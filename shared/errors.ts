@@ -13,10 +13,7 @@ export const exitStatus = {
   bug: 70,
 } as const;
 
-/**
- * All problem codes with their exit status. The list is closed: an unknown code does not compile, and each
- * one has a test that provokes it.
- */
+/** Closed: an unknown code does not compile, and each one has a test that provokes it. */
 export const codes = {
   // reading a document
   "file-encoding": 1,
@@ -303,7 +300,7 @@ export function failure(
   return new RelcatError([problem], cause === undefined ? undefined : { cause });
 }
 
-/** Throws if any problem is an error; warnings alone pass. */
+/** @throws RelcatError if any problem is an error; warnings alone pass */
 export function throwErrors(problems: readonly Problem[]): void {
   if (problems.some((problem) => problem.severity === "error")) throw new RelcatError(problems);
 }

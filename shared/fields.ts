@@ -160,6 +160,5 @@ export const list = <T extends z.ZodType>(each: T) => z.array(each, expects("wro
 export const table = <T extends z.ZodType>(each: T, what = "an object") =>
   z.record(z.string(), each, expects("wrong-type", what));
 
-/** A table whose keys must match a schema. */
 export const tableBy = <T extends z.ZodType>(key: z.ZodType<string, string>, each: T) =>
   z.record(key, each, expects("wrong-type", "an object"));

@@ -100,7 +100,6 @@ function plainValue(node: Node | undefined): unknown {
   );
 }
 
-/** Looks up locations with cached indexes per object. */
 function locatorIn(root: Node | undefined): Syntax["locate"] {
   const members = new WeakMap<Node, Map<unknown, Node>>();
   const membersOf = (object: Node): Map<unknown, Node> => {
@@ -127,7 +126,6 @@ function locatorIn(root: Node | undefined): Syntax["locate"] {
 type Code = ReturnType<typeof printParseErrorCode>;
 export type Words = readonly [message: string, hint: string, offset?: number];
 
-/** Describes the first syntax error in terms that authors of the file understand. */
 function syntaxProblem(text: string): SyntaxProblem {
   const conflict = /^<{7}(?: |$)/m.exec(text);
   if (conflict) {
@@ -263,7 +261,6 @@ const lastComma = (bracket: string): Words => [
 ];
 const brackets = "Brackets close in the order they were opened: a [ with ], a { with }.";
 
-/** Explains a missing key by its surroundings. */
 function missingKey(text: string, offset: number): Words {
   const { before, here, rest } = near(text, offset);
   const what = "no key where one is expected";

@@ -82,7 +82,6 @@ const rpmFile = object({
   type: z.enum(["file", "dir", "ghost"], expects("option-value", "file, dir or ghost")),
 });
 
-/** An entry of an rpm's changelog. */
 const rpmChange = object({
   author: xmlText.describe("The author of the change, usually followed by a version."),
   time: whole.describe("Seconds since 1970."),
@@ -136,7 +135,6 @@ const rpmSchema = object({
     .describe("The ten newest changelog entries, the oldest first; only if feeds.yum.changelogs is set."),
 });
 
-/** Chart.yaml as an object. */
 const chartSchema = object({
   type: z.literal("helm"),
   chart: z
@@ -226,7 +224,6 @@ export const packageMetadataSchema = z.discriminatedUnion(
   expects("package-metadata", "one of deb, rpm, helm, msi, pkg, archive, image"),
 );
 
-/** A file next to an artifact that describes it. */
 export const documentSchema = object({
   kind: z.enum(
     ["sbom", "attestation", "signature", "provenance"],
@@ -239,7 +236,6 @@ export const documentSchema = object({
   size,
 });
 
-/** Address of a document: that of its artifact, with the ending of its name. */
 export const documentAddress = (
   artifactUrl: string,
   artifactFile: string,
@@ -288,6 +284,5 @@ export function packageVersionOf(metadata: PackageMetadata | undefined): string 
   return metadata?.type === "deb" ? /^Version:[ \t]*(\S+)/im.exec(metadata.control)?.[1] : undefined;
 }
 
-/** The architecture, if the package states one. */
 export const architectureOf = (metadata: PackageMetadata | undefined): Architecture | undefined =>
   metadata && "arch" in metadata ? metadata.arch : undefined;

@@ -2,7 +2,6 @@
 export const kinds = ["client", "image", "chart"] as const;
 export type Kind = (typeof kinds)[number];
 
-/** A row of the package type table. */
 export interface PackageType {
   operating_system: string;
   platform: number;

@@ -14,10 +14,7 @@ const members: Record<string, string> = {
 };
 const anyButLineEnds = "[^\n\r\u2028\u2029]";
 
-/**
- * Translates the patterns of a schema; look-ahead at the start becomes `not`. @throws Error for patterns that
- * cannot be translated
- */
+/** Look-ahead at the start becomes `not`. @throws Error for patterns that cannot be translated */
 export function withPortablePatterns<T>(schema: T): T {
   if (Array.isArray(schema)) return schema.map(withPortablePatterns) as T;
   if (typeof schema !== "object" || schema === null) return schema;

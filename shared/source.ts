@@ -47,10 +47,7 @@ export const beginsWithMark = (bytes: Uint8Array) =>
 const long = 32 << 20;
 const pieceSize = 1 << 18;
 
-/**
- * Decodes a file of any size; a long one in pieces that end with a line.
- * @throws RelcatError file-encoding
- */
+/** A long file comes in pieces that end with a line. @throws RelcatError file-encoding */
 export function* decodePieces(file: string, bytes: Uint8Array): Generator<string> {
   // Errors are located in the whole file.
   if (bytes.length < long || beginsWithMark(bytes) || !isUtf8(bytes) || bytes.includes(0)) {
@@ -86,7 +83,6 @@ function notText(file: string, before: string, message: string, hint: string): R
   return failure("file-encoding", `${message}, expected UTF-8 text`, hint, place);
 }
 
-/** Location of an offset, with its line. */
 export function placeAt(source: Source, offset: number): Place {
   const starts = lineStarts(source);
   const line = lastNotGreater(starts.length, (index) => starts[index] ?? 0, offset);

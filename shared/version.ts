@@ -27,11 +27,7 @@ export const versionAfter = (prefix: string, path: string): string | undefined =
 
 export const lineOf = (version: string): string => version.slice(0, 5);
 
-/**
- * A time in UTC, in milliseconds since 1970.
- * @param text in ISO 8601, with seconds
- * @returns undefined if the calendar lacks it: Date.parse reads February 30 as March 2
- */
+/** Milliseconds since 1970 of an ISO 8601 time; undefined for dates like February 30, which Date.parse accepts. */
 export function calendarTime(text: string): number | undefined {
   const time = Date.parse(text);
   const isThere = !Number.isNaN(time) && new Date(time).toISOString().startsWith(text.slice(0, 19));
@@ -44,11 +40,7 @@ export const lineOn = (date: string): string => date.slice(2, 7).replace("-", ".
 /** The first day of the line of a version, or of a line: YYYY-MM-DD. */
 export const firstDayOf = (version: string): string => `20${lineOf(version).replace(".", "-")}-01`;
 
-/**
- * The version after the last one of a line; numbers above 999 do not exist.
- * @param versions of any line
- * @returns undefined if the line is full
- */
+/** @param versions of any line @returns undefined if the line is full: numbers end at 999 */
 export function nextVersion(line: string, versions: readonly string[]): string | undefined {
   const numbers = versions.flatMap((each) => (lineOf(each) === line ? [Number(each.slice(6))] : []));
   const next = Math.max(0, ...numbers) + 1;

@@ -7,10 +7,7 @@ import { bytesOf, type PackageList } from "./site.ts";
 /** Records per page; JSON answers are never paginated. */
 const maxRecords = 500;
 
-/**
- * The browsable page of a query: the prebuilt list page with the request and the answer replaced.
- * @param search query string of the request, with its question mark
- */
+/** The prebuilt list page with the request and the answer replaced. @param search with its question mark */
 export function answeredPage(
   shell: string,
   base: string,
@@ -36,7 +33,6 @@ export function answeredPage(
   return exchangeParts(shell, parts);
 }
 
-/** The same selection as JSON. */
 function asJson(search: string): string {
   const parameters = new URLSearchParams(search);
   parameters.set("format", "json");
@@ -48,10 +44,7 @@ function introOf(count: number): string {
   return count === 1 ? "1 record." : `${count} records.`;
 }
 
-/**
- * Replaces the text between `<!--name-->` and `<!--/name-->`.
- * @throws Error if a pair is missing, because another version of relcat built the page
- */
+/** @throws Error if a pair `<!--name-->`, `<!--/name-->` is missing: another version of relcat built the page */
 export function exchangeParts(html: string, parts: Readonly<Record<string, string>>): string {
   let result = html;
   for (const [name, content] of Object.entries(parts)) {

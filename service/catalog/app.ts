@@ -90,10 +90,7 @@ type Operations = Record<CatalogOperation, Operation | undefined>;
 
 const routeAt = routerOf(catalogRoutes);
 
-/**
- * The catalog over HTTP: the API's routes and every file of the site.
- * @returns an app that answers 500 for internal errors
- */
+/** @returns an app that answers 500 for internal errors */
 export function catalogApp({ addManifest, onError = () => {} }: CatalogAppOptions = {}): CatalogApp {
   const operations = { readRoot, listPackages, latestPackage, readPackage, download, addManifest };
   return async (request, site) => {
@@ -145,7 +142,6 @@ async function answerRoute(
   return indented(await operation({ ...exchange, request: withoutEncoding(request) }), indent, request);
 }
 
-/** Headers of all answers of a route. */
 const headersOf = (route: Route<CatalogOperation>): Headers => ({
   Allow: allowOf(route),
   Vary: "Accept, Accept-Encoding",

@@ -3,10 +3,8 @@ import { chooseType } from "../http/negotiate.ts";
 import type { ServerRequest } from "../http/request.ts";
 import type { CatalogSite } from "./site.ts";
 
-/** The parts of a request that the catalog uses. */
 export type CatalogRequest = Pick<ServerRequest, "method" | "target" | "header" | "read">;
 
-/** A parsed request to one route. */
 export interface Exchange {
   site: CatalogSite;
   request: CatalogRequest;
@@ -14,7 +12,6 @@ export interface Exchange {
   /** The segment matched by `:id`. */
   id: string;
   format: Format;
-  /** Headers of all answers of the route. */
   headers: Headers;
 }
 

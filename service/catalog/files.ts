@@ -9,7 +9,6 @@ import type { CatalogSite } from "./site.ts";
 
 const policies = new Map<string, string>(Object.entries(contentPolicies));
 
-/** Headers that depend only on the path. */
 export function fileHeaders(path: string): Headers {
   const policy = policies.get(extensionOf(path));
   return {
@@ -75,7 +74,6 @@ async function answerFeedFile(
   return answer(206, partial, bytes.subarray(range.start, range.end + 1));
 }
 
-/** Bytes with a strong ETag, or 304. */
 export function answerBytes(
   request: CatalogRequest,
   bytes: Uint8Array,

@@ -15,10 +15,7 @@ import { type CatalogSite, type PackageList, places } from "./site.ts";
 
 const maxCandidates = 50;
 
-/**
- * `GET /api/v1/package/latest/`: redirects to the matching file of the highest version. Unknown parameters
- * are rejected, because a misspelt one could select the wrong file.
- */
+/** Rejects unknown parameters, because a misspelt one could select the wrong file. */
 export async function latestPackage({ site, parameters, headers }: Exchange): Promise<ServerAnswer> {
   const { others } = splitArchitecture(parameters);
   const query = readListQuery(others);

@@ -8,7 +8,6 @@ import { type Exchange, searchOf } from "./exchange.ts";
 import { answerBytes, answerFile, underTag } from "./files.ts";
 import { bytesOf, type PackageList, places } from "./site.ts";
 
-/** `GET /api/v1/package/`: the filtered and ordered list. */
 export async function listPackages(exchange: Exchange): Promise<ServerAnswer> {
   const query = readListQuery(exchange.parameters);
   if (query.strict && query.unknown.length > 0) return unknownParameters(query, exchange.headers);

@@ -16,11 +16,9 @@ import type { CatalogAppOptions } from "./app.ts";
 import type { CatalogRequest } from "./exchange.ts";
 
 export interface PostOptions {
-  /** The releases folder that receives manifests. */
   releases: string;
   /** Secret that permits posting; undefined: none. */
   token: string | undefined;
-  /** Checks other credentials. */
   mayPost?: ((request: CatalogRequest) => Promise<"yes" | "forbidden" | "unknown">) | undefined;
   context: Pick<Surroundings, "pid" | "onWait">;
   /** Program and arguments, run after manifests were stored; never through a shell. */
@@ -29,10 +27,7 @@ export interface PostOptions {
   log: (message: string) => void;
 }
 
-/**
- * `POST /api/v1/package/`: `relcat ingest` over HTTP. Nothing becomes permanent before a cut.
- * @throws RangeError for an empty token, which an empty password would match
- */
+/** Nothing becomes permanent before a cut. @throws RangeError for an empty token, which an empty password would match */
 export function addManifestTo(options: PostOptions): NonNullable<CatalogAppOptions["addManifest"]> {
   if (options.token === "") throw new RangeError("the token is empty");
   const isToken = options.token === undefined ? () => false : comparison(options.token);
@@ -62,10 +57,7 @@ export function addManifestTo(options: PostOptions): NonNullable<CatalogAppOptio
   };
 }
 
-/**
- * Runs the user's command, one at a time; files stored meanwhile are passed together to the next run.
- * @returns false if it failed for a file
- */
+/** One run at a time; the next one gets all files stored meanwhile. @returns false if it failed for a file */
 function afterPosts({ afterPost, log }: PostOptions): (file: string) => Promise<boolean> {
   if (!afterPost) return async () => true;
   const inTurn = queue();

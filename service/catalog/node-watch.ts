@@ -40,7 +40,6 @@ export async function watchSite(
       onChange({ error });
     }
   };
-  /** Checks for a newer build immediately. */
   const refresh = (): Promise<void> => {
     running ??= check().finally(() => {
       running = undefined;
@@ -122,7 +121,6 @@ function fileMemory(root: string, files: BuildDocument["files"]) {
   }
 
   return {
-    /** Caches a frequently requested file permanently. */
     async hold(path: string, encoding: Encoding | undefined): Promise<Uint8Array | undefined> {
       const bytes = await readVerified(root, files, path, encoding);
       held.set(fileName(path, encoding), bytes);

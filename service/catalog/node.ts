@@ -26,21 +26,16 @@ import { type FolderSite, type WatchedSite, watchSite } from "./node-watch.ts";
 export { untilStopped } from "../http/node-server.ts";
 
 export interface OriginOptions extends ListenOptions {
-  /** The built site. */
   folder: string;
   addManifest?: CatalogAppOptions["addManifest"];
   log: (entry: LogEntry) => void;
 }
 
-/** An entry of the log: a request or another event. */
 export type LogEntry = RequestEntry | { event: "build"; build: string } | { event: "error"; message: string };
 
 export type Origin = Awaited<ReturnType<typeof startOrigin>>;
 
-/**
- * Serves a built site.
- * @throws ENOENT, SyntaxError, SiteUnfinished for the folder; EADDRINUSE, EACCES for the address
- */
+/** @throws ENOENT, SyntaxError, SiteUnfinished for the folder; EADDRINUSE, EACCES for the address */
 export async function startOrigin(options: OriginOptions) {
   const { log } = options;
   const site = await watchSite(options.folder, (change) =>
@@ -69,7 +64,6 @@ export async function startOrigin(options: OriginOptions) {
   });
   return {
     url: server.url,
-    /** Id of the served build. */
     build: () => site.current().id,
     refresh: site.refresh,
     /** Stops accepting requests, finishes the current ones, and aborts those that take longer than ten seconds. */
@@ -110,7 +104,6 @@ async function afterRefresh(
   );
 }
 
-/** Requests that no route may handle. */
 function answerEarly(incoming: IncomingMessage, site: WatchedSite): ServerAnswer | undefined {
   const { url = "/", method = "GET" } = incoming;
   if (hasSeveralHosts(incoming))

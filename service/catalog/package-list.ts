@@ -18,7 +18,6 @@ export async function listIn(
   return list && readPackageList(list, digests.join("-"), channels);
 }
 
-/** Characters of a SHA-256 that identify a list. */
 export const digestLength = 16;
 
 /**

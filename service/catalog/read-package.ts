@@ -68,7 +68,6 @@ function withdrawnPage(shell: string, { id, name, reason }: Gone, replacement: s
   return exchangeParts(page, parts);
 }
 
-/** `GET /api/v1/package/{id}/download/`: redirects to the file. */
 export async function download({ site, request, id, headers }: Exchange): Promise<ServerAnswer> {
   if (!isId(id)) return notFound(headers);
   const record = await readJson<{ version: string }>(site, places.record(id));

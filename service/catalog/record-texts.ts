@@ -69,7 +69,6 @@ export class RecordTexts {
   }
 }
 
-/** Ranges of the objects in the outermost array. */
 function elements(bytes: Uint8Array): { starts: number[]; ends: number[] } {
   const starts: number[] = [];
   const ends: number[] = [];

@@ -23,7 +23,6 @@ export interface CatalogSite {
   part?(query: URLSearchParams): Promise<PackageList | undefined>;
 }
 
-/** Records of a list with their texts. */
 export interface PackageList {
   index: RecordIndex;
   /** Answers repeat these bytes unchanged. */
@@ -32,14 +31,11 @@ export interface PackageList {
   digest: string;
 }
 
-/** The JSON array of selected records. */
 export const bytesOf = ({ texts }: PackageList, positions: readonly number[]): Uint8Array =>
   texts.pieces(positions, Number.POSITIVE_INFINITY).next().value ?? new Uint8Array();
 
-/** Path of the base URL, without a final slash. */
 export const basePath = (baseUrl: string): string => new URL(baseUrl).pathname.replace(/\/$/, "");
 
-/** Paths that every site has. */
 export const places = {
   list: "api/v1/package/index.json",
   newestFirst: "api/v1/package/ordering=-id.json",

@@ -6,7 +6,6 @@ import type { CatalogRequest } from "./exchange.ts";
 import { digestLength, listIn, readPackageList } from "./package-list.ts";
 import { basePath, type CatalogSite, type PackageList, places } from "./site.ts";
 
-/** Files of a site, as an edge platform provides them. */
 interface Assets {
   fetch(address: string): Promise<Response>;
 }

@@ -40,7 +40,6 @@ export interface ListenOptions {
   trustedProxies?: readonly string[];
   /** Several processes may listen on the same port. */
   reusePort?: boolean;
-  /** For HTTPS. */
   certificate?: { cert: Uint8Array; key: Uint8Array } | undefined;
   /** Time-outs in milliseconds that differ from the defaults. */
   timeouts?: Partial<Timeouts>;
@@ -76,7 +75,6 @@ export async function startServer(
   };
 }
 
-/** An HTTP server with size limits and time-outs. */
 function boundedServer(waits: Timeouts, certificate: ListenOptions["certificate"]): Server {
   const options = {
     maxHeaderSize: headerBytes,
@@ -97,7 +95,6 @@ function boundedServer(waits: Timeouts, certificate: ListenOptions["certificate"
   return server;
 }
 
-/** @returns its address */
 async function listen(server: Server, address: ListenOptions): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -110,10 +107,7 @@ async function listen(server: Server, address: ListenOptions): Promise<string> {
   return `${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }
 
-/**
- * Stops accepting requests, finishes the current ones, and aborts those that take longer than `grace`
- * milliseconds.
- */
+/** Finishes the current requests, and aborts those that take longer than `grace` milliseconds. */
 async function closeServer(server: Server, grace: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
@@ -127,7 +121,6 @@ async function closeServer(server: Server, grace: number): Promise<void> {
 /** Limits on what a client may still send after its answer, in milliseconds and bytes. */
 const lingering = { time: 500, bytes: 4 * 1024 * 1024 };
 
-/** Connections whose last answer was sent. */
 const answered = new WeakSet<Socket>();
 
 const saysBody = ({ headers }: IncomingMessage) =>
@@ -167,7 +160,6 @@ export function sendAnswer(
   outgoing.once("close", end);
 }
 
-/** Answers unparsable requests. */
 function refuseClient(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable || answered.has(socket)) return void socket.destroy();
   const text =
@@ -183,7 +175,6 @@ function refuseClient(error: NodeJS.ErrnoException, socket: Socket): void {
   );
 }
 
-/** Trusted proxies, and the client that they report. */
 function proxiesOf(trusted: readonly string[]) {
   const proxies = new BlockList();
   for (const entry of trusted) {

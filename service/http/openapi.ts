@@ -2,12 +2,10 @@ import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObj
 import { withPortablePatterns } from "../../shared/portable-patterns.ts";
 import type { Method, Route } from "./router.ts";
 
-/** Descriptions that the routes do not contain. */
 export interface ApiDescription<Operation extends string> {
   title: string;
   version: string;
   description: string;
-  /** One entry per operation. */
   operations: Record<Operation, Omit<ZodOpenApiOperationObject, "operationId">>;
   securitySchemes?: NonNullable<
     NonNullable<Parameters<typeof createDocument>[0]["components"]>["securitySchemes"]

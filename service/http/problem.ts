@@ -1,7 +1,6 @@
 import { caching, type Headers } from "./answers.ts";
 import { type ServerAnswer, wholeAnswer } from "./request.ts";
 
-/** An error at one location of a request. */
 export interface FieldError {
   /** JSON Pointer (RFC 6901) into the body, or the name of a parameter. */
   pointer: string;

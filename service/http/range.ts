@@ -1,10 +1,7 @@
 /** First and last byte, "whole" for the whole file, "none" for a range that begins after its end. */
 type RequestedRange = { start: number; end: number } | "whole" | "none";
 
-/**
- * The part of a file that a request wants.
- * @param validators values of If-Range that allow a part: those of the current file
- */
+/** @param validators values of If-Range that allow a part: those of the current file */
 export const requestedRange = (
   { range, ifRange }: { range: string | null | undefined; ifRange: unknown },
   validators: readonly string[],

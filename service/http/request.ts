@@ -1,4 +1,3 @@
-/** Reason why a body was not read. */
 export type Unread = "too-large" | "cut-off";
 
 /** A request, independent of the server. */
@@ -8,7 +7,6 @@ export interface ServerRequest {
   target: string;
   /** The decoded path from `readPath`. */
   path: string;
-  /** Scheme and host of the request. */
   origin: string;
   /** A header's value, with repeated ones joined; null: missing. @param name in lower case */
   header(name: string): string | null;
@@ -29,7 +27,6 @@ export async function wholeBody({ body }: ServerAnswer): Promise<Uint8Array<Arra
   return new Uint8Array(await new Response(body as ReadableStream<Uint8Array>).arrayBuffer());
 }
 
-/** An answer with Content-Length. */
 export const wholeAnswer = (
   status: number,
   headers: Record<string, string>,
@@ -40,7 +37,6 @@ export const wholeAnswer = (
   body,
 });
 
-/** Headers and body of a request with JSON or without a body. */
 export function jsonBody(
   value: unknown,
   headers: Readonly<Record<string, string>> = {},
@@ -56,7 +52,6 @@ export function jsonBody(
   };
 }
 
-/** True if the headers declare that there is no body. */
 export const saysNoBody = (request: Pick<ServerRequest, "header">): boolean =>
   request.header("transfer-encoding") === null && Number(request.header("content-length") ?? 0) === 0;
 

@@ -6,7 +6,6 @@ interface Found<Route> {
 /** Finds the route of a decoded path, with or without a final slash; undefined: none. */
 type Router<Route> = (path: string) => Found<Route> | undefined;
 
-/** A path with one parameter. */
 interface Open<Route> {
   route: Route;
   before: string;
