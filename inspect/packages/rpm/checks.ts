@@ -4,7 +4,7 @@ import type { Found, InspectOptions } from "../../inspection.ts";
 import { claimedSignature, digestNumbered, verifierOf } from "../../signatures/openpgp.ts";
 import { base64Place, blanks, type Place } from "../../signatures/openpgp-text.ts";
 import { badDigest, Fault, malformed, refused } from "../../verdict.ts";
-import { integersOf, longOf, type RpmHeader, textOf, textsOf } from "./header.ts";
+import { integersOf, longsOf, type RpmHeader, textOf, textsOf } from "./header.ts";
 import { type RpmLayout, signatureTags } from "./layout.ts";
 
 /** A check that finishes after its hash has read its range of the file. */
@@ -56,18 +56,14 @@ export async function signatureChecks(
   const unread: Fault[] = [];
   for (const { text, base, what } of openPgpTexts(signatures)) {
     // The signer that is reported must be that of a signature that was read.
-    const trial = { ...found };
+    const before = { key_id: null, signature: null, uncovered: [], ...found };
     try {
-      await add(decoded(text, what), main.to, { base, what, place: base64Place(base, text), found: trial });
+      await add(decoded(text, what), main.to, { base, what, place: base64Place(base, text), found });
     } catch (fault) {
-      if (fault instanceof Fault && fault.verdict === "unsupported-format") {
-        unread.push(fault);
-        continue;
-      }
-      Object.assign(found, trial);
-      throw fault;
+      if (!(fault instanceof Fault) || fault.verdict !== "unsupported-format") throw fault;
+      unread.push(fault);
+      Object.assign(found, before);
     }
-    Object.assign(found, trial);
   }
   if (checks.length === 0 && unread[0]) throw unread[0];
   found.notes = unread.map(
@@ -118,22 +114,22 @@ function openTexts(signatures: RpmHeader, count: number): Uncovered[] {
 /** Digests of the signature header sign nothing; the payload digest of the header makes the signature cover the payload. */
 export function digestChecks({ signatures, main, size }: RpmLayout): RpmCheck[] {
   const header = { from: main.from, to: main.to };
-  const sha1 = textOf(signatures, signatureTags.sha1);
-  const sha256 = textOf(signatures, signatureTags.sha256);
+  const ofHeader = [
+    ["sha3-256", signatureTags.sha3],
+    ["sha256", signatureTags.sha256],
+    ["sha1", signatureTags.sha1],
+  ] as const;
   const md5 = signatures.tags.get(signatureTags.md5)?.bytes.toString("hex");
-  const sha3 = textOf(signatures, signatureTags.sha3);
   return [
-    ...(sha3 === undefined ? [] : [digestCheck(header, "sha3-256", sha3)]),
-    ...(sha256 === undefined ? [] : [digestCheck(header, "sha256", sha256)]),
-    ...(sha1 === undefined ? [] : [digestCheck(header, "sha1", sha1)]),
+    ...ofHeader.flatMap(([algorithm, tag]) => digestCheck(header, algorithm, textOf(signatures, tag))),
     ...payloadDigests.flatMap(({ packed, unpacked, digest }) => {
       const expected = textOf(main, packed);
       if (expected === undefined) return [];
       const [number] = packed === 5092 ? integersOf(main, payloadAlgorithm) : [];
       const algorithm = number === undefined ? digest : digestNumbered(number);
-      return [digestCheck({ from: main.to, to: size }, algorithm, expected, textOf(main, unpacked))];
+      return digestCheck({ from: main.to, to: size }, algorithm, expected, textOf(main, unpacked));
     }),
-    ...(md5 === undefined ? [] : [digestCheck({ from: main.from, to: size }, "md5", md5)]),
+    ...digestCheck({ from: main.from, to: size }, "md5", md5),
   ];
 }
 
@@ -143,34 +139,34 @@ export const isPayloadCovered = ({ main }: RpmLayout): boolean =>
 function digestCheck(
   range: { from: number; to: number },
   algorithm: string,
-  expected: string,
+  expected: string | undefined,
   other = expected,
-): RpmCheck {
+): RpmCheck[] {
+  if (expected === undefined) return [];
   const hash = createHash(algorithm);
   const what = `the ${algorithm.toUpperCase()} of bytes ${range.from} to ${range.to}`;
-  return {
-    ...range,
-    hash,
-    async conclude() {
-      const digest = hash.digest("hex");
-      // rpm compares digests in capital letters too.
-      if (digest !== expected.toLowerCase() && digest !== other.toLowerCase())
-        throw badDigest(`${what} is ${digest}, the package says ${expected}`);
-    },
+  const conclude = async () => {
+    const digest = hash.digest("hex");
+    // rpm compares digests in capital letters too.
+    if (digest !== expected.toLowerCase() && digest !== other?.toLowerCase())
+      throw badDigest(`${what} is ${digest}, the package says ${expected}`);
   };
+  return [{ ...range, hash, conclude }];
 }
 
 /** A size in the signature header that is wrong proves nothing: rpm ignores it, and older versions wrote others. */
 export function sizeNotes({ signatures, main, size }: RpmLayout): string[] {
-  const stated = integersOf(signatures, signatureTags.size)[0] ?? longOf(signatures, signatureTags.longSize);
+  const stated =
+    integersOf(signatures, signatureTags.size)[0] ?? longsOf(signatures, signatureTags.longSize)[0];
   const [statedLength] = integersOf(signatures, signatureTags.fileSignatureLength);
-  const fullLength = textsOf(signatures, signatureTags.fileSignatures).reduce(
-    (most, hex) => Math.max(most, hex.length / 2),
-    0,
-  );
+  const lengths = textsOf(signatures, signatureTags.fileSignatures).map((hex) => hex.length / 2);
   const compared = [
     ["Header and payload have", size - main.from, stated],
-    ["The longest signature of a file has", fullLength, statedLength],
+    [
+      "The longest signature of a file has",
+      lengths.reduce((one, other) => Math.max(one, other), 0),
+      statedLength,
+    ],
   ] as const;
   return compared
     .filter(([, actual, stated]) => stated !== undefined && stated !== actual)

@@ -163,26 +163,20 @@ export function textOf(header: RpmHeader, tag: number): string | undefined {
   return text;
 }
 
-/** 32-bit integers; empty if the tag is missing. @throws Fault malformed, if it has another type */
-export const integersOf = (header: RpmHeader, tag: number): number[] =>
-  numbersOf(header, tag, rpmTypes.int32);
+const numbersOf =
+  (type: RpmType) =>
+  ({ tags }: RpmHeader, tag: number): number[] => {
+    const value = tags.get(tag);
+    if (!value) return [];
+    const { bytes, count } = value;
+    const size = sizes.get(type) ?? 0;
+    if (value.type !== type) throw malformed(`tag ${tag} holds no integers of ${size * 8} bits`);
+    return Array.from({ length: count }, (_, index) =>
+      size === 8 ? Number(bytes.readBigUInt64BE(index * 8)) : bytes.readUIntBE(index * size, size),
+    );
+  };
 
-/** As integersOf, for 16 bits. */
-export const shortsOf = (header: RpmHeader, tag: number): number[] => numbersOf(header, tag, rpmTypes.int16);
-
-/** As integersOf, for 64 bits. */
-export const longsOf = (header: RpmHeader, tag: number): number[] => numbersOf(header, tag, rpmTypes.int64);
-
-/** The first of 64-bit integers; undefined if the tag is missing. @throws Fault malformed */
-export const longOf = (header: RpmHeader, tag: number): number | undefined => longsOf(header, tag)[0];
-
-function numbersOf({ tags }: RpmHeader, tag: number, type: RpmType): number[] {
-  const value = tags.get(tag);
-  if (!value) return [];
-  const { bytes, count } = value;
-  const size = sizes.get(type) ?? 0;
-  if (value.type !== type) throw malformed(`tag ${tag} holds no integers of ${size * 8} bits`);
-  return Array.from({ length: count }, (_, index) =>
-    size === 8 ? Number(bytes.readBigUInt64BE(index * 8)) : bytes.readUIntBE(index * size, size),
-  );
-}
+/** Integers of 16, 32 and 64 bits; empty if the tag is missing. @throws Fault malformed, if it has another type */
+export const shortsOf = numbersOf(rpmTypes.int16);
+export const integersOf = numbersOf(rpmTypes.int32);
+export const longsOf = numbersOf(rpmTypes.int64);

@@ -11,29 +11,40 @@ import {
 
 export type RpmLayout = ReturnType<typeof readRpmLayout>;
 
-/** Signature header tags that are read, by rpm's names (include/rpm/rpmtag.h), with their types. */
-export const signatureTags = {
-  ecc: 267,
-  rsa: 268,
-  sha1: 269,
-  longSize: 270,
-  longArchiveSize: 271,
-  sha256: 273,
-  fileSignatures: 274,
-  fileSignatureLength: 275,
-  veritySignatures: 276,
-  verityAlgorithm: 277,
-  openpgp: 278,
-  sha3: 279,
-  /** Space that rpm 6 reserves. */
-  space: 999,
-  size: 1000,
-  legacyRsa: 1002,
-  md5: 1004,
-  legacyDsa: 1005,
-  payloadSize: 1007,
-  reserved: 1008,
-} as const;
+const verity = "fs-verity signatures, which are not checked";
+const sizes = "sizes in the signature header, which rpm does not use";
+const reserved = "reserved space of the signature header, which rpm does not use";
+const { binary, int32, int64, text, texts } = rpmTypes;
+/**
+ * Tags of the signature header, by rpm's names (include/rpm/rpmtag.h), with their types. Those with a text have values
+ * that no check depends on.
+ */
+const table = {
+  ecc: [267, binary],
+  rsa: [268, binary],
+  sha1: [269, text],
+  longSize: [270, int64, sizes],
+  longArchiveSize: [271, int64, sizes],
+  sha256: [273, text],
+  fileSignatures: [274, texts],
+  fileSignatureLength: [275, int32, sizes],
+  veritySignatures: [276, texts, verity],
+  verityAlgorithm: [277, int32, verity],
+  openpgp: [278, texts],
+  sha3: [279, text],
+  space: [999, binary, reserved],
+  size: [1000, int32, sizes],
+  legacyRsa: [1002, binary],
+  md5: [1004, binary],
+  legacyDsa: [1005, binary],
+  payloadSize: [1007, int32, sizes],
+  reserved: [1008, binary, reserved],
+} as const satisfies Record<string, readonly [number, RpmType, string?]>;
+
+const entries: [string, readonly [number, RpmType, string?]][] = Object.entries(table);
+const tagsByName = Object.fromEntries(entries.map(([name, [tag]]) => [name, tag]));
+export const signatureTags = tagsByName as Record<keyof typeof table, number>;
+const known = new Map(entries.map(([, [tag, type, unchecked]]) => [tag, { type, unchecked }]));
 
 /** Tags of the header, by name (https://rpm-software-management.github.io/rpm/manual/tags.html). */
 export const tags = {
@@ -47,18 +58,6 @@ export const tags = {
   /** Number of the package format, from rpm 6 on. */
   format: 5114,
 } as const;
-
-const { binary, int32, int64, text, texts } = rpmTypes;
-const tagsOfTypes = [
-  [binary, ["ecc", "rsa", "space", "legacyRsa", "md5", "legacyDsa", "reserved"]],
-  [text, ["sha1", "sha256", "sha3"]],
-  [texts, ["fileSignatures", "veritySignatures", "openpgp"]],
-  [int32, ["fileSignatureLength", "verityAlgorithm", "size", "payloadSize"]],
-  [int64, ["longSize", "longArchiveSize"]],
-] as const;
-const typesOfTags = new Map<number, RpmType>(
-  tagsOfTypes.flatMap(([type, names]) => names.map((name) => [signatureTags[name], type])),
-);
 
 const lead = { size: 96, magic: "edabeedb", signatureType: 5 };
 /** rpm adds tags with smaller numbers itself when it reads a package, except translations. */
@@ -90,18 +89,18 @@ function checkedTags({ entries }: RpmHeader): { tags: RpmHeader["tags"]; notes: 
   const tags = new Map<number, RpmValue>();
   const notes: string[] = [];
   for (const { tag, ...value } of entries) {
-    const expected = typesOfTags.get(tag);
+    const { type: expected, unchecked } = known.get(tag) ?? {};
     if (expected === undefined)
       notes.push(`Its signature header has the unknown tag ${tag}, which is not checked.`);
     else if (tags.has(tag))
       notes.push(`Its signature header has the tag ${tag} again. As in rpm, only the first one is checked.`);
     else if (value.type === expected) tags.set(tag, value);
-    else if (unchecked.has(tag))
+    else if (unchecked)
       notes.push(
         `Its signature header has the tag ${tag} with the type ${value.type}, which is not checked.`,
       );
     else throw malformed(`tag ${tag} of the signature header has type ${value.type}, expected ${expected}`);
-    if (unchecked.get(tag) === reservedSpace && !areZeros(value.bytes))
+    if (unchecked === reserved && !areZeros(value.bytes))
       notes.push("The reserved space of its signature header is not empty, and is not checked.");
   }
   return { tags, notes };
@@ -130,33 +129,14 @@ function refuseOtherLead(bytes: Buffer): void {
     throw malformed("it does not begin as a package of rpm 3 or 4 with a signature header");
 }
 
-const verity = "fs-verity signatures, which are not checked";
-const sizes = "sizes in the signature header, which rpm does not use";
-const reservedSpace = "reserved space of the signature header, which rpm does not use";
-/** Values of the signature header that no check depends on. */
-const unchecked = new Map<number, string>([
-  [signatureTags.veritySignatures, verity],
-  [signatureTags.verityAlgorithm, verity],
-  [signatureTags.fileSignatureLength, sizes],
-  [signatureTags.size, sizes],
-  [signatureTags.longSize, sizes],
-  [signatureTags.payloadSize, sizes],
-  [signatureTags.longArchiveSize, sizes],
-  [signatureTags.space, reservedSpace],
-  [signatureTags.reserved, reservedSpace],
-]);
 const capitals = "whether a digest in the signature header has small or capital letters";
-const hexadecimal: ReadonlySet<number> = new Set([
-  signatureTags.sha1,
-  signatureTags.sha256,
-  signatureTags.sha3,
-]);
 
 /** Why nothing notices another value. */
 function openness(signatures: RpmHeader, tag: number, at: number): string | undefined {
-  if (!typesOfTags.has(tag)) return "a tag that relcat does not know";
-  if (unchecked.has(tag)) return unchecked.get(tag);
-  return signatures.tags.get(tag)?.at === at ? undefined : "a tag that is repeated; rpm uses the first one";
+  const found = known.get(tag);
+  if (!found) return "a tag that relcat does not know";
+  if (found.unchecked || signatures.tags.get(tag)?.at === at) return found.unchecked;
+  return "a tag that is repeated; rpm uses the first one";
 }
 
 function uncoveredOf(signatures: RpmHeader): Uncovered[] {
@@ -168,7 +148,7 @@ function uncoveredOf(signatures: RpmHeader): Uncovered[] {
     if (why === undefined)
       return [
         { from: number, to: number + 4, why: numbers },
-        ...(hexadecimal.has(tag) ? [{ from: at, to: at + bytes.length - 1, why: capitals }] : []),
+        ...(known.get(tag)?.type === text ? [{ from: at, to: at + bytes.length - 1, why: capitals }] : []),
       ];
     // Padding before the next value counts as part of this value, because another text may reach into it.
     const to = entries[position + 1]?.at ?? end;

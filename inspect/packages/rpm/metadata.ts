@@ -8,7 +8,7 @@ import {
 import { knownArchitecture } from "../../architecture.ts";
 import type { ByteSource } from "../../bytes/byte-source.ts";
 import { malformed, refused } from "../../verdict.ts";
-import { integersOf, longOf, type RpmHeader, shortsOf, textsOf } from "./header.ts";
+import { integersOf, longsOf, type RpmHeader, shortsOf, textsOf } from "./header.ts";
 import { isSourcePackage, pathJoiner, type RpmLayout, readRpmLayout, signatureTags, tags } from "./layout.ts";
 
 /** More files than any package has. */
@@ -101,9 +101,9 @@ const optionalTexts = (main: RpmHeader): Partial<Record<keyof typeof texts, stri
 /** Sizes over 4 GiB have tags of their own. */
 function sizesOf({ main, signatures }: RpmLayout): RpmMetadata["size"] {
   return {
-    installed: longOf(main, tags.longSize) ?? integersOf(main, tags.size)[0] ?? 0,
+    installed: longsOf(main, tags.longSize)[0] ?? integersOf(main, tags.size)[0] ?? 0,
     archive:
-      longOf(signatures, signatureTags.longArchiveSize) ??
+      longsOf(signatures, signatureTags.longArchiveSize)[0] ??
       integersOf(signatures, signatureTags.payloadSize)[0] ??
       integersOf(main, tags.archiveSize)[0] ??
       0,

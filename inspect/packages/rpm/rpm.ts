@@ -15,9 +15,9 @@ import { type SelfCheckFinder, selfCheckFinder, withSelfCheck } from "../../self
 import { isRsaSigned } from "../../signatures/digest.ts";
 import { digestNumbered } from "../../signatures/openpgp.ts";
 import { type Certificate, certificateOf } from "../../signatures/x509.ts";
-import { Fault, malformed, unsupported, type Verdict } from "../../verdict.ts";
+import { Fault, malformed, notCovered, unsigned, unsupported, type Verdict } from "../../verdict.ts";
 import { digestChecks, isPayloadCovered, type RpmCheck, signatureChecks, sizeNotes } from "./checks.ts";
-import { integersOf, longOf, longsOf, type RpmHeader, shortsOf, textOf, textsOf } from "./header.ts";
+import { integersOf, longsOf, type RpmHeader, shortsOf, textOf, textsOf } from "./header.ts";
 import { isSourcePackage, pathJoiner, type RpmLayout, readRpmLayout, signatureTags, tags } from "./layout.ts";
 
 /** Packages of the formats 3, 4 and 6: header and payload signatures, digests, IMA signatures of files, and the content. */
@@ -41,7 +41,7 @@ export const inspectRpm: Reader = async (source, options) => {
     const contents = await settled("rpm", found, async () => {
       await readContents(source, layout, { options, finder, found, isSigned: signatures.length > 0 });
       isRead = true;
-      if (signatures.length === 0) throw new Fault("unsigned", "it has no signature");
+      if (signatures.length === 0) throw unsigned("it has no signature");
     });
     return refuseWorst(digests, signature, contents);
   });
@@ -63,10 +63,7 @@ async function readContents(
   const notes = [...(found.notes ?? []), ...notesOf(layout)];
   found.notes = notes;
   if (isSigned && !isPayloadCovered(layout))
-    throw new Fault(
-      "payload-not-covered",
-      "the signed header has no digest of the payload, which may have been replaced",
-    );
+    throw notCovered("the signed header has no digest of the payload, which may have been replaced");
   found.file_signatures = fileSignaturesOf(layout, options);
   refuseFileSignature(found.file_signatures);
   notes.push(...(await readRpmPayload(source, layout, options.limit, finder)));
@@ -122,7 +119,8 @@ async function readRpmPayload(
   const unpacked = await decompress(payload, compression, limit, cpio.write);
   cpio.end();
   const expected =
-    integersOf(signatures, signatureTags.payloadSize)[0] ?? longOf(signatures, signatureTags.longArchiveSize);
+    integersOf(signatures, signatureTags.payloadSize)[0] ??
+    longsOf(signatures, signatureTags.longArchiveSize)[0];
   return expected === undefined || expected === unpacked
     ? []
     : [`The payload unpacks to ${unpacked} bytes, but the package says ${expected}.`];
