@@ -18,7 +18,7 @@ import { indexRecords } from "../selection/record-index.ts";
 import { array, listFiles } from "./catalog-list.ts";
 import { csafFiles } from "./csaf.ts";
 import { facetFiles, facetKeys } from "./facets.ts";
-import { feedCopies, feedGroups, feedParts, feedTags, leftOutOfFeeds } from "./feeds/feeds.ts";
+import { feedCopies, feedGroups, feedTags, leftOutOfFeeds } from "./feeds/feeds.ts";
 import { securityFiles } from "./host-files.ts";
 import { hostingFiles } from "./hosting/hosting.ts";
 import { routingOf } from "./hosting/routing.ts";
@@ -130,13 +130,20 @@ export function siteRenderer(ledger: Ledger, config: Config, sources: Sources) {
       const group: OutputGroup = { name: releaseGroup(release.version), key, files };
       return { group, slices: slicesOf(release, isInFeeds, config, templates) };
     },
-    /** @param releases ascending by version */
+    /** Groups in writing order: pages that link to all other files come last. @param releases ascending by version */
     *acrossReleases(releases: readonly RenderedRelease[]): Generator<OutputGroup> {
-      if (releases.some(({ securityNotes }) => securityNotes?.some(({ advisory }) => advisory))) {
-        const key = digestOf(basis, ...releases.map((release) => release.key));
+      const key = digestOf(basis, ...releases.map((release) => release.key));
+      const newestFirst = releases.toReversed();
+      if (releases.some(({ securityNotes }) => securityNotes?.some(({ advisory }) => advisory)))
         yield { name: "advisories", key, files: csafFiles(releases, ledger, config) };
-      }
-      yield* groupsAcrossReleases(releases.toReversed(), basis, config, sources, templates);
+      if (config.hosts.size > 0)
+        yield { name: "hosts", key, files: filesForHosts(newestFirst, config, sources.templates) };
+      yield { name: "indexes", key, files: indexFiles(newestFirst, config) };
+      const isProvisional = releases.some(({ provisional }) => provisional);
+      yield* feedGroups(newestFirst, config, areFeedsSigned(config, isProvisional));
+      yield { name: "search", key, files: searchFiles(newestFirst) };
+      const pieces = newestFirst.map((release) => releasePieces(release, config));
+      yield* pageGroups(pieces, basis, config, templates);
     },
     /** Copies of artifacts. @param releases ascending by version */
     copies: (releases: readonly RenderedRelease[]) => feedCopies(releases.toReversed(), config),
@@ -176,19 +183,6 @@ export function* emitSite(
   for (const { files } of site.acrossReleases(rendered)) yield* files;
 }
 
-/** Copies of artifacts in the site, which no file of `emitSite` contains. */
-export const siteCopies = (
-  releases: readonly IdentifiedRelease[],
-  ledger: Ledger,
-  config: Config,
-): BuildCopies =>
-  feedCopies(
-    releases.toReversed().map((release) => {
-      return { slices: { feeds: () => feedParts(publishRelease(release, ledger, config), config) } };
-    }),
-    config,
-  );
-
 function* constantFiles(config: Config, templates: Templates, { schemas }: Sources): Generator<OutputFile> {
   yield* assetFiles(templates, config);
   yield* schemaFiles(schemas, config.wire);
@@ -196,25 +190,6 @@ function* constantFiles(config: Config, templates: Templates, { schemas }: Sourc
   yield jsonFile("openapi.json", api);
   yield* securityFiles(config);
   yield referencePage(api, { config, templates });
-}
-
-/** Pages that link to all other files come last. @param releases newest first */
-function* groupsAcrossReleases(
-  releases: readonly RenderedRelease[],
-  basis: string,
-  config: Config,
-  sources: Sources,
-  templates: Templates,
-): Generator<OutputGroup> {
-  const all = digestOf(basis, ...releases.map(({ key }) => key));
-  if (config.hosts.size > 0)
-    yield { name: "hosts", key: all, files: filesForHosts(releases, config, sources.templates) };
-  yield { name: "indexes", key: all, files: indexFiles(releases, config) };
-  const isProvisional = releases.some(({ provisional }) => provisional);
-  yield* feedGroups(releases, config, areFeedsSigned(config, isProvisional));
-  yield { name: "search", key: all, files: searchFiles(releases) };
-  const pieces = releases.map((release) => releasePieces(release, config));
-  yield* pageGroups(pieces, basis, config, templates);
 }
 
 function* indexFiles(releases: readonly RenderedRelease[], config: Config): Generator<OutputFile> {

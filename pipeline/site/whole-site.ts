@@ -5,8 +5,10 @@ import type { BuildCopies } from "../documents/site.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import { refuseUnknownVersions } from "../ledger/cut.ts";
 import { loadCatalog, type Selection } from "../ledger/load-catalog.ts";
+import { publishRelease } from "../ledger/publish-records.ts";
 import type { AuthoredFiles } from "../project/authored-files.ts";
-import { emitSite, siteCopies } from "./emit.ts";
+import { emitSite } from "./emit.ts";
+import { feedCopies, feedParts } from "./feeds/feeds.ts";
 import { readSources } from "./stores/templates.ts";
 
 /** A site in memory. */
@@ -33,6 +35,9 @@ export async function buildCatalog(
   throwErrors(selection.released ? [...problems, ...identified.notCut] : problems);
   const sources = await readSources();
   const { releases } = identified;
+  const newestFirst = releases.toReversed().map((release) => {
+    return { slices: { feeds: () => feedParts(publishRelease(release, ledger, config), config) } };
+  });
   const files = emitSite(releases, ledger, config, sources);
-  return { site: { config, files, copies: siteCopies(releases, ledger, config) }, catalog };
+  return { site: { config, files, copies: feedCopies(newestFirst, config) }, catalog };
 }
