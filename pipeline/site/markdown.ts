@@ -60,25 +60,16 @@ const image: RendererRule = (tokens, index, options, env, renderer) => {
 
 const insideLink = { insideLink: true };
 
-markdown.core.ruler.push("images-in-links", ({ tokens }) => {
+markdown.core.ruler.push("inside-links", ({ tokens, env: { refs } }) => {
   for (const { children } of tokens) {
     let depth = 0;
     for (const token of children ?? []) {
-      if (token.type === "link_open") depth++;
-      if (token.type === "link_close") depth--;
-      if (token.type === "image" && depth > 0) token.meta = insideLink;
-    }
-  }
-});
-
-markdown.core.ruler.push("references", ({ tokens, env: { refs } }) => {
-  for (const { children } of refs ? tokens : []) {
-    let depth = 0;
-    for (const token of children ?? []) {
       if (token.type.startsWith("link_")) depth += token.nesting;
-      if (token.type !== "text" || depth > 0) continue;
-      const content = referencesHtml(token.content, refs as References);
-      Object.assign(token, { type: "html_inline", content });
+      else if (token.type === "image" && depth > 0) token.meta = insideLink;
+      else if (token.type === "text" && depth === 0 && refs) {
+        const content = referencesHtml(token.content, refs as References);
+        Object.assign(token, { type: "html_inline", content });
+      }
     }
   }
 });

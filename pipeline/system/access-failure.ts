@@ -85,5 +85,6 @@ function cause(error: NodeJS.ErrnoException): NodeJS.ErrnoException {
   }
 }
 
-const nearestEntry = (path: string): string =>
+/** The path or the nearest of its folders that exists, even as a dangling link. */
+export const nearestEntry = (path: string): string =>
   lstatSync(path, { throwIfNoEntry: false }) || dirname(path) === path ? path : nearestEntry(dirname(path));

@@ -9,7 +9,6 @@ import {
   fsyncSync,
   futimesSync,
   linkSync,
-  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -25,7 +24,7 @@ import { readFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { isLinkRefused, syncToDisk } from "../../shared/disk.ts";
 import { failure, type Problem } from "../../shared/errors.ts";
-import { accessFailure, accessing, refuseSpecial } from "./access-failure.ts";
+import { accessFailure, accessing, nearestEntry, refuseSpecial } from "./access-failure.ts";
 import { inParallel } from "./in-parallel.ts";
 
 const concurrency = 32;
@@ -147,9 +146,7 @@ export function replaceDurably(path: string, bytes: Uint8Array): void {
 
 /** @throws RelcatError file-access if a link leads the path to a folder that is not allowed */
 export function refuseLinkedPlace(path: string, isAllowed: InProject): void {
-  let folder = dirname(path);
-  while (folder !== dirname(folder) && !lstatSync(folder, { throwIfNoEntry: false }))
-    folder = dirname(folder);
+  const folder = nearestEntry(dirname(path));
   // The target of a dangling link could be created anywhere.
   if (exists(folder) && isAllowed(realpathSync(folder))) return;
   throw failure(

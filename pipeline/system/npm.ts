@@ -10,9 +10,6 @@ import {
 import { basename, join, resolve } from "node:path";
 import { failure } from "../../shared/errors.ts";
 
-/** In milliseconds. A slow machine compiles for minutes, but a registry that is silent for a minute is unreachable. */
-const timeouts = { work: 300_000, registry: 60_000 };
-
 /** package-lock.json, or the reason why npm did not write one. */
 export type Locked = { text: string } | { reason: string };
 
@@ -74,7 +71,8 @@ export async function lockDependencies(
     "--fetch-retry-factor=1",
   ];
   const args = ["install", "--package-lock-only", ...usual, ...limits];
-  const reason = await npm(copy, args, timeouts.registry);
+  // A registry that is silent for a minute is unreachable.
+  const reason = await npm(copy, args, 60_000);
   if (reason === "missing") return { reason: "npm is not installed here" };
   if (reason !== undefined) return { reason };
   return { text: withoutEngines(readFileSync(join(copy, "package-lock.json"), "utf8")) };
@@ -87,12 +85,11 @@ function withoutEngines(packageLock: string): string {
   return `${JSON.stringify(lock, null, 2)}\n`;
 }
 
-/** @returns undefined: it succeeded; "missing": there is no npm */
-async function npm(
-  cwd: string,
-  args: readonly string[],
-  timeout = timeouts.work,
-): Promise<string | undefined> {
+/**
+ * @param timeout in milliseconds; a slow machine compiles for minutes
+ * @returns undefined: it succeeded; "missing": there is no npm
+ */
+async function npm(cwd: string, args: readonly string[], timeout = 300_000): Promise<string | undefined> {
   const { execa } = await import("execa");
   const result = await execa("npm", [...args, "--loglevel=error", "--no-update-notifier"], {
     cwd,

@@ -31,14 +31,13 @@ export function caddyFiles(sources: HostSources): OutputFile[] {
   const { base } = routing;
   const { downloads, latest } = dataMaps(routing);
   const hasRegistry = feeds.some(({ isRegistry }) => isRegistry);
+  const atBase = [
+    is("bare", `^${escaped(base)}$`),
+    is("base", `^${escaped(base)}/`),
+    `redir @relcat_bare ${base}/ 301`,
+  ];
   const lines = [
-    ...(base === ""
-      ? []
-      : [
-          is("bare", `^${escaped(base)}$`),
-          is("base", `^${escaped(base)}/`),
-          `redir @relcat_bare ${base}/ 301`,
-        ]),
+    ...(base === "" ? [] : atBase),
     ...block(base === "" ? "route" : "route @relcat_base", [
       ...(base === "" ? [] : [`uri strip_prefix ${base}`]),
       ...requestMaps(routing),
@@ -77,12 +76,8 @@ const says = (name: string, value: string) => `@relcat_${name}_${value} vars {re
 const is = (name: string, pattern: string) => `@relcat_${name} path_regexp relcat_${name} ${pattern}`;
 
 const matchers = [
-  says("format", "bad"),
-  says("format", "none"),
-  says("format", "html"),
-  says("method", "options"),
-  says("method", "other"),
-  says("method", "read"),
+  ...["bad", "none", "html"].map((value) => says("format", value)),
+  ...["options", "other", "read"].map((value) => says("method", value)),
   says("target", "unready"),
   says("refused", "yes"),
   says("known", "no"),
@@ -276,18 +271,15 @@ function fileRoutes(base: string, { encodings, feeds, hasWellKnown }: HostSource
     ...handle("", [
       ...answer("method_options", 200, fileDescription),
       ...notAllowed,
-      "@relcat_folder {",
-      "\tfile {path}/",
       // Unlike {path}, what it matches has no double slash, with which a redirect would name another host.
-      "\tpath_regexp relcat_folder ^.*[^/]$",
-      "}",
+      ...block("@relcat_folder", ["file {path}/", "path_regexp relcat_folder ^.*[^/]$"]),
       ...handle("@relcat_folder", [...publicly, `redir * ${base}{re.relcat_folder.0}/{relcat_suffix} 301`]),
       ...feeds.flatMap(feedRoute),
-      "@relcat_artifact {",
-      "\tfile {path}",
-      "\tpath_regexp ^/[^/]+/.*[^/]$",
-      `\tnot path_regexp ^/${documentFolders}`,
-      "}",
+      ...block("@relcat_artifact", [
+        "file {path}",
+        "path_regexp ^/[^/]+/.*[^/]$",
+        `not path_regexp ^/${documentFolders}`,
+      ]),
       ...handle("@relcat_artifact", [
         ...header({ "Cache-Control": caching.artifact }),
         ...policies,

@@ -2,22 +2,17 @@ import { failure, type RelcatError } from "../../../shared/errors.ts";
 
 const maxRedirects = 5;
 
-/** Aborts a request after a time without data; a slow server that keeps sending is fine. */
-export interface IdleTimeout {
-  signal: AbortSignal;
-  reset(): void;
-  /** Closes the connection, even if the body was not read to its end. */
-  end(): void;
-}
+export type IdleTimeout = ReturnType<typeof startIdleTimeout>;
 
-/** @param maxMilliseconds milliseconds without data */
-export function startIdleTimeout(maxMilliseconds = 30_000): IdleTimeout {
+/** Aborts a request after a time without data; a slow server that keeps sending is fine. */
+export function startIdleTimeout(maxMilliseconds = 30_000) {
   const controller = new AbortController();
   const abort = () => controller.abort(new Error(`no answer within ${maxMilliseconds / 1000} s`));
   const timer = setTimeout(abort, maxMilliseconds);
   return {
     signal: controller.signal,
-    reset: () => timer.refresh(),
+    reset: (): void => void timer.refresh(),
+    /** Closes the connection, even if the body was not read to its end. */
     end() {
       clearTimeout(timer);
       controller.abort(new Error("reading was stopped"));
