@@ -44,10 +44,10 @@ function describe(inspected: readonly InspectedFile[], output: Output): string {
   const rows = inspected.map(({ file, inspection: { verdict, type } }) => [verdict, type, file]);
   const lines = table(rows).split("\n");
   return inspected
-    .map(({ inspection }, index) => {
+    .flatMap(({ inspection }, index) => {
       const { verdict } = inspection;
       const rest = lines[index]?.slice(verdict.length) ?? "";
-      return [output.style(colorOf(verdict), verdict) + rest, ...detailLines(inspection, output)].join("\n");
+      return [output.style(colorOf(verdict), verdict) + rest, ...detailLines(inspection, output)];
     })
     .join("\n");
 }
@@ -57,29 +57,25 @@ const colorOf = (verdict: string): readonly Style[] =>
 
 function detailLines(inspection: InspectedFile["inspection"], output: Output): string[] {
   const details = detailsOf(inspection);
-  const width = Math.max(...details.map(({ title }) => title.length));
-  return details.map(({ title, text }) => `  ${output.style("dim", title.padEnd(width))}  ${harmless(text)}`);
+  const width = Math.max(...details.map(([title]) => title.length));
+  return details.map(([title, text]) => `  ${output.style("dim", title.padEnd(width))}  ${harmless(text)}`);
 }
 
-interface Detail {
-  title: string;
-  text: string;
-}
+type Detail = [title: string, text: string];
 
 const maxShown = 20;
 
 function detailsOf(inspection: Inspection): Detail[] {
   const { verdict, type, reason, notes, file_signatures: files } = inspection;
-  const shown = files.slice(0, maxShown).map((file) => ({ title: "inside", text: insideOf(file) }));
-  const more = files.length - shown.length;
+  const inside = files.slice(0, maxShown).map(insideOf);
+  if (files.length > maxShown) inside.push(`and ${files.length - maxShown} more`);
   return [
-    verdict === "ok" ? { title: "checked", text: checksOf(type) } : { title: "reason", text: reason },
+    verdict === "ok" ? ["checked", checks[type] ?? "its format; it has no signature"] : ["reason", reason],
     ...signerOf(inspection),
     ...factsOf(inspection),
     ...selfCheckOf(inspection),
-    ...shown,
-    ...(more > 0 ? [{ title: "inside", text: `and ${more} more` }] : []),
-    ...notes.map((text) => ({ title: "note", text })),
+    ...inside.map((text): Detail => ["inside", text]),
+    ...notes.map((text): Detail => ["note", text]),
   ];
 }
 
@@ -89,19 +85,20 @@ function signerOf({ verdict, key_id, signature }: Inspection): Detail[] {
   const known = `${signature?.signer} ${signature?.display}`;
   const key = key_id === null || known.includes(key_id) ? [] : [`key ${key_id}`];
   const words = signature ? [signature.signer, ...key, signature.display] : key;
-  return words.length === 0 ? [] : [{ title, text: words.join(", ") }];
+  return words.length === 0 ? [] : [[title, words.join(", ")]];
 }
 
 function factsOf({ facts }: Inspection): Detail[] {
   const plain = Object.entries(facts).filter(([, value]) => value !== null && typeof value !== "object");
   const words = plain.map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`);
-  return words.length === 0 ? [] : [{ title: "says", text: words.join(", ") }];
+  return words.length === 0 ? [] : [["says", words.join(", ")]];
 }
 
 function selfCheckOf({ cryptolib_post: post }: Inspection): Detail[] {
   if (!post) return [];
-  const text = "expected_hash" in post ? post.expected_hash : perArch(post.expected_hash_per_arch);
-  return [{ title: "self-check", text }];
+  return [
+    ["self-check", "expected_hash" in post ? post.expected_hash : perArch(post.expected_hash_per_arch)],
+  ];
 }
 
 function insideOf({ name, verdict, signature }: FileSignature): string {
@@ -143,5 +140,3 @@ export const checks: Readonly<Record<string, string>> = {
   xva: "description, order and checksums of the chunks; it has no signature",
   vma: "checksums of header and extents; every cluster belongs to a disk; it has no signature",
 };
-
-const checksOf = (type: string): string => checks[type] ?? "its format; it has no signature";

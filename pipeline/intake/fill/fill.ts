@@ -65,7 +65,11 @@ export async function fillManifests(
   if (lacking.length > 0 && absent.length === lacking.length) throw noneThere(bytes.place, absent);
   const edited = await editedManifests(found);
   await withWriteLock(folder, context, async () => {
-    for (const { file, before } of edited) refuseChanged(file, before);
+    for (const { file, before } of edited) {
+      if (Buffer.compare(readPresent(file), before) === 0) continue;
+      const message = `${file} was changed in the meantime`;
+      throw failure("file-changed", message, "Nothing was written. Run it again.");
+    }
     if (!context.dryRun) for (const { file, after } of edited) replaceDurably(file, after);
   });
   const filled = found.map(({ artifact, additions }) => ({
@@ -176,11 +180,6 @@ async function editedManifests(found: readonly Found[]) {
   }
   throwErrors(problems);
   return edited;
-}
-
-function refuseChanged(file: string, before: Uint8Array): void {
-  if (Buffer.compare(readPresent(file), before) === 0) return;
-  throw failure("file-changed", `${file} was changed in the meantime`, "Nothing was written. Run it again.");
 }
 
 function noneThere(place: string, absent: Filled["absent"]) {

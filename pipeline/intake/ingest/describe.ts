@@ -2,7 +2,7 @@ import { architectureInName } from "../../../inspect/architecture.ts";
 import type { Problem } from "../../../shared/errors.ts";
 import { architectureOf } from "../../../shared/package-metadata.ts";
 import { resolveAlias } from "../../../shared/package-types.ts";
-import type { Attestation, Store, Vendor } from "../../documents/attestation.ts";
+import type { Store, Vendor } from "../../documents/attestation.ts";
 import type { Settings } from "../../documents/config.ts";
 import type { WrittenArtifact } from "../../documents/manifest.ts";
 import { attestationOf } from "../../policy/attestation.ts";
@@ -24,7 +24,12 @@ function imageProvenance(file: JobFile, fields: Fields, { job, config, revision 
   const image = path !== undefined && isStorePath(path) ? recipeOf(path, job) : undefined;
   const vendor: Vendor = { ...(revision !== undefined && { rev: revision }), ...(image && { image }) };
   const known = revision ?? fields.vendor?.rev;
-  if (known === undefined && config.require.vendor.includes("image")) problems.push(noRevision(file));
+  if (known === undefined && config.require.vendor.includes("image")) {
+    const message = `no input says which source revision ${file.name} was built from`;
+    const hint =
+      "Give --rev SHA, --rev ci or --rev git; or take image out of require.vendor in catalog.yaml.";
+    problems.push(problem("revision-missing", file.at, message, hint));
+  }
   return { provenance: { ...unlessEmpty("store", store), ...unlessEmpty("vendor", vendor) }, problems };
 }
 
@@ -49,14 +54,11 @@ function storeOf(
   }
   const candidates = outputs.length > 0 ? outputs : paths;
   if (candidates.length < 2) return { path: candidates[0], problems: [] };
-  return { path: undefined, problems: [ambiguous(file, candidates)] };
-}
-
-function ambiguous({ name, at }: JobFile, candidates: readonly string[]): Problem {
+  const { name, at } = file;
   const shown = `${candidates.slice(0, 3).join(", ")}${candidates.length > 3 ? ", …" : ""}`;
   const message = `${name} may be of any of ${candidates.length} store paths: ${shown}`;
   const hint = `Give it by its path in the store, ingest each build by itself, or write store: { path: … } into ${name}.relcat.yaml.`;
-  return problem("store-ambiguous", at, message, hint);
+  return { path: undefined, problems: [problem("store-ambiguous", at, message, hint)] };
 }
 
 export interface Description extends Statements {
@@ -123,8 +125,9 @@ export function describeFile(
   };
   if (artifact.name !== file.name) artifact.file ??= file.name;
   if (artifact.file === artifact.name) delete artifact.file;
-  if (type?.kind === "client") artifact.attestation = attested(artifact.attestation, sha256);
-  else if (isEmpty(artifact.attestation)) delete artifact.attestation;
+  // A client's attestation contains at least its checksum.
+  if (type?.kind === "client") artifact.attestation = { sha256, ...artifact.attestation };
+  else if (Object.keys(artifact.attestation ?? {}).length === 0) delete artifact.attestation;
   // No format that Incus starts states an architecture, so it is known before the bytes are read.
   const arch = fields.arch ?? architectureOf(fields.package) ?? architectureInName(file.name);
   return {
@@ -141,25 +144,11 @@ export function describeFile(
 const bytesOf = ({ found }: Measured): PackageClaims["bytes"] =>
   found ? (found.isUnreadable ? "unreadable" : "read") : "absent";
 
-/** A client's attestation contains at least its checksum. */
-const attested = (given: Attestation | undefined, sha256: string): Attestation => ({ sha256, ...given });
-
 /** An imported record may describe a file that is no longer available. */
 const digestOf = (measured: Measured | undefined) =>
   measured && measured.sha256 !== "unknown" && { sha256: measured.sha256 };
 
-const isEmpty = (attestation: Attestation | undefined): boolean =>
-  attestation !== undefined && Object.keys(attestation).length === 0;
-
 const unknownDigest = "0".repeat(64);
-
-const noRevision = ({ name, at }: JobFile) =>
-  problem(
-    "revision-missing",
-    at,
-    `no input says which source revision ${name} was built from`,
-    "Give --rev SHA, --rev ci or --rev git; or take image out of require.vendor in catalog.yaml.",
-  );
 
 /** The whole hint or one part of it names the type, as in images.qcow-efi. @returns undefined if several do */
 export function typeOfHint(

@@ -77,9 +77,13 @@ function copiesOf(places: JobFile["copies"], file: JobFile, problems: Problem[])
   for (const paths of places) {
     const found = paths.map((path) => ({ path, ...pathInfo(path) })).find(({ kind }) => kind !== "missing");
     if (!found) continue;
-    if (found.kind !== "file") problems.push(notAFile(file, found.path, found.kind));
-    else if (found.size === 0) problems.push(empty(file));
-    else if (!copies.has(found.realPath)) copies.set(found.realPath, found);
+    if (found.kind !== "file") {
+      const message = `${found.path} is a ${found.kind}, expected a file people can download`;
+      problems.push(problem("product-missing", file.at, message, "Name the file inside, or pack it."));
+    } else if (found.size === 0) {
+      const hint = "A build that wrote nothing has failed, even if it reported success.";
+      problems.push(problem("artifact-empty", file.at, `${file.name} is empty`, hint));
+    } else if (!copies.has(found.realPath)) copies.set(found.realPath, found);
   }
   return [...copies.values()];
 }
@@ -149,19 +153,3 @@ function missing({ name, copies, at }: JobFile, inFolder: readonly string[]): Pr
       : "Build it again, give the folder it was copied to, or its checksum file with --sums.";
   return problem("product-missing", at, message, hint);
 }
-
-const notAFile = ({ at }: JobFile, path: string, kind: string) =>
-  problem(
-    "product-missing",
-    at,
-    `${path} is a ${kind}, expected a file people can download`,
-    "Name the file inside, or pack it.",
-  );
-
-const empty = ({ name, at }: JobFile) =>
-  problem(
-    "artifact-empty",
-    at,
-    `${name} is empty`,
-    "A build that wrote nothing has failed, even if it reported success.",
-  );

@@ -1,5 +1,7 @@
 import { absolutePath, line, table } from "../../../../shared/fields.ts";
+import type { Path } from "../../../../shared/source.ts";
 import { isObject } from "../../../documents/is-object.ts";
+import type { FoundFile } from "../evidence.ts";
 import { count, loose, shape } from "./shape.ts";
 import { productName } from "./store-path.ts";
 
@@ -19,19 +21,13 @@ export const imageInfo = shape({
     file: absolutePath.optional(),
     disks: table(disk, "an object of disk: {file}").optional(),
   }),
-  read({ value: { file, disks }, place }) {
-    const named = [
-      ...(file === undefined ? [] : [{ path: file, where: ["file"] }]),
-      ...Object.entries(disks ?? {}).map(([name, each]) => ({
-        path: each.file,
-        where: ["disks", name, "file"],
-      })),
-    ];
-    const files = named.map(({ path, where }) => ({
+  read({ value: { file, disks = {} }, place }) {
+    const fileOf = (path: string, where: Path): FoundFile => ({
       name: productName(path),
       paths: [path],
       at: () => place(where),
-    }));
-    return { files };
+    });
+    const ofDisks = Object.entries(disks).map(([name, each]) => fileOf(each.file, ["disks", name, "file"]));
+    return { files: file === undefined ? ofDisks : [fileOf(file, ["file"]), ...ofDisks] };
   },
 });
