@@ -31,9 +31,8 @@ const keyedHash = (key: string) => createHash("sha256").update(`${key}\0`);
 /**
  * Stores results of earlier runs, each under the digest of its input. An entry that cannot be read is computed again,
  * one that cannot be written is not stored, and no failure stops a run.
- * @param folder created if it does not exist
  * @param now milliseconds since 1970
- * @returns undefined if the folder is not writable; the run then uses no cache
+ * @returns undefined if the folder cannot be made or written to; the run then uses no cache
  */
 export function cacheIn(folder: string, pid: number, now: number, onFailure: OnCacheFailure = () => {}) {
   // The process id is not enough, because containers that share a cache may have the same one.

@@ -227,10 +227,7 @@ const others =
 const severityOf = (score: number): string =>
   score >= 9 ? "CRITICAL" : score >= 7 ? "HIGH" : score >= 4 ? "MEDIUM" : score > 0 ? "LOW" : "NONE";
 
-/**
- * Member cvss_v3 of a score in CSAF.
- * @returns undefined for another version of CVSS, and if a metric is missing, repeated or unknown
- */
+/** A score in CSAF; undefined: another version of CVSS, or a metric is missing, repeated or unknown. */
 export function cvss3(vectorString: string) {
   const [, version, metrics = ""] = /^CVSS:(3\.[01])\/(.+)$/.exec(vectorString) ?? [];
   const list = metrics.split("/").map((metric) => metric.split(":"));

@@ -9,10 +9,7 @@ const feedLength = 50;
 /** Date of a feed without entries, because the clock would change the bytes. */
 const noDate = "2000-01-01T00:00:00Z";
 
-/**
- * The releases in the feeds: the 50 that were cut last, newest first. A release of an old month has an old version, and
- * is news too. An open release is newer than all others.
- */
+/** The 50 releases that were cut last, newest first, whatever their versions. An open one is newer than all others. */
 export function newsOf<Release extends { version: string; releasedAt?: string | undefined }>(
   releases: readonly Release[],
 ): Release[] {

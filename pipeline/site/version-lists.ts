@@ -12,9 +12,7 @@ import { jsonFile, textFile } from "./output.ts";
 
 /**
  * Lists for programs that look for updates. They are oldest first, because such programs take the last entry for
- * the newest, and have no provisional release, because its time would change.
- * @param releases ascending by version
- * @param below folder of the lists
+ * the newest, and have no provisional release, because its time would change. @param releases ascending by version
  */
 export function versionLists(
   releases: readonly ReleaseSummary[],
@@ -42,11 +40,7 @@ export function versionLists(
   ];
 }
 
-/**
- * `api/v1/channel/`: the index of channels, and for each of them its document and lists, if the project has channels.
- * @param releases newest first
- * @param latestOf the document for installers, of releases that are newest first
- */
+/** `api/v1/channel/`: documents and lists of channels, and their index, if there are any. @param releases newest first */
 export function* channelFiles(
   releases: readonly RenderedRelease[],
   latestOf: (releases: readonly RenderedRelease[]) => LatestDocument,

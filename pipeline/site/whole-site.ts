@@ -20,10 +20,7 @@ export interface Site {
   copies: BuildCopies;
 }
 
-/**
- * Renders a site in memory, to compare it with another one; writes nothing.
- * @throws RelcatError version-unknown; every problem of the input, if one of them is an error
- */
+/** Writes nothing. @throws RelcatError version-unknown; every problem of the input, if one of them is an error */
 export async function buildCatalog(
   folder: string,
   selection: Selection = {},

@@ -4,7 +4,6 @@ import { failure, type RelcatError } from "../../shared/errors.ts";
 
 const nameAFile = "Remove it, or name a file.";
 
-/** Explanation and hint for common error codes of the operating system. */
 const reasons: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
   ENOENT: ["there is no such file", "Check the path."],
   ENOTDIR: ["a part of the path is a file, not a folder", "Check the path."],
@@ -46,11 +45,7 @@ export function refuseSpecial(path: string): void {
   if (code) throw Object.assign(new Error(code), { code, syscall: "open" });
 }
 
-/**
- * Describes a file-system error in a sentence and keeps it as the cause.
- * @param message such as `cannot read FILE`
- * @param advice replaces the usual hint
- */
+/** @param message such as `cannot read FILE` @param advice replaces the usual hint */
 export function accessFailure(message: string, error: unknown, advice?: string): RelcatError {
   const { code: name = String(error), path = "" } = cause(error as NodeJS.ErrnoException);
   const fallback = [undefined, "Check the path, its permissions and the free space."] as const;

@@ -96,11 +96,9 @@ const badLink = (path: string, message: string): Problem => ({
   hint: "Repair or remove the link.",
 });
 
-/** Names of direct subfolders, including empty ones. */
 export const listFolders = (folder: string): string[] =>
   entriesOf(folder).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
 
-/** Renames a file and creates its target folder. */
 export const moveFile = (from: string, to: string): void =>
   accessing(`cannot move ${from} to ${to}`, () => {
     mkdirSync(dirname(to), { recursive: true });

@@ -2,7 +2,6 @@ import { failure } from "../../shared/errors.ts";
 
 /**
  * Runs a program from catalog.yaml without a shell.
- * @param input for its stdin
  * @param options.folder working directory
  * @param options.hidden environment variables to remove
  * @throws RelcatError hook-failed

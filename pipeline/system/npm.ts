@@ -45,7 +45,6 @@ const notPacked = (folder: string, reason: string, hint: string) =>
 /**
  * Lets npm resolve the dependencies of a package.json, without installing them.
  * @param folder the real project: its name and its .npmrc affect the result
- * @param files of the project that npm reads
  * @param work an empty folder
  */
 export async function lockDependencies(

@@ -71,7 +71,6 @@ export const otherFilter = parameter(filters.filter((name) => !ready.includes(na
 /** A query of `latest/` with a filter that no file can answer. */
 export const otherLatestFilter = parameter(filters.filter((name) => ![...ready, ...variants].includes(name)));
 
-/** A query of known parameters only. */
 export const onlyKnown = `^&*(?:(?:${[...filters, ...settings].join("|")})(?:=[^&]*)?(?:&+|$))*$`;
 
 /** A query that requests rejection of unknown parameters. */

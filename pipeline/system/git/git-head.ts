@@ -24,10 +24,7 @@ export async function branchOf(folder: string): Promise<string | undefined> {
   return exitCode === 0 ? stdout.replace("refs/heads/", "") : undefined;
 }
 
-/**
- * Pushes HEAD to a branch. After a rejection it fetches what the remote has, so that it can be merged.
- * @returns why the push was refused; undefined: the remote has HEAD
- */
+/** Fetches after a rejection, for a merge. @returns why the push was refused; undefined: the remote has HEAD */
 export async function pushHead(
   folder: string,
   remote: string,

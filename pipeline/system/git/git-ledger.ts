@@ -18,7 +18,6 @@ export interface CommittedLedger {
   joinedTo?: LedgerBlob | undefined;
 }
 
-/** Earlier versions of a folder's ledger. */
 export interface CommittedLedgers {
   /** Reason why nothing can be compared; "known": ledgers were found. */
   kind:

@@ -2,10 +2,7 @@ import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { failure, RelcatError } from "../../../shared/errors.ts";
 
-/**
- * Checks that a commit is possible before anything is written for it.
- * @throws RelcatError git-missing; commit-refused in a merge, or if git does not know who commits
- */
+/** @throws RelcatError git-missing; commit-refused in a merge, or if git does not know who commits */
 export async function requireRepository(folder: string): Promise<void> {
   const inside = await git(folder, ["rev-parse", "--is-inside-work-tree"]);
   if (inside.exitCode !== 0)
@@ -27,7 +24,6 @@ export async function requireRepository(folder: string): Promise<void> {
 }
 
 /**
- * Commits only the given paths.
  * @param undone hint: what to do by hand if git fails
  * @param removed committed paths that no longer exist in the folder
  * @returns the new commit's abbreviated id; undefined: nothing changed
@@ -47,10 +43,7 @@ export async function commit(
   return mustSucceed(folder, ["rev-parse", "--short", "HEAD"], undone);
 }
 
-/**
- * Committed paths below `part` that no longer exist in the folder; none before the first commit.
- * @param isWanted filter for names below `part`
- */
+/** Committed paths that the folder no longer has, by name below `part`; none before the first commit. */
 export async function movedAway(
   folder: string,
   part: string,
@@ -109,8 +102,7 @@ async function mustSucceed(folder: string, args: readonly string[], undone: stri
 }
 
 /**
- * Runs git in a folder. A repository that git refuses to read is an error of every call, never the answer "none".
- * @param input for its standard input
+ * Runs git. A repository that git refuses to read is an error of every call, never the answer "none".
  * @throws RelcatError git-missing, git-refused
  */
 export async function git(folder: string, args: readonly string[], input?: string) {

@@ -44,11 +44,7 @@ export async function artifactLength(place: string): Promise<{ status: number; l
   });
 }
 
-/**
- * Requests an artifact like a client that accepts compression, as most do.
- * @returns `encoding`: Content-Encoding; undefined: none
- * @throws RelcatError network
- */
+/** Accepts compression, as most clients do. @returns `encoding`: Content-Encoding, if any @throws RelcatError network */
 export const encodedAnswer = (url: string) =>
   requesting(url, async (idleTimeout) => {
     const headers = { "accept-encoding": "gzip, br", accept: "*/*" };
@@ -124,7 +120,6 @@ async function* emptyStream() {}
 
 /**
  * Hashes an artifact with the memory of a few chunks.
- * @param onBytes receives the number of bytes so far
  * @param copy new file to store the bytes in
  * @returns `isEndless`: it exceeded the limit, and the rest was not read
  * @throws RelcatError network
