@@ -59,11 +59,8 @@ export function deliverLedger(folder: string, change: LedgerChange, dryRun = fal
   const file = `${folder}/ledger.jsonl`;
   const present = filesIn(folder).read("ledger.jsonl");
   if ((present ? new TextDecoder().decode(present) : "") !== change.before) {
-    throw failure(
-      "lock-held",
-      `${file} was changed by something else in the meantime`,
-      "Run the command again.",
-    );
+    const hint = "Run the command again.";
+    throw failure("lock-held", `${file} was changed by something else in the meantime`, hint);
   }
   throwIfUnsound(change, file);
   if (change.after !== change.before && !dryRun) replaceDurably(file, new TextEncoder().encode(change.after));

@@ -1,6 +1,6 @@
 import type { Problem } from "../../shared/errors.ts";
 import { lineOf } from "../../shared/version.ts";
-import type { AddEvent, ChannelEvent, LedgerEvent, RetractEvent } from "../documents/ledger.ts";
+import type { AddEvent, ChannelEvent, LedgerEvent } from "../documents/ledger.ts";
 import { display } from "../project/display.ts";
 import { laterThan } from "../project/event-time.ts";
 import type { Ledger } from "./ledger.ts";
@@ -260,10 +260,16 @@ function lastWords(
  * nothing; "overtaken", if the base has withdrawn the record in the meantime, or made it public, so that our
  * revision is not allowed.
  */
-function withEffect(event: Change, entry: Entry, origin: Origin): Change | "none" | "overtaken" {
+function withEffect(event: Change, entry: Entry, { isOwn, isAnswer }: Origin): Change | "none" | "overtaken" {
   const { retraction } = entry;
   if (event.event === "reinstate") return retraction ? event : "none";
-  if (event.event === "retract") return retractionWithEffect(event, retraction, origin);
+  if (event.event === "retract") {
+    if (!retraction || isOwn) return event;
+    // The replacement of a concurrent retraction stays if ours names none.
+    const replaced_by = event.replaced_by ?? (isAnswer ? null : retraction.replaced_by);
+    const isSame = event.reason === retraction.reason && replaced_by === retraction.replaced_by;
+    return isSame ? "none" : { ...event, replaced_by };
+  }
   const hides = event.private === true;
   if (entry.content === event.content && entry.private === hides) return "none";
   return retraction || (hides && !entry.private) ? "overtaken" : event;
@@ -271,15 +277,3 @@ function withEffect(event: Change, entry: Entry, origin: Origin): Change | "none
 
 /** isOwn: the base lacks the record. isAnswer: we knew of the base's retraction when we made the event. */
 type Origin = Readonly<Record<"isOwn" | "isAnswer", boolean>>;
-
-/** Keeps the replacement of a concurrent retraction if ours names none. */
-function retractionWithEffect(
-  event: RetractEvent,
-  retraction: Entry["retraction"],
-  { isOwn, isAnswer }: Origin,
-): RetractEvent | "none" {
-  if (!retraction || isOwn) return event;
-  const replaced_by = event.replaced_by ?? (isAnswer ? null : retraction.replaced_by);
-  const isSame = event.reason === retraction.reason && replaced_by === retraction.replaced_by;
-  return isSame ? "none" : { ...event, replaced_by };
-}

@@ -40,11 +40,8 @@ export function decideUncut(
 ): LedgerChange {
   const entries = ledger.ofVersion(version);
   if (entries.length === 0) {
-    throw failure(
-      "version-unknown",
-      `the ledger has no line of ${version}`,
-      "It is not cut; there is nothing to take back.",
-    );
+    const hint = "It is not cut; there is nothing to take back.";
+    throw failure("version-unknown", `the ledger has no line of ${version}`, hint);
   }
   const first = Math.min(...entries.map((entry) => entry.line)) - 1;
   const before = ledger.text();
@@ -58,11 +55,8 @@ export function decideUncut(
     isChannelEvent(event) ? event.version === version : "id" in event && ids.has(event.id);
   const own = later.filter(({ event }) => isOwn(event));
   if (own.some(({ line }) => known.has(line))) {
-    throw failure(
-      "version-settled",
-      `${version} is settled: ${revision} has its lines`,
-      `Withdraw single packages instead (relcat retract ${version} --type … --reason …), or publish a new version.`,
-    );
+    const hint = `Withdraw single packages instead (relcat retract ${version} --type … --reason …), or publish a new version.`;
+    throw failure("version-settled", `${version} is settled: ${revision} has its lines`, hint);
   }
   // Changes of channels have no ids, so those of other releases stay.
   const others = later.filter(({ event }) => !isOwn(event));

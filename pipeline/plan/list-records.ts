@@ -123,11 +123,10 @@ function refuseName(name: string): void {
   const known = [...filterFields, ...own, "format", "strict"];
   if (known.includes(name)) return;
   const near = nearestName(name, known);
-  throw failure(
-    "usage",
-    `${display(name)} is not a field of a record`,
-    near ? `Did you mean ${near}?` : "relcat schema package-record names them; data cannot be filtered by.",
-  );
+  const hint = near
+    ? `Did you mean ${near}?`
+    : "relcat schema package-record names them; data cannot be filtered by.";
+  throw failure("usage", `${display(name)} is not a field of a record`, hint);
 }
 
 function refuseVersion(value: string): void {

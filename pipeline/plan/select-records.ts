@@ -27,11 +27,8 @@ export function selectRecords(ledger: Ledger, choice: RecordChoice): ChosenRecor
   if (!ledger.versions.has(version)) {
     const newest = [...ledger.versions].sort().slice(-5).join(", ");
     const cut = newest === "" ? "Nothing is cut yet." : `The newest that are cut: ${newest}.`;
-    throw failure(
-      "version-unknown",
-      `the ledger has no line of ${version}`,
-      `${cut} From a release that is not cut, remove the manifests instead.`,
-    );
+    const hint = `${cut} From a release that is not cut, remove the manifests instead.`;
+    throw failure("version-unknown", `the ledger has no line of ${version}`, hint);
   }
   const matching = ledger
     .ofVersion(version)

@@ -57,18 +57,17 @@ export const emptySnapshot: Snapshot = {
 
 export function snapshotOf(releases: readonly IdentifiedRelease[], ledger: Ledger, config: Config): Snapshot {
   const published = releases.map((release) => publishRelease(release, ledger, config));
-  const hidden = releases.flatMap(({ packages }) =>
-    packages.filter(({ artifact }) => isPrivate(artifact.content)),
+  const hidden = releases
+    .flatMap(({ packages }) => packages)
+    .filter(({ artifact }) => isPrivate(artifact.content));
+  const retracted = published.flatMap((release) =>
+    release.retracted.map((entry) => withdrawn(entry, release.version)),
   );
   return {
     listed: new Map(
       published.flatMap(({ packages }) => packages.map((entry) => [entry.record.id, listed(entry)])),
     ),
-    retracted: new Map(
-      published.flatMap(({ version, retracted }) =>
-        retracted.map((entry) => [entry.id, withdrawn(entry, version)] as const),
-      ),
-    ),
+    retracted: new Map(retracted.map((entry) => [entry.id, entry])),
     releases: new Map(published.map((release) => [release.version, release])),
     feeds: feedIndexes(published, config),
     channels: channelStates(ledger, config.channels),

@@ -6,18 +6,9 @@ import { describeExpectation, missingArtifacts } from "../ledger/completeness.ts
 import { isPrivate } from "../records/normalize.ts";
 import { supportOf } from "../selection/support.ts";
 
-interface Counts {
-  releases: number;
-  /** All artifacts, including private ones. */
-  artifacts: number;
-  private: number;
-  /** Note fragments waiting for the next release. */
-  nextNotes: number;
-}
-
 export interface CatalogStatus {
   releases: ReleaseStatus[];
-  counts: Counts;
+  counts: ReturnType<typeof countCatalog>;
   errors: number;
   warnings: number;
   next: NextStep;
@@ -28,7 +19,8 @@ export interface NextStep {
   why: string;
 }
 
-export function countCatalog({ releases, nextNotes }: Catalog): Counts {
+/** All artifacts, including private ones, and note fragments for the next release. */
+export function countCatalog({ releases, nextNotes }: Catalog) {
   const artifacts = releases.flatMap((release) => release.artifacts);
   return {
     releases: releases.length,
@@ -48,7 +40,7 @@ export function catalogStatus(catalog: Catalog, clock: number): CatalogStatus {
     counts,
     errors,
     warnings: catalog.problems.length - errors,
-    next: nextStep(releases, errors, counts, clock),
+    next: nextStep(releases, errors, counts.nextNotes, clock),
   };
 }
 
@@ -97,7 +89,7 @@ function releaseStatus(identified: IdentifiedRelease, { ledger, config }: Catalo
   };
 }
 
-function nextStep(releases: readonly ReleaseStatus[], errors: number, counts: Counts, clock: number) {
+function nextStep(releases: readonly ReleaseStatus[], errors: number, nextNotes: number, clock: number) {
   if (errors > 0) return { command: "relcat check", why: "it shows the errors" };
   const due = releases.filter((release) => release.standing !== "cut");
   const ready = due.filter(
@@ -115,7 +107,7 @@ function nextStep(releases: readonly ReleaseStatus[], errors: number, counts: Co
       why: `${first.version} ${lackOf(first)}: add them with relcat ingest first`,
     };
   }
-  if (counts.nextNotes > 0) {
+  if (nextNotes > 0) {
     const month = lineOn(new Date(clock).toISOString());
     return { command: `relcat new ${month}`, why: "notes wait for the next release" };
   }

@@ -104,7 +104,9 @@ async function documentProblems(artifact: Artifact, folder: string, artifactPath
   for (const document of artifact.documents ?? []) {
     const path = artifactAtHand(folder, version, document.file);
     if (path === undefined) {
-      if (artifactPath !== undefined) problems.push(missingDocument(artifact, document.file, artifactPath));
+      const message = `${artifactPath} lacks ${document.file}, which its manifest names`;
+      const hint = `Put ${document.file} next to it, or ingest the artifact again without it.`;
+      if (artifactPath !== undefined) problems.push(problem("artifact-missing", artifact, message, hint));
       continue;
     }
     const fault = await withNeighbours(path, undefined, ({ file }) =>
@@ -115,14 +117,6 @@ async function documentProblems(artifact: Artifact, folder: string, artifactPath
   }
   return problems;
 }
-
-const missingDocument = (artifact: Artifact, name: string, artifactPath: string): Problem =>
-  problem(
-    "artifact-missing",
-    artifact,
-    `${artifactPath} lacks ${name}, which its manifest names`,
-    `Put ${name} next to it, or ingest the artifact again without it.`,
-  );
 
 const ingestAgain = "Ingest it again where its bytes are: relcat ingest writes what they state.";
 

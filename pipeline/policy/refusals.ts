@@ -113,13 +113,8 @@ const upstream = (version: string): string => version.replace(/^\d+:/, "").repla
 /** @param version YY.MM.NNN @param templates with {YY}, {M}, {MM}, {N} and {NNN} */
 export function versionsInside(version: string, templates: readonly string[]): string[] {
   const [YY = "", MM = "", NNN = ""] = version.split(".");
-  const values: Readonly<Record<string, string>> = {
-    YY,
-    MM,
-    NNN,
-    M: String(Number(MM)),
-    N: String(Number(NNN)),
-  };
+  const [M, N] = [MM, NNN].map((digits) => String(Number(digits)));
+  const values: Readonly<Record<string, string | undefined>> = { YY, MM, NNN, M, N };
   const filled = templates.map((template) =>
     template.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? ""),
   );

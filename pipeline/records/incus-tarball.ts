@@ -56,13 +56,8 @@ function tarOf(text: string): Uint8Array {
   header.write("        0", 148);
   header.write("ustar\x0000root", 257);
   header.write("root", 297);
-  header.write(
-    `${octal(
-      header.reduce((sum, byte) => sum + byte, 0),
-      6,
-    )} `,
-    148,
-  );
+  const checksum = header.reduce((sum, byte) => sum + byte, 0);
+  header.write(`${octal(checksum, 6)} `, 148);
   const padding = Buffer.alloc((blockSize - (content.length % blockSize)) % blockSize);
   return Buffer.concat([header, content, padding, Buffer.alloc(2 * blockSize)]);
 }

@@ -30,11 +30,8 @@ export function normalizeRelease(parsed: ParsedRelease, config: Settings) {
   );
   const { artifacts, problems } = mergeArtifacts(claims);
   const written: WrittenRelease = parsed.release?.value ?? { version: parsed.version, date: "1970-01-01" };
-  const notes = normalizeNotes(
-    written,
-    parsed.notes.map((note) => note.value),
-    config,
-  );
+  const fragments = parsed.notes.map(({ value }) => value);
+  const notes = normalizeNotes(written, fragments, config);
   const securityNotes = notes.filter(({ security }) => security);
   const release: Release = {
     version: parsed.version,
@@ -44,12 +41,13 @@ export function normalizeRelease(parsed: ParsedRelease, config: Settings) {
     summary: written.summary?.trim() || null,
     notes,
     ...(securityNotes.length > 0 && { securityNotes }),
-    artifacts: artifacts.map((artifact) =>
-      Object.assign(artifact, {
-        repository: repositoryName(artifact.metadata),
-        arch: architectureOf(artifact.metadata),
-      }),
-    ),
+    artifacts: artifacts.map((artifact) => {
+      const { metadata } = artifact;
+      return Object.assign(artifact, {
+        repository: repositoryName(metadata),
+        arch: architectureOf(metadata),
+      });
+    }),
     complete: parsed.problems.length === 0 && claims.length === count(parsed),
   };
   return { release, problems };

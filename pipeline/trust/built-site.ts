@@ -57,9 +57,6 @@ export function refuseStaleBuild({ ledger: mark }: BuildDocument, ledger: Ledger
       : behind === undefined
         ? "was made with a ledger that the ledger here does not begin with"
         : `was made before the last ${behind === 1 ? "line" : `${behind} lines`} of the ledger`;
-  throw failure(
-    "build-stale",
-    `the build ${what}`,
-    "Build it again with the current ledger: relcat build --released, then relcat sign",
-  );
+  const hint = "Build it again with the current ledger: relcat build --released, then relcat sign";
+  throw failure("build-stale", `the build ${what}`, hint);
 }

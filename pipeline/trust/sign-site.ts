@@ -84,11 +84,8 @@ export const endingTrust = (releases: string, now: number): Problem[] =>
 /** @throws RelcatError trust-missing */
 export function requireSigning({ trust }: Settings): void {
   if (trust.profile !== "none") return;
-  throw failure(
-    "trust-missing",
-    "catalog.yaml has trust: none, so nothing is signed",
-    "Start with: relcat trust init KEYS-FOLDER, and trust: simple in catalog.yaml",
-  );
+  const hint = "Start with: relcat trust init KEYS-FOLDER, and trust: simple in catalog.yaml";
+  throw failure("trust-missing", "catalog.yaml has trust: none, so nothing is signed", hint);
 }
 
 /**
@@ -227,11 +224,8 @@ function requireBuilt(out: string, path: string, build: BuildDocument): Uint8Arr
 
 function buildChanged(out: string, path: string, others: number) {
   const more = others > 0 ? `, and ${others} more` : "";
-  return failure(
-    "build-changed",
-    `${out}/${path} is not what the build made${more}`,
-    "Build it again: relcat build --released",
-  );
+  const hint = "Build it again: relcat build --released";
+  return failure("build-changed", `${out}/${path} is not what the build made${more}`, hint);
 }
 
 /** List from an earlier signing. @throws RelcatError site-tampered */

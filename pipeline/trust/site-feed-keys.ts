@@ -28,11 +28,8 @@ export async function beginFeedKeys(
   now: number,
 ): Promise<FeedKeyDelivery> {
   if (config.feedKeys.length > 0) {
-    throw failure(
-      "trust-exists",
-      `${releases}/trust/openpgp already has a key`,
-      "Change it instead: relcat trust rotate openpgp --step announce --keys KEYS",
-    );
+    const hint = "Change it instead: relcat trust rotate openpgp --step announce --keys KEYS";
+    throw failure("trust-exists", `${releases}/trust/openpgp already has a key`, hint);
   }
   const made = await newKey(config, source, now);
   const key = { fingerprint: made.fingerprint, state: "signing", since: dateOf(now) } as const;
@@ -138,11 +135,9 @@ function refuseAnnouncement(keys: Keys): void {
 function announced(keys: Keys): ListedFeedKey {
   const key = keys.find(({ state }) => state === "announced");
   if (key) return key;
-  throw failure(
-    "trust-missing",
-    "no OpenPGP key is announced",
-    "Announce one first, so that clients can learn of it: relcat trust rotate openpgp --step announce --keys KEYS",
-  );
+  const hint =
+    "Announce one first, so that clients can learn of it: relcat trust rotate openpgp --step announce --keys KEYS";
+  throw failure("trust-missing", "no OpenPGP key is announced", hint);
 }
 
 /** The key that signs nothing from now on, and that clients no longer get. @throws RelcatError trust-missing */

@@ -32,11 +32,8 @@ export async function beginSiteTrust(
   now: number,
 ): Promise<TrustDelivery> {
   if (readTrust(releases)) {
-    throw failure(
-      "trust-exists",
-      `${trustFolder(releases)} already has a root`,
-      "Change its keys instead: relcat trust rotate",
-    );
+    const hint = "Change its keys instead: relcat trust rotate";
+    throw failure("trust-exists", `${trustFolder(releases)} already has a root`, hint);
   }
   await refuseExposed(folder);
   const { count } = rootKeys[profile];

@@ -17,11 +17,8 @@ export function openSigner(
   if ("file" in spec) return fileSigner(spec.file);
   const pem = environment[spec.env];
   if (pem === undefined || pem === "") {
-    throw failure(
-      "key-unusable",
-      `${spec.env} is not set, expected an Ed25519 key as PEM`,
-      `Put it there, or name another place in catalog.yaml: trust.${key}`,
-    );
+    const hint = `Put it there, or name another place in catalog.yaml: trust.${key}`;
+    throw failure("key-unusable", `${spec.env} is not set, expected an Ed25519 key as PEM`, hint);
   }
   return signerOfPem(pem, spec.env);
 }
@@ -62,11 +59,8 @@ export function signerOfPem(pem: string, where: string): Signer {
     publicKey = publicBytes(key);
   } catch (error) {
     const reason = error instanceof TypeError ? error.message : "it is not a private key in PEM";
-    throw failure(
-      "key-unusable",
-      `${where} cannot sign: ${reason}`,
-      "An Ed25519 key without a passphrase, as relcat trust init creates it.",
-    );
+    const hint = "An Ed25519 key without a passphrase, as relcat trust init creates it.";
+    throw failure("key-unusable", `${where} cannot sign: ${reason}`, hint);
   }
   return { id: keyId(publicKey), publicKey, place: where, sign: async (bytes) => sign(null, bytes, key) };
 }
