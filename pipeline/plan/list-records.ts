@@ -3,7 +3,7 @@ import { architecture, architectureNames, architectureOf } from "../../shared/pa
 import { isLine, isVersion } from "../../shared/version.ts";
 import type { Config } from "../documents/config.ts";
 import type { RecordDetails } from "../documents/outputs/catalog.ts";
-import type { IdentifiedRelease, Package } from "../ledger/assign-ids.ts";
+import type { IdentifiedRelease } from "../ledger/assign-ids.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { channelsOf } from "../ledger/ledger-channels.ts";
 import { openCatalog } from "../ledger/load-catalog.ts";
@@ -43,8 +43,9 @@ export function listRecords(
     .filter(({ entry }) => all || !entry.retraction)
     .map(({ entry, published: { json, file, url, metadata } }): ListedRecord => {
       const arch = architectureOf(metadata) ?? null;
-      const state = stateOf(entry);
-      return { record: JSON.parse(json), file, url, arch, state, withdrawal: entry.retraction };
+      const { ledgerState, retraction: withdrawal } = entry;
+      const state = withdrawal ? "withdrawn" : ledgerState === "new" ? "provisional" : ledgerState;
+      return { record: JSON.parse(json), file, url, arch, state, withdrawal };
     });
   const records = listed.map(({ record }) => record);
   refuseTerms(parameters, config, records);
@@ -56,11 +57,6 @@ export function listRecords(
   });
   const index = indexRecords(rows, offeredVersions(releases, config.channels[0]));
   return select(index, readListQuery(others)).flatMap((position) => fitting[position] ?? []);
-}
-
-function stateOf({ ledgerState, retraction }: Package): RecordDetails["state"] {
-  if (retraction) return "withdrawn";
-  return ledgerState === "new" ? "provisional" : ledgerState;
 }
 
 function asParameter(term: string): Term {

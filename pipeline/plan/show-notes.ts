@@ -3,7 +3,6 @@ import { isVersion } from "../../shared/version.ts";
 import type { Settings } from "../documents/config.ts";
 import { noteSchema } from "../documents/note.ts";
 import type { PublishedRelease } from "../documents/published.ts";
-import type { Catalog } from "../ledger/catalog.ts";
 import { loadCatalog } from "../ledger/load-catalog.ts";
 import { publishRelease } from "../ledger/publish-records.ts";
 import { discover } from "../project/discover.ts";
@@ -58,14 +57,11 @@ async function showRelease(folder: string, version: string) {
   const catalog = await loadCatalog(folder);
   const found = catalog.identified.releases.find(({ release }) => release.version === version);
   if (!found) throw new RelcatError([versionUnknown(version, folder)]);
-  throwErrors(problemsBelow(catalog, `${version}/`));
+  const isShown = (file = "") =>
+    file === `${folder}/catalog.yaml` || file.startsWith(`${folder}/${version}/`);
+  throwErrors(catalog.problems.filter(({ at }) => isShown(at?.file)));
   return { release: publishRelease(found, catalog.ledger, catalog.config), config: catalog.config };
 }
-
-const problemsBelow = ({ folder, problems }: Catalog, path: string): Problem[] =>
-  problems.filter(
-    ({ at }) => at && (at.file === `${folder}/catalog.yaml` || at.file.startsWith(`${folder}/${path}`)),
-  );
 
 export function noteProblems(problems: readonly Problem[]): Problem[] {
   return problems.filter(

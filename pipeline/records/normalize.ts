@@ -48,13 +48,12 @@ export function normalizeRelease(parsed: ParsedRelease, config: Settings) {
         arch: architectureOf(metadata),
       });
     }),
-    complete: parsed.problems.length === 0 && claims.length === count(parsed),
+    complete:
+      parsed.problems.length === 0 &&
+      claims.length === parsed.manifests.flatMap(({ value }) => value.artifacts).length,
   };
   return { release, problems };
 }
-
-const count = ({ manifests }: ParsedRelease) =>
-  manifests.reduce((sum, manifest) => sum + manifest.value.artifacts.length, 0);
 
 export const isPrivate = (content: ArtifactOutline["content"]) =>
   content.exclude_from_api || content.only_for_account !== null;
