@@ -8,7 +8,7 @@ import type { Ledger } from "./ledger.ts";
 import { decideRebase, findSides } from "./rebase.ts";
 
 /**
- * Verifies against a git revision that the ledger only grew. No other check finds an edit that leaves a valid ledger.
+ * No other check finds an edit that leaves a valid ledger.
  * @param revision "none": nothing to compare with
  * @throws RelcatError git-missing, git-revision
  */

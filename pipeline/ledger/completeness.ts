@@ -34,10 +34,7 @@ const fits = ({ content, arch }: ArtifactOutline, expectation: Expectation) =>
   (expectation.arch ?? arch) === arch &&
   compared.every((key) => expectation[key] === undefined || expectation[key] === content[key]);
 
-/**
- * Checks releases in ascending order. Earlier ones show what a release lacks, and which job usually supplies it, so a
- * message can name the job whose manifest is missing.
- */
+/** For releases in ascending order: earlier ones show what a later one lacks, and which job usually supplies it. */
 export function completenessCheck(config: Settings) {
   const usual = new Map<Expectation, ArtifactOutline>();
   let previous: IdentifiedOutline | undefined;

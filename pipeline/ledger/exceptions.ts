@@ -60,10 +60,7 @@ export function applyExceptions(
   return problems;
 }
 
-/**
- * An import requires an exception for each violation. If an imported record has a violation without one,
- * exceptions.yaml was lost, and the hint says so.
- */
+/** An import writes an exception for each violation. Without one, exceptions.yaml was lost, and the hint says so. */
 export function acceptedOnce(findings: readonly Finding[], ledger: Pick<Ledger, "ofVersion">): Finding[] {
   const rules: readonly string[] = exceptableRules;
   const isExceptable = ({ problem }: Finding) => problem.severity === "error" && rules.includes(problem.code);

@@ -50,10 +50,7 @@ export const shallowWarning = ({ name }: LedgerBase): Problem => ({
   hint: "Fetch the whole history (fetch-depth: 0), or give --no-base. In the next release of relcat this is an error.",
 });
 
-/**
- * Finds removed or changed lines, because a ledger is append-only.
- * @returns at most one problem, ledger-rewritten; none if git cannot tell
- */
+/** @returns at most one problem, ledger-rewritten, for a removed or changed line; none if git cannot tell */
 export async function lostLines(
   ledger: Pick<Ledger, "file" | "text" | "pieces" | "byIdentity" | "channels">,
   { folder, name, found }: LedgerBase,

@@ -11,10 +11,7 @@ export class LedgerChannels {
   /** By name. Empty: no release was promoted yet. */
   readonly byName = new Map<string, Members>();
 
-  /**
-   * The reason why the event is not possible, as the end of a sentence that begins with the release.
-   * @param entries records of the release
-   */
+  /** The reason why the event is not possible, as the end of a sentence that begins with the release. */
   faultOf(
     { event, channel, version }: Pick<ChannelEvent, "event" | "channel" | "version">,
     entries: readonly Pick<Entry, "retraction">[],
@@ -46,7 +43,7 @@ export class LedgerChannels {
 export const isChannelEvent = (event: LedgerEvent): event is ChannelEvent => "channel" in event;
 
 /**
- * Channels of a release. Before the first promotion, each release is in the default channel.
+ * Before the first promotion, each release is in the default channel.
  * @param names channels of catalog.yaml, the default one first
  * @returns undefined if the project has no channels
  */

@@ -51,10 +51,7 @@ export async function changeLedger<Change extends LedgerChange>(
   });
 }
 
-/**
- * Replaces the ledger durably. The lock excludes other runs of relcat but not editors, so the old text is
- * compared again.
- */
+/** The lock excludes other runs of relcat but not editors, so the old text is compared again. */
 export function deliverLedger(folder: string, change: LedgerChange, dryRun = false): void {
   const file = `${folder}/ledger.jsonl`;
   const present = filesIn(folder).read("ledger.jsonl");

@@ -22,9 +22,7 @@ import { openProject, type Project } from "./open-project.ts";
 export interface Selection {
   /** True: releases without ledger lines are skipped without reading them. */
   released?: boolean;
-  /**
-   * To treat as `cut` would. Other open releases get no ids and their problems do not count; without `released` they are read.
-   */
+  /** As for `cut`. Other open releases get no ids and have no problems; without `released` they are still read. */
   versions?: readonly string[] | undefined;
   /** Name of the site whose base URL replaces that of the configuration. */
   site?: string | undefined;
@@ -32,10 +30,7 @@ export interface Selection {
 
 export type OpenCatalog = Awaited<ReturnType<typeof openCatalog>>;
 
-/**
- * Reads a whole catalog into memory and collects all problems, for `check` and `cut`.
- * @param source files to read instead of those in the folder
- */
+/** Reads a whole catalog into memory. @param source files to read instead of those in the folder */
 export async function loadCatalog(
   folder: string,
   selection: Selection = {},
@@ -162,10 +157,7 @@ async function checkNextNotes({ folder, next, files, config }: Project): Promise
   );
 }
 
-/**
- * Ids are permanent, so that readers can look one up.
- * @param known by path of the advisory; those of the release are added
- */
+/** Ids are permanent, so that readers can look one up. @param known by path; those of the release are added */
 function repeatedAdvisories(
   { version, folder, securityNotes = [] }: OutlinedRelease,
   known: Map<string, { id: string; version: string }>,

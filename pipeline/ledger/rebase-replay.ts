@@ -232,7 +232,7 @@ const topic = ({ event, id }: Change) => `${event === "revise" ? "content" : "re
 
 /**
  * Keeps only our last events about records of the base, because earlier ones were never published.
- * @param all all our events, including those the base also has
+ * @param all our events, including those the base has
  * @param isKnown whether the base has the record with this id of ours
  */
 function lastWords(

@@ -19,7 +19,7 @@ export interface RetractOptions {
 }
 
 /**
- * A repeated retraction may change reason and replacement.
+ * A repetition may change reason and replacement.
  * @throws RelcatError record-unknown, replacement-unknown, text-format
  */
 export function decideRetract(
@@ -47,10 +47,7 @@ export function reasonProblems(reason: string): Problem[] {
   return [{ code: "text-format", severity: "error", message, hint: "Describe the problem in one sentence." }];
 }
 
-/**
- * A new replacement must be public and installable. An existing one may have been withdrawn since, which its
- * own page shows.
- */
+/** A new replacement must be installable. One that was withdrawn since stays, because its own page shows that. */
 function replacementProblems(
   ledger: Ledger,
   replacement: number | null | undefined,

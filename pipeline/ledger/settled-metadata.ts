@@ -26,10 +26,7 @@ interface SettledMetadata {
   artifacts: ReadonlyMap<string, Facts>;
 }
 
-/**
- * The settled metadata that the work tree may have changed. None if git cannot tell.
- * @throws RelcatError git-revision
- */
+/** Settled metadata that the work tree may have changed; none if git cannot tell. @throws RelcatError git-revision */
 export async function settledMetadata(folder: string, { found: { earlier } }: LedgerBase) {
   // The first parent of a settled commit was compared before its branch was merged.
   const compared = earlier.filter(({ revision }) => revision !== "HEAD^");

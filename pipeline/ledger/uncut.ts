@@ -7,10 +7,7 @@ import type { Ledger, LedgerChange } from "./ledger.ts";
 import { isChannelEvent } from "./ledger-channels.ts";
 import { deliverLedger, type LedgerContext, readLedgerNow } from "./ledger-file.ts";
 
-/**
- * Removes the lines of the last cut, unless someone else has them already.
- * @param base git revision whose lines are settled; "none": no line is settled
- */
+/** Removes the lines of the last cut. @param base git revision whose lines are settled; "none": no line is settled */
 export async function uncut(
   folder: string,
   version: string,

@@ -84,10 +84,7 @@ function compareListed(baseline: Baseline, planned: Planned) {
 
 type Wire = Config["wire"];
 
-/**
- * Changed fields of a listed record, with key names inside `data` translated. `modified_date` follows other
- * changes, so it counts only if it changes alone.
- */
+/** Translates key names inside `data`. `modified_date` follows other changes, so it counts only if it changes alone. */
 function changedFields(old: ListedRecord, now: ListedRecord, from: Wire, to: Wire, state: LedgerState) {
   const { fields, names } =
     old.json === now.json ? { fields: [], names: [] } : translated(old, now, from, to);

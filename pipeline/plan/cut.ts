@@ -28,10 +28,7 @@ export interface CutRequest extends CutOptions {
   confirm?: ((due: Cut, catalog: Catalog) => Promise<void>) | undefined;
 }
 
-/**
- * Makes releases permanent: appends the lines of a plan to the ledger and, on request, commits them.
- * @throws RelcatError with every problem; plan-stale; see refuseCut and throwRefused
- */
+/** Makes releases permanent. @throws RelcatError with every problem; plan-stale; see refuseCut and throwRefused */
 export async function cut(folder: string, request: CutRequest, context: LedgerContext) {
   requireFolder(folder);
   return withWriteLock(folder, context, async () => {
@@ -119,8 +116,7 @@ async function commitCut(folder: string, lines: Cut["events"], folders: Readonly
 const maxSubject = 72;
 
 /**
- * Message of a commit that names what happened to the ledger since the last commit. Private records are not named,
- * because the subject is printed.
+ * Names what happened to the ledger since the last commit, but no private record, because the subject is printed.
  * @param before text of the committed ledger
  * @param versions releases whose files are committed
  */
@@ -171,10 +167,7 @@ function describe(heading: string, events: readonly LedgerEvent[], { byId }: Led
   return heading.replace("NAME", () => (records > 1 ? `${records} records` : only));
 }
 
-/**
- * @param fresh a plan made now, for the same versions and date
- * @throws RelcatError plan-stale, naming the differences
- */
+/** @param fresh made now, for the same versions and date @throws RelcatError plan-stale, naming the differences */
 function refuseStale(plan: Plan, fresh: Plan): void {
   const reasons = differences(plan.content, fresh.content);
   // Lines that are already written are not planned again.

@@ -18,10 +18,7 @@ const forbiddenCodes: ReadonlySet<Problem["code"]> = new Set([
 export const isForbidden = ({ code, severity }: Problem): boolean =>
   severity === "error" && forbiddenCodes.has(code);
 
-/**
- * Refuses to compare with an unrelated catalog, where every record would appear as removed.
- * @throws RelcatError id-taken
- */
+/** Compared with an unrelated catalog, every record would appear as removed. @throws RelcatError id-taken */
 export function refuseForeign({ ledger, identified }: Catalog, { kind, name, snapshot, ...rest }: Baseline) {
   const live = [...snapshot.listed.values()].filter(({ row }) => !rest.provisional.has(row.version));
   const versions = new Set([
@@ -39,10 +36,7 @@ export function refuseForeign({ ledger, identified }: Catalog, { kind, name, sna
   );
 }
 
-/**
- * Changes that the ledger forbids, and those that only the baseline reveals.
- * @param changes with every removed record
- */
+/** Changes that the ledger forbids, or that only the baseline reveals. @param changes with every removed record */
 export function forbiddenChanges(
   catalog: Catalog,
   baseline: Baseline,
@@ -112,10 +106,7 @@ function changedUnseen(changed: Plan["changed"], { ledger, identified }: Catalog
   });
 }
 
-/**
- * Number of lines after which two branches assigned the same ids: reported once as diverged ledgers, because ours is
- * not yet published.
- */
+/** Lines after which two branches assigned the same ids: growth reports them once, as ours is not published yet. */
 function commonLines(ledger: Catalog["ledger"], { ledger: base }: Baseline): number {
   const growth = base === undefined ? undefined : compareGrowth(ledger, base);
   return growth?.kind === "parted" ? growth.common : Number.POSITIVE_INFINITY;

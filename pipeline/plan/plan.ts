@@ -44,10 +44,7 @@ export interface Decided {
   refused: Refused;
 }
 
-/**
- * Plans what publishing would change and which lines a cut would write. Writes nothing.
- * @throws RelcatError with every problem, if a plan cannot contain one of them
- */
+/** Writes nothing. @throws RelcatError with every problem, if a plan cannot contain one of them */
 export async function planCatalog(
   folder: string,
   request: PlanRequest,
@@ -256,10 +253,7 @@ function ledgerStates({ identified }: Catalog, { events }: Cut): (id: number) =>
   return (id) => (planned.has(id) ? "planned" : revised.has(id) ? "open" : "written");
 }
 
-/**
- * If the local ledger is behind the baseline's or has diverged, missing lines must be merged and do not count
- * as removals.
- */
+/** Lines that a ledger lacks because it is behind or has diverged must be merged, and do not count as removals. */
 function removedRows({ removed }: RecordChanges, { ledger }: Catalog, baseline: Baseline): Plan["removed"] {
   if (baseline.ledger === undefined) return removed;
   const { kind, common } = compareGrowth(ledger, baseline.ledger);

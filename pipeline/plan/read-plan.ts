@@ -10,9 +10,8 @@ import { readInput } from "../system/input-files.ts";
 const maxPlanBytes = 256 * 1024 * 1024;
 
 /**
- * Reads an earlier plan, possibly from another job.
  * @param file "-" is standard input
- * @throws RelcatError plan-digest if it was changed; file-access, and every syntax error
+ * @throws RelcatError plan-digest if it was changed; file-access, and syntax errors
  */
 export async function readPlan(file: string): Promise<Plan> {
   const source = decode(file, await readInput(file, maxPlanBytes), maxPlanBytes);

@@ -17,10 +17,7 @@ export interface ChosenRecords {
   alreadyRetracted: number;
 }
 
-/**
- * Ids may name retracted records, whose reason can be corrected.
- * @throws RelcatError version-unknown, record-unknown, nothing-to-retract
- */
+/** Ids may be of retracted records. @throws RelcatError version-unknown, record-unknown, nothing-to-retract */
 export function selectRecords(ledger: Ledger, choice: RecordChoice): ChosenRecords {
   if ("ids" in choice) return { entries: knownEntries(ledger, choice.ids), alreadyRetracted: 0 };
   const { version, packageType, name } = choice;

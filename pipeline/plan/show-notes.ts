@@ -49,10 +49,7 @@ async function showNext(folder: string, date: string) {
   };
 }
 
-/**
- * Public view of one release; problems of other releases are ignored.
- * @throws RelcatError version-unknown, and the problems of this release and of catalog.yaml
- */
+/** @throws RelcatError version-unknown, and the problems of this release and of catalog.yaml, but not of others */
 async function showRelease(folder: string, version: string) {
   const catalog = await loadCatalog(folder);
   const found = catalog.identified.releases.find(({ release }) => release.version === version);

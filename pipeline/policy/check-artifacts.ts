@@ -21,10 +21,7 @@ export async function artifactProblems(
   return judgeArtifacts(catalog, all, { artifacts, needsClaims: false, ...process });
 }
 
-/**
- * Problems for changed metadata that no bytes prove.
- * @param artifacts folder whose artifacts were checked; undefined: none was
- */
+/** @param artifacts folder whose artifacts were checked; undefined: none was */
 export const unprovedMetadata = (
   changed: readonly ChangedMetadata[],
   artifacts: string | undefined,

@@ -95,10 +95,7 @@ async function withMetadata(source: ByteSource, inspection: Inspection): Promise
   }
 }
 
-/**
- * Like inspectArtifact. An archive has no signature of its own, so its signer is taken from the `.asc` file
- * in the same folder.
- */
+/** An archive has no signature of its own, so its signer is taken from the `.asc` file in the same folder. */
 export async function inspectPackage(
   source: ByteSource,
   kind: Kind,

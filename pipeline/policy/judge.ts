@@ -22,8 +22,7 @@ export interface PolicyOptions extends Reading {
 }
 
 /**
- * Checks artifacts against the policies of their package types, and what manifests say about their packages:
- * by their bytes if available, else policies by the result that was recorded at ingest.
+ * Checks artifacts against policies and manifests by their bytes; without bytes, policies by the result of ingest.
  * @throws RelcatError if signers or artifacts cannot be read
  */
 export async function judgeArtifacts(

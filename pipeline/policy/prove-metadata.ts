@@ -51,7 +51,7 @@ function inBoth(claim: string | undefined, fact: string | undefined): string {
 }
 
 /**
- * Reads the metadata of a file again. @returns a clause that says how it differs; undefined: it is true
+ * @returns a clause that says how the file differs; undefined: the metadata is true
  * @throws only what the source throws
  */
 export async function refuteMetadata(

@@ -3,8 +3,7 @@ import { display } from "../project/display.ts";
 import type { Artifact } from "./artifact.ts";
 
 /**
- * Merges the claims of a release's build jobs. Equal claims become one artifact, different claims about a
- * file are a problem; the order of jobs and manifests is irrelevant.
+ * Equal claims of build jobs become one artifact; different ones are a problem. The order of manifests is irrelevant.
  */
 export function mergeArtifacts(claims: readonly Artifact[]): { artifacts: Artifact[]; problems: Problem[] } {
   const byFile = new Map<string, Artifact>();
@@ -46,10 +45,7 @@ export const isSame = (a: unknown, b: unknown): boolean =>
 /** Case-insensitive or normalizing file systems would keep only one of two such files. */
 export const fold = (file: string) => file.normalize("NFC").toLowerCase();
 
-/**
- * Order of id assignment. The graphical variant comes before the core one, so that in the list (ids
- * descending) an installer never finds the graphical one first.
- */
+/** The graphical variant comes first, so that in the list (ids descending) an installer never finds it first. */
 export function inAllocationOrder(a: Artifact, b: Artifact): number {
   return (
     text(a.content.version, b.content.version) ||

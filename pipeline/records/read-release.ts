@@ -32,10 +32,7 @@ interface ReadingContext {
   standingOf(version: string, file: string): LedgerState;
 }
 
-/**
- * Reads, checks and normalizes a release: a function of its files, the configuration and its ledger lines.
- * @param contents the bytes of `pathsOfRelease(release)`
- */
+/** A function of files, configuration and ledger lines. @param contents the bytes of `pathsOfRelease(release)` */
 export function readRelease(
   release: ReleaseFiles,
   contents: readonly Uint8Array[],
@@ -82,7 +79,6 @@ function placeOf({ manifest, index }: ArtifactOutline["origin"], root: string, f
 }
 
 /**
- * Applies all rules to a release; a pure function of its files, the configuration and what is cut.
  * @param whole the complete release, if `release` is only a part of it
  * @param ledgerStateOf a file of the release; default: all are new
  */

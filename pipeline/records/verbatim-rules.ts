@@ -4,10 +4,7 @@ import { checkShape } from "../project/document.ts";
 import { type ArtifactInRelease, type ArtifactRule, error } from "./report.ts";
 import { outOfOrder, recordShape } from "./verbatim.ts";
 
-/**
- * Violations of imported records are reported like others, and releases/exceptions.yaml accepts them, so no
- * one can use `verbatim` to bypass a rule.
- */
+/** Violations of imported records are reported like others, so no one can use `verbatim` to bypass a rule. */
 const verbatimBreaksRules: ArtifactRule = function* (context) {
   const { artifact, place } = context;
   for (const [field, value] of Object.entries(artifact.verbatim ?? {})) {

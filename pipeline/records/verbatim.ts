@@ -87,8 +87,7 @@ function neutralAttestation(attestation: Fields, wire: Wire): Fields {
 }
 
 /**
- * An imported entry for rules and pages: verbatim values that fit their field. The rule about verbatim values
- * reports the others.
+ * An imported entry with the verbatim values that fit their field. The rule about verbatim values reports the others.
  */
 export function readable(artifact: WrittenArtifact, wire: Wire): WrittenArtifact {
   const { verbatim } = artifact;

@@ -18,11 +18,7 @@ interface Vulnerable {
   versions: string[];
 }
 
-/**
- * The only place that decides which releases are affected.
- * @param asked the id of a vulnerability or of a note
- * @returns undefined if no note names it
- */
+/** @param asked the id of a vulnerability or of a note @returns undefined if no note names it */
 export function vulnerable(asked: string, releases: readonly Candidate[]): Vulnerable | undefined {
   const found = releases.flatMap(({ version, notes }) =>
     notes.flatMap((note) => {

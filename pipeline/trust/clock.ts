@@ -25,8 +25,7 @@ const names: Readonly<Record<keyof KnownDates, string>> = {
 const setIt = "Nothing was changed. Set the clock of this machine.";
 
 /**
- * Compares the clock with that of the storage, or with known dates if the storage tells no time.
- * @param offset milliseconds by which the storage's clock is ahead; undefined: unknown
+ * @param offset milliseconds by which the storage's clock is ahead; undefined: unknown, so `known` counts
  * @throws RelcatError clock
  */
 export function requireClock(now: number, offset: number | undefined, known: KnownDates): void {

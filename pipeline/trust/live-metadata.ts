@@ -91,9 +91,9 @@ export async function readLiveChain(source: Pick<MetadataSource, "read">, root: 
 type Reader<T extends Online> = (bytes: Uint8Array) => Signed<T>;
 
 /**
- * Parses metadata signed by a key of the root. All online roles, including delegated ones, use the online key.
+ * Online roles, including delegated ones, use the online key.
  * @param meta expected version, length and hash from the parent document
- * @returns undefined for anything else
+ * @returns undefined unless a key of the root signed it
  */
 export function verified<T extends Online | Root>(
   bytes: Uint8Array,
@@ -175,10 +175,7 @@ function versionsByRole(names: readonly string[]): Map<string, number[]> {
   return new Map([...roles].map(([role, own]) => [role, own.map(({ version }) => version)]));
 }
 
-/**
- * Finds signed metadata newer than the live one, left by an unfinished publish or hidden by the storage.
- * @returns the path of the first
- */
+/** @returns the first path of newer signed metadata, left by an unfinished publish or hidden by the storage */
 export async function newerThanLive(
   source: MetadataSource,
   live: Pick<LiveMetadata, "roles" | "snapshot">,

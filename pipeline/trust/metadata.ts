@@ -168,10 +168,7 @@ export function timestampContent(
   });
 }
 
-/**
- * Signing time in milliseconds since 1970; undefined if not recorded.
- * @param which "before": of the last one that was signed on an earlier day
- */
+/** In milliseconds since 1970; undefined if not recorded. @param which "before": of one signed on an earlier day */
 export function signingDate(
   { unrecognizedFields }: Timestamp | Snapshot,
   which: keyof typeof dateMembers = "signed",

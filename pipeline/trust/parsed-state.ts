@@ -16,10 +16,7 @@ export function parsedAs<T>(schema: z.ZodType<T>, read: () => Uint8Array, place:
   throw unreadable(place, firstIssue(parsed.error), hint);
 }
 
-/**
- * relcat never writes a path that leads out of its folder.
- * @throws RelcatError site-tampered if a key is such a path
- */
+/** @throws RelcatError site-tampered if a key is a path out of the folder, which relcat never writes */
 export function refuseHostilePaths(error: z.ZodError, place: string, hint: string): void {
   if (error.issues[0]?.code !== "invalid_key") return;
   throw failure("site-tampered", `${place} is not what relcat writes: ${firstIssue(error)}`, hint);

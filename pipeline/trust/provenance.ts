@@ -5,7 +5,7 @@ import type { Signer } from "./keys.ts";
 const payloadType = "application/vnd.in-toto+json";
 
 /**
- * Provenance of a release's artifacts: an in-toto statement v1 with a SLSA provenance v1 predicate.
+ * An in-toto statement v1 with a SLSA provenance v1 predicate.
  * @param builder identity that vouches for the builds, which relcat did not observe
  * @param vendor key in `data` that holds the source revision
  */

@@ -76,10 +76,7 @@ export async function changeKeys(trust: OfflineTrust, keys: RootKeys, by: Signin
   return signPending(trust, await signed(rootContent(version, keys, by.now), []), by);
 }
 
-/**
- * Signs pending documents, or renews those past half of their lifetime, with the available keys.
- * @returns the changes; empty if there was nothing to sign
- */
+/** Signs pending documents, or renews those past half of their lifetime. @returns empty if there was nothing to sign */
 export function signOffline(trust: OfflineTrust, by: Signing): Promise<TrustChange> {
   const { signed: root } = trust.root.metadata;
   if (trust.pending) return signPending(trust, trust.pending, by);

@@ -58,9 +58,8 @@ interface SignOptions {
 }
 
 /**
- * Signs the site in `out` after comparing every file with the checkout. It adds files and leaves those of the
- * build unchanged.
- * @throws RelcatError build-unproved, build-stale, and whatever `signProved` throws
+ * Signs after comparing every file with the checkout.
+ * @throws RelcatError build-unproved, build-stale; see `signProved`
  */
 export async function signSite(
   project: ProjectSettings,

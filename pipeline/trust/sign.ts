@@ -57,8 +57,7 @@ interface SignRequest extends BuiltFiles, RolesRequest {
 }
 
 /**
- * Computes the files that signing adds: TUF metadata and targets, signed checksums, provenance. Writes
- * nothing; the same request gives the same bytes.
+ * Writes nothing; the same request gives the same bytes.
  * @throws RelcatError for a provisional build, a key that is not trusted, a year without a delegation
  */
 export async function decideSigning(request: SignRequest): Promise<SignedFile[]> {
@@ -162,10 +161,7 @@ const magic = Buffer.from("SSHSIG");
 const hash = "sha512";
 const keyType = "ssh-ed25519";
 
-/**
- * A detached signature that any system's `ssh-keygen` can verify.
- * @returns the armored form (PROTOCOL.sshsig of OpenSSH)
- */
+/** @returns a detached signature that `ssh-keygen` verifies, armored (PROTOCOL.sshsig of OpenSSH) */
 export async function sshSignature(signer: Signer, message: Uint8Array): Promise<string> {
   const digest = createHash(hash).update(message).digest();
   const covered = Buffer.concat([magic, ...[signatureNamespace, "", hash].map(field), field(digest)]);

@@ -63,8 +63,8 @@ async function years(releases: string, now: number): Promise<string[]> {
 }
 
 /**
- * Warns of each year with releases that `sign` would refuse. Trust that cannot be read is a problem among others.
- * @param versions of releases, ascending
+ * Warns of each year that `sign` would refuse. Trust that cannot be read is a problem among others.
+ * @param versions ascending
  */
 export function undelegatedYears(releases: string, versions: readonly string[]): Problem[] {
   let trust: StoredTrust | undefined;

@@ -71,8 +71,8 @@ export async function requireCertificates(keys: readonly FeedKey[], now: number)
 }
 
 /**
- * An Ed25519 key can be written in both formats; then a theft of one would be a theft of both.
- * @param tufKeys Ed25519 keys, 32 bytes each
+ * An Ed25519 key has both formats; a theft of one would be a theft of both.
+ * @param tufKeys 32 bytes each
  * @throws RelcatError feed-key
  */
 export function refuseTufKeys(certificates: readonly FeedCertificate[], tufKeys: readonly Uint8Array[]) {

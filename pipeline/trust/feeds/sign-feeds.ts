@@ -28,10 +28,7 @@ export interface FeedSigning extends Feeds {
   now: number;
 }
 
-/**
- * Computes the files that signing adds to package repositories. A signature is kept while it signs the same content
- * with the same keys, and half of its time is left.
- */
+/** A signature is kept while it signs the same content with the same keys, and half of its time is left. */
 export async function signFeeds(request: FeedSigning): Promise<SignedFile[]> {
   const files: SignedFile[] = [];
   for (const suite of request.suites) files.push(...(await signSuite(suite, request)));
@@ -55,10 +52,7 @@ export function feedsToSign(build: Pick<BuildDocument, "files">): Feeds {
   };
 }
 
-/**
- * A site with permanent content must not teach its users to accept packages without a signature.
- * @throws RelcatError feed-unsigned
- */
+/** A site must not teach its users to accept packages without a signature. @throws RelcatError feed-unsigned */
 export function refuseUnsignedFeeds({ files }: Pick<BuildDocument, "files">): void {
   const path = Object.keys(files).find((name) =>
     /^(dists\/[^/]+\/Release|yum\/[^/]+\.mirrorlist)$/.test(name),

@@ -82,8 +82,7 @@ const programSigner = (command: readonly string[], folder: string, publicKey: Ui
 });
 
 /**
- * The program signs its stdin.
- * @param read the signature in its output; undefined: there is none
+ * @param its.read the signature that the program prints of its stdin; undefined: none
  * @throws RelcatError key-unusable
  */
 export async function askProgram(
