@@ -1,8 +1,9 @@
 import { hash } from "node:crypto";
 import { controlFault, parseParagraph } from "../../../shared/control-paragraph.ts";
 import type { DebMetadata } from "../../../shared/package-metadata.ts";
-import type { AptSettings, AptSuite } from "../../documents/feeds/settings.ts";
-import { releaseBody } from "../../documents/feeds/signing.ts";
+import { type FeedKey, feedKeyring } from "../../documents/feeds/keys.ts";
+import type { AptSuite } from "../../documents/feeds/settings.ts";
+import { feedSlug, keysPath, releaseBody } from "../../documents/feeds/signing.ts";
 import type {
   FeedConfig,
   OutputFile,
@@ -14,9 +15,8 @@ import type {
 import { digestOf } from "../../journal/digest.ts";
 import { repositoryName } from "../../records/repository-name.ts";
 import { isOffered } from "../../selection/channels.ts";
-import { isInSuite } from "../../selection/feed-indexes.ts";
+import { compareOsVersions, isInSuite, isUbuntu } from "../../selection/feed-indexes.ts";
 import { textFile } from "../output.ts";
-import { sourcesFile } from "./apt-sources.ts";
 import {
   type Feed,
   type FeedLocation,
@@ -95,24 +95,58 @@ function suiteGroup(
   const architectures = architecturesOf(listed, config);
   const { product, baseUrl, feedKeys, feeds } = config;
   const { origin = product, label = product } = feeds.apt ?? {};
+  const basis = { product, baseUrl, feedKeys, origin, label, suite, isSigned, architectures };
+  const folder = `dists/${suite.name}`;
   return {
     name: `apt ${suite.name}`,
-    key: digestOf({ product, baseUrl, feedKeys, origin, label, suite, isSigned, architectures }, listed),
+    key: digestOf(basis, listed),
     files: {
       *[Symbol.iterator]() {
-        const all: IndexForm[] = [];
+        const digests: string[] = [];
         for (const architecture of architectures) {
           const own = listed.filter((row) => row.architecture === architecture || row.architecture === "all");
-          const stanzas = own.map(({ stanza }) => stanza);
-          const forms = formsOf(`main/binary-${architecture}`, stanzas);
-          all.push(...forms);
-          yield* indexFiles(suite.name, forms);
+          const below = `main/binary-${architecture}`;
+          const forms = formsOf(own.map(({ stanza }) => stanza));
+          const byHash = (sha256: string) => `${folder}/${below}/by-hash/SHA256/${sha256}`;
+          // They come first: `Release` refers to them, and a publish keeps those of earlier builds.
+          for (const { sha256, chunks } of forms) yield { path: byHash(sha256), chunks };
+          for (const { name, sha256, chunks } of forms)
+            yield { path: `${folder}/${below}/${name}`, chunks, sameAs: byHash(sha256) };
+          digests.push(...forms.map(({ name, sha256, size }) => ` ${sha256} ${size} ${below}/${name}`));
         }
-        yield releaseFile(suite.name, architectures, all, { origin, label }, isSigned);
+        const release = [
+          `Origin: ${origin}`,
+          `Label: ${label}`,
+          `Suite: ${suite.name}`,
+          `Codename: ${suite.name}`,
+          "Acquire-By-Hash: yes",
+          `Architectures: ${architectures.join(" ")}`,
+          "Components: main",
+          // `sign` adds its own dates.
+          ...(isSigned ? [] : [`Date: ${constantDate}`]),
+          "SHA256:",
+          ...digests,
+        ];
+        yield textFile(releaseBody(suite.name, isSigned), `${release.join("\n")}\n`);
         yield sourcesFile(suite, architectures, config, isSigned);
       },
     },
   };
+}
+
+/**
+ * apt warns about a file without a date. It refuses one in the future, such as the date of an open release, and ignores
+ * an index with an earlier date than the one it has, for example after a withdrawal. A constant has neither fault.
+ */
+const constantDate = "Thu, 01 Jan 1970 00:00:00 UTC";
+
+/** `Packages`, plain and compressed. @param stanzas each with a final line feed */
+function formsOf(stanzas: readonly string[]) {
+  const plain = new TextEncoder().encode(stanzas.join("\n"));
+  const forms = { Packages: plain, "Packages.gz": gzipped(plain), "Packages.xz": xzipped(plain) };
+  return Object.entries(forms).map(([name, bytes]) => {
+    return { name, sha256: hash("sha256", bytes), size: bytes.length, chunks: [bytes] };
+  });
 }
 
 /** A package for all architectures does not reveal which architectures the suite needs. */
@@ -152,58 +186,55 @@ const unusable = /[?#%\u2028\u2029]|^\s|\s$/;
 const separatorFault = (text: string): string | undefined =>
   /[\u2028\u2029]/.test(text) ? "has a line separator of Unicode" : undefined;
 
-/** `Packages`, plain or compressed: the list of a suite's packages for one architecture. */
-interface IndexForm {
-  /** Below the suite's folder. */
-  folder: string;
-  name: string;
-  bytes: Uint8Array;
-  sha256: string;
-}
+export const sourcesName = (suite: string, product: string): string =>
+  `${feedSlug(product)}-${suite}.sources`;
 
-/** @param stanzas each with a final line feed */
-function formsOf(folder: string, stanzas: readonly string[]): IndexForm[] {
-  const plain = new TextEncoder().encode(stanzas.join("\n"));
-  const form = (name: string, bytes: Uint8Array) => ({ folder, name, bytes, sha256: hash("sha256", bytes) });
-  return [form("Packages", plain), form("Packages.gz", gzipped(plain)), form("Packages.xz", xzipped(plain))];
-}
-
-/** Files named by their digest come first: `Release` refers to them, and a publish keeps those of earlier builds. */
-function* indexFiles(suite: string, forms: readonly IndexForm[]): Generator<OutputFile> {
-  const byHash = ({ folder, sha256 }: IndexForm) => `dists/${suite}/${folder}/by-hash/SHA256/${sha256}`;
-  for (const form of forms) yield { path: byHash(form), chunks: [form.bytes] };
-  for (const form of forms)
-    yield { path: `dists/${suite}/${form.folder}/${form.name}`, chunks: [form.bytes], sameAs: byHash(form) };
-}
-
-/**
- * apt warns about a file without a date. It refuses one in the future, such as the date of an open release, and ignores
- * an index with an earlier date than the one it has, for example after a withdrawal. A constant has neither fault.
- */
-const constantDate = "Thu, 01 Jan 1970 00:00:00 UTC";
-
-/** The `Release` of a suite. If it is signed, `sign` adds the dates. */
-function releaseFile(
-  suite: string,
+/** `{product}-{suite}.sources` has all that a machine needs to know of the repository (sources.list(5)). */
+function sourcesFile(
+  suite: AptSuite,
   architectures: readonly string[],
-  forms: readonly IndexForm[],
-  { origin, label }: Pick<AptSettings, "origin" | "label">,
+  { product, baseUrl, feedKeys }: SiteConfig,
   isSigned: boolean,
 ): OutputFile {
+  const file = sourcesName(suite.name, product);
+  const hasKeyFile = isSigned && needsKeyFile(suite);
   const lines = [
-    `Origin: ${origin}`,
-    `Label: ${label}`,
-    `Suite: ${suite}`,
-    `Codename: ${suite}`,
-    "Acquire-By-Hash: yes",
-    `Architectures: ${architectures.join(" ")}`,
+    `# ${product} for ${suite.name}. To use this repository:`,
+    ...(hasKeyFile
+      ? [
+          "#   install -d -m 0755 /etc/apt/keyrings",
+          `#   curl -fsSL ${baseUrl}/${keysPath(product)} -o ${keyFile(product)}`,
+        ]
+      : []),
+    `#   curl -fsSL ${baseUrl}/${file} -o /etc/apt/sources.list.d/${file}`,
+    "Types: deb",
+    `URIs: ${baseUrl}/`,
+    `Suites: ${suite.name}`,
     "Components: main",
-    ...(isSigned ? [] : [`Date: ${constantDate}`]),
-    "SHA256:",
-    ...forms.map(({ folder, name, bytes, sha256 }) => ` ${sha256} ${bytes.length} ${folder}/${name}`),
+    `Architectures: ${architectures.join(" ")}`,
+    ...(!isSigned ? ["Trusted: yes"] : []),
+    ...(hasKeyFile ? [`Signed-By: ${keyFile(product)}`] : []),
+    ...(isSigned && !hasKeyFile ? ["Signed-By:", ...keyringField(feedKeys)] : []),
   ];
-  return textFile(releaseBody(suite, isSigned), `${lines.join("\n")}\n`);
+  return textFile(file, `${lines.join("\n")}\n`);
 }
+
+/** Where old versions of apt look for the certificate. */
+export const keyFile = (product: string) => `/etc/apt/keyrings/${feedSlug(product)}.asc`;
+
+/** Certificates as a field of several lines. */
+const keyringField = (keys: readonly FeedKey[]): string[] =>
+  feedKeyring(keys)
+    .trimEnd()
+    .split("\n")
+    .map((line) => ` ${line === "" ? "." : line}`);
+
+const oldNames = new Set(["trusty", "xenial", "bionic", "focal", "jessie", "stretch", "buster", "bullseye"]);
+
+/** apt before 2.3.10 reads no key inside a .sources file: up to Ubuntu 21.10 and Debian 11. */
+export const needsKeyFile = ({ name, version }: AptSuite): boolean =>
+  oldNames.has(name) ||
+  (version !== undefined && compareOsVersions(version, isUbuntu(version) ? "22.04" : "12") < 0);
 
 /**
  * With another value, pins and unattended-upgrades do not match, and machines get no updates until their administrator

@@ -8,7 +8,7 @@ import type {
 import { shellWord } from "../../project/display.ts";
 import { isOffered } from "../../selection/channels.ts";
 import { isInSuite, isUbuntu, yumReposOf } from "../../selection/feed-indexes.ts";
-import { keyFile, needsKeyFile, sourcesName } from "../feeds/apt-sources.ts";
+import { keyFile, needsKeyFile, sourcesName } from "../feeds/apt.ts";
 import { feedLocation } from "../feeds/feed.ts";
 import { chartAddress } from "../feeds/helm.ts";
 import { imageName } from "../feeds/incus.ts";
