@@ -12,9 +12,7 @@ export type FeedName = (typeof feedNames)[number];
 
 /** The feed that lists packages of this format and package type. */
 export function feedOf(format: PackageMetadata["type"], packageType: string): FeedName | undefined {
-  if (format === "deb") return "apt";
-  if (format === "rpm") return "yum";
-  if (format === "helm") return "helm";
+  if (format === "deb" || format === "rpm" || format === "helm") return feedsByFormat[format];
   return format === "image" && /^(?:qcow|qcow-efi|incus)$/.test(packageType) ? "incus" : undefined;
 }
 
@@ -166,37 +164,42 @@ export const aptValidDays = ({ apt }: FeedSettings, siteDays: number): number =>
   apt?.validDays ?? Math.max(14, siteDays);
 
 /** @param index name of the index of the default channel, such as a suite of apt */
-export function indexOfChannel(index: string, channel: string, defaultChannel: string): string {
-  if (channel === defaultChannel) return index;
+export function indexOfChannel(index: string, channel?: string, defaultChannel?: string): string {
+  if (channel === undefined || channel === defaultChannel) return index;
   return index === defaultChannel ? channel : `${index}-${channel}`;
 }
 
 /** Each index once for each channel. */
-const inChannels = <Index extends { name: string }>(
-  indexes: readonly Index[],
-  [first, ...others]: readonly string[],
-): (Index & { channel: string | undefined })[] => [
-  ...indexes.map((index) => ({ ...index, channel: first })),
-  ...others.flatMap((channel) =>
-    indexes.map((index) => ({ ...index, name: indexOfChannel(index.name, channel, first ?? ""), channel })),
-  ),
-];
+const inChannels = <Index extends { name: string }>(indexes: readonly Index[], channels: readonly string[]) =>
+  (channels.length > 0 ? channels : [undefined]).flatMap((channel) =>
+    indexes.map((index) => ({ ...index, name: indexOfChannel(index.name, channel, channels[0]), channel })),
+  );
 
 /** Fills in defaults. @param channels the default one first */
 export function feedSettings(
-  written: z.infer<typeof feedsSchema>,
+  { apt, yum, helm, incus, packslip }: z.infer<typeof feedsSchema>,
   product: string,
   channels: readonly string[],
 ): FeedSettings {
-  const { apt, yum, helm, incus, packslip } = written;
+  const suites = Object.entries(apt?.suites ?? { stable: {} }).map(([name, suite]) => {
+    const { version, match } = typeof suite === "string" ? { version: suite } : suite;
+    return { name, version, match };
+  });
+  const repos = Object.entries(yum?.repos ?? { stable: {} }).map(([name, { match }]) => ({ name, match }));
+  const origin = apt?.origin ?? product;
   return {
-    ...(apt && { apt: aptSettings(apt, product, channels) }),
+    ...(apt && {
+      apt: {
+        suites: inChannels(suites, channels),
+        origin,
+        label: apt.label ?? origin,
+        architectures: apt.architectures ?? ["amd64", "arm64"],
+        validDays: apt.valid_days,
+      },
+    }),
     ...(yum && {
       yum: {
-        repos: inChannels(
-          Object.entries(yum.repos ?? { stable: {} }).map(([name, { match }]) => ({ name, match })),
-          channels,
-        ),
+        repos: inChannels(repos, channels),
         filelists: yum.filelists ?? false,
         changelogs: yum.changelogs ?? false,
       },
@@ -211,27 +214,5 @@ export function feedSettings(
     }),
     ...(incus && { incus: { os: incus.os ?? product } }),
     ...(packslip && { packslip }),
-  };
-}
-
-function aptSettings(
-  written: z.infer<typeof aptSchema>,
-  product: string,
-  channels: readonly string[],
-): AptSettings {
-  const suites = Object.entries(written.suites ?? { stable: {} });
-  const origin = written.origin ?? product;
-  return {
-    suites: inChannels(
-      suites.map(([name, suite]) => {
-        const { version, match } = typeof suite === "string" ? { version: suite } : suite;
-        return { name, version, match };
-      }),
-      channels,
-    ),
-    origin,
-    label: written.label ?? origin,
-    architectures: written.architectures ?? ["amd64", "arm64"],
-    validDays: written.valid_days,
   };
 }

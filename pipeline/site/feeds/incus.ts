@@ -176,27 +176,21 @@ const productOf = (image: ListedImage, aliases: readonly string[]) => ({
 });
 
 /** Incus and LXD look for different types of the same items. */
-function itemsOf({ item, disk, type }: ListedImage): Record<string, object> {
+function itemsOf({ item, disk, type }: ListedImage): object {
   if (!disk) {
     const archive = { ...item, combined_sha256: item.sha256 };
     // LXD takes every such archive for a container.
-    const lxd = type === "container" && { "lxd_combined.tar.gz": typed("lxd_combined.tar.gz", archive) };
-    return {
-      "incus_combined.tar.gz": typed("incus_combined.tar.gz", { ...archive, combined_type: type }),
-      ...lxd,
-    };
+    const lxd = type === "container" && { "lxd_combined.tar.gz": archive };
+    return typed({ "incus_combined.tar.gz": { ...archive, combined_type: type }, ...lxd });
   }
   const { metadata_sha256: sha256, metadata_size: size, combined_sha256: combined } = disk.incus;
   const path = incusTarballPath(sha256);
   const metadata = { path, sha256, size, "combined_disk-kvm-img_sha256": combined };
-  return {
-    "incus.tar.xz": typed("incus.tar.xz", metadata),
-    "lxd.tar.xz": typed("lxd.tar.xz", metadata),
-    "disk-kvm.img": typed("disk-kvm.img", item),
-  };
+  return typed({ "incus.tar.xz": metadata, "lxd.tar.xz": metadata, "disk-kvm.img": item });
 }
 
-const typed = (ftype: string, item: object) => ({ ftype, ...item });
+const typed = (items: Readonly<Record<string, object>>) =>
+  Object.fromEntries(Object.entries(items).map(([ftype, item]) => [ftype, { ftype, ...item }]));
 
 /** Images take the name of a version in this order: Incus starts machines with UEFI, and LXD lists no archives of them. */
 const preferred = ["qcow-efi", "qcow", "incus"];

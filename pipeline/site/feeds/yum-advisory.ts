@@ -12,10 +12,8 @@ export type YumAdvisory = string[];
 
 /** One for each vulnerability that notes describe, and one for all other notes that name a fixed one. */
 export function yumAdvisories(release: PublishedRelease, config: SiteConfig): YumAdvisory[] {
-  const [described, others] = [
-    release.notes.filter(({ advisory }) => advisory),
-    release.notes.filter(({ security, advisory }) => security && !advisory),
-  ];
+  const described = release.notes.filter(({ advisory }) => advisory);
+  const others = release.notes.filter(({ security, advisory }) => security && !advisory);
   return [
     ...(others.length > 0 ? [yumAdvisory(others, release, config)] : []),
     ...described.map((note) => yumAdvisory([note], release, config)),

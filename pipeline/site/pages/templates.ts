@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import Handlebars from "handlebars";
 import { failure, RelcatError } from "../../../shared/errors.ts";
-import type { Accent, Picture, TemplateOverride } from "../../documents/pages/brand.ts";
+import type { Accent, TemplateOverride } from "../../documents/pages/brand.ts";
 import type { OutputFile, SiteConfig } from "../../documents/published.ts";
 import { visible } from "../escape.ts";
 import { textFile } from "../output.ts";
@@ -165,15 +165,12 @@ export function assetFiles(
 ): OutputFile[] {
   return [
     ...assets.map((name) => textFile(templates.assetPath(name), templates.asset(name))),
-    ...[brand.logo, brand.favicon].flatMap((picture) => (picture ? [pictureFile(picture)] : [])),
+    ...[brand.logo, brand.favicon].flatMap((picture) =>
+      picture ? [{ path: picture.path, chunks: [Buffer.from(picture.base64, "base64")] }] : [],
+    ),
     textFile("robots.txt", `User-agent: *\nAllow: /\nSitemap: ${baseUrl}/sitemap.xml\n`),
   ];
 }
-
-const pictureFile = ({ path, base64 }: Picture): OutputFile => ({
-  path,
-  chunks: [Buffer.from(base64, "base64")],
-});
 
 /** relcat's templates with those of the project in their place, and with the project's accent color. */
 export function projectTemplates(
