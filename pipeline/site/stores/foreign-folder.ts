@@ -17,22 +17,17 @@ const marks = ["build.json", workFolder, lockFile];
  * @throws RelcatError folder-not-ours
  */
 export function refuseForeignFolder(folder: string, source: string): void {
+  const refused = (what: string, hint: string) => failure("folder-not-ours", `${folder} ${what}`, hint);
   const [out, authored] = [realPlace(folder), realPlace(source)];
   if (`${out}/`.startsWith(`${authored}/`) || `${authored}/`.startsWith(`${out}/`)) {
     const relation = out === authored ? "is" : out.startsWith(authored) ? "is in" : "holds";
-    throw failure(
-      "folder-not-ours",
-      `${folder} ${relation} the releases folder, expected a folder for the site alone`,
+    throw refused(
+      `${relation} the releases folder, expected a folder for the site alone`,
       "Give another folder with --out, such as dist.",
     );
   }
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false) {
-    throw failure(
-      "folder-not-ours",
-      `${folder} is a file, expected a folder`,
-      "Give another folder with --out.",
-    );
-  }
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false)
+    throw refused("is a file, expected a folder", "Give another folder with --out.");
   let names: string[];
   try {
     names = readdirSync(folder);
@@ -40,17 +35,14 @@ export function refuseForeignFolder(folder: string, source: string): void {
     if (isMissing(error)) return;
     throw accessFailure(`cannot read ${folder}`, error);
   }
-  const ours = names.length === 0 || marks.some((mark) => names.includes(mark));
-  if (ours) return;
+  if (names.length === 0 || marks.some((mark) => names.includes(mark))) return;
   if (names.includes("artifacts.json"))
-    throw failure(
-      "folder-not-ours",
-      `${folder} is output of GoReleaser, expected a folder for the site alone`,
+    throw refused(
+      "is output of GoReleaser, expected a folder for the site alone",
       `Give another folder with --out, such as site. relcat ingest --release VERSION ${shellWord(folder)} reads this one.`,
     );
-  throw failure(
-    "folder-not-ours",
-    `${folder} holds files but no build.json, expected an absent or empty folder, or an earlier build`,
+  throw refused(
+    "holds files but no build.json, expected an absent or empty folder, or an earlier build",
     "Give another folder with --out, or empty this one.",
   );
 }
