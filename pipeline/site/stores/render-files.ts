@@ -39,7 +39,6 @@ function representation(path: string): number {
   return path.endsWith("gone.json") ? 3 : 0;
 }
 
-/** A file ready to be moved into place. */
 export interface RenderedFile {
   path: string;
   sha256: string;
@@ -56,11 +55,7 @@ export interface RenderedFile {
 
 const withoutSiblings = { statData: undefined, siblings: [], siblingsInPlace: new Map() };
 
-export interface RenderedGroup {
-  name: string;
-  key: string;
-  files: readonly RenderedFile[];
-}
+export type RenderedGroup = Pick<OutputGroup, "name" | "key"> & { files: readonly RenderedFile[] };
 
 /** Writes files into a temporary folder; a file whose bytes equal the one in place is discarded. */
 export function rendering(
@@ -83,18 +78,15 @@ export function rendering(
     const temporary = join(work, String(count++));
     const old = statOf(path);
     const time = modificationTime(path, now, old?.mtimeMs);
-    const { sha256, size } = same
-      ? copied(same, temporary, time)
-      : writeChunks(temporary, chunks, false, time);
+    const { sha256, size } = same ?? writeChunks(temporary, chunks, false, time);
+    if (same) {
+      // Copying is cheaper than rendering and hashing the same bytes again.
+      copyFileSync(same.temporary ?? inPlace(same.path), temporary, constants.COPYFILE_FICLONE);
+      utimesSync(temporary, time, time);
+    }
     const isSame = old?.isFile() === true && old.size === size && sameBytes(temporary, inPlace(path), size);
     if (isSame) rmSync(temporary);
     return { ...withoutSiblings, path, sha256, size, temporary: isSame ? undefined : temporary };
-  };
-  const copied = (same: RenderedFile, temporary: string, time: number) => {
-    // Copying is cheaper than rendering and hashing the same bytes again.
-    copyFileSync(same.temporary ?? inPlace(same.path), temporary, constants.COPYFILE_FICLONE);
-    utimesSync(temporary, time, time);
-    return same;
   };
   const encoded = async (file: RenderedFile): Promise<RenderedFile> => {
     if (!hasSiblings(file)) return file;
@@ -137,10 +129,8 @@ export function rendering(
 /** @param size of both, in bytes */
 function sameBytes(a: string, b: string, size: number): boolean {
   const files = [openSync(a, "r"), openSync(b, "r")] as const;
-  const [left, right] = [
-    Buffer.alloc(Math.min(size, comparedAtOnce)),
-    Buffer.alloc(Math.min(size, comparedAtOnce)),
-  ];
+  const left = Buffer.alloc(Math.min(size, comparedAtOnce));
+  const right = Buffer.alloc(left.length);
   try {
     for (let at = 0; at < size; at += left.length) {
       const length = readSync(files[0], left, 0, left.length, at);
