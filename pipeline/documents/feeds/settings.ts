@@ -145,7 +145,6 @@ export interface YumSettings {
 export interface RpmSigner {
   /** 16 lowercase hexadecimal characters each; the primary key's first. */
   keyIds: readonly string[];
-  /** The certificate in ASCII armor. */
   armored: string;
 }
 
@@ -169,7 +168,6 @@ export function indexOfChannel(index: string, channel?: string, defaultChannel?:
   return index === defaultChannel ? channel : `${index}-${channel}`;
 }
 
-/** Each index once for each channel. */
 const inChannels = <Index extends { name: string }>(indexes: readonly Index[], channels: readonly string[]) =>
   (channels.length > 0 ? channels : [undefined]).flatMap((channel) =>
     indexes.map((index) => ({ ...index, name: indexOfChannel(index.name, channel, channels[0]), channel })),

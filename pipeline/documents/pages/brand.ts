@@ -64,7 +64,6 @@ export interface Brand extends BrandSettings {
   favicon: Picture | undefined;
 }
 
-/** A template of the project, which replaces relcat's own of the same name. */
 export interface TemplateOverride {
   name: string;
   /** Path for messages. */

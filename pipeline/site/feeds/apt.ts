@@ -169,7 +169,6 @@ function stanzaFault({ control, arch }: DebMetadata, { path }: FeedLocation): st
   return unusable.test(path) ? `${unusablePath} ${JSON.stringify(path)}` : undefined;
 }
 
-/** The control paragraph of a deb, and the fields that locate its file. */
 function stanzaOf({ control }: DebMetadata, { path, size, sha256 }: FeedLocation): string {
   // Programs other than apt refuse some empty fields: reprepro stops at an empty Source.
   const fields = control.replace(/\n*$/, "\n").replace(/^[^ \t\n:]+:[ \t]*\n(?![ \t])/gm, "");
@@ -222,7 +221,6 @@ function sourcesFile(
 /** Where old versions of apt look for the certificate. */
 export const keyFile = (product: string) => `/etc/apt/keyrings/${feedSlug(product)}.asc`;
 
-/** Certificates as a field of several lines. */
 const keyringField = (keys: readonly FeedKey[]): string[] =>
   feedKeyring(keys)
     .trimEnd()

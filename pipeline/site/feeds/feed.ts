@@ -34,7 +34,6 @@ export interface Feed<Row = unknown> {
   groups(rows: readonly Row[], config: SiteConfig, isSigned: boolean): Iterable<OutputGroup>;
 }
 
-/** A release's part of a feed. */
 export interface FeedPart<Row> {
   /** Plain data that JSON can express. */
   rows: Row[];
@@ -106,7 +105,6 @@ export const noRepository = "its name matches no repository in catalog.yaml";
 export const indistinguishable = "clients cannot tell it from";
 export const unknownMachine = "nothing says which architecture it is for";
 
-/** The part of a package's row that its location decides. */
 export interface FeedLocation {
   /** Below the site's root, decoded. */
   path: string;

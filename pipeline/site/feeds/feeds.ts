@@ -27,7 +27,6 @@ const feedsOf = (config: FeedConfig): readonly Feed[] => feeds.filter(({ name })
 export const feedParts = (release: PublishedRelease, config: FeedConfig): FeedParts =>
   Object.fromEntries(feedsOf(config).map((feed) => [feed.name, feed.part(release, config)]));
 
-/** The packages of a feed, and the records of its formats that it leaves out. */
 function contentOf(feed: Feed, parts: readonly NonNullable<FeedParts[FeedName]>[], config: FeedConfig) {
   const rows = parts.flatMap((part) => part.rows);
   const indexes = feed.indexes(rows, config);

@@ -175,7 +175,6 @@ function* registryFiles(charts: readonly RegistryChart[]): Generator<OutputFile>
     yield jsonFile(`v2/${name}/tags/list`, { name, tags: own.map(({ chart }) => tagOf(chart)).sort() });
 }
 
-/** Digests of manifests by the paths of their tags. */
 const registryTags = (charts: readonly RegistryChart[]): ReadonlyMap<string, string> =>
   new Map(
     charts.map((entry) => {
@@ -257,7 +256,6 @@ const chartSchema = z.object({
   annotations: z.record(text, text).optional(),
 });
 
-/** Chart.yaml as Helm's indexes and registries repeat it. */
 export type Chart = z.infer<typeof chartSchema>;
 
 /** @returns the entry, or the reason why an index cannot contain the chart */

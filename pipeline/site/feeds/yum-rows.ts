@@ -11,7 +11,6 @@ import { type FeedLocation, type FeedPart, feedLocation, noRepository, partOf, u
 import { updatedPackage, type YumAdvisory, yumAdvisories } from "./yum-advisory.ts";
 import { element, parent } from "./yum-xml.ts";
 
-/** A release's part of all yum repositories. */
 export interface YumRow {
   packages: YumPackage[];
   /** Withdrawals, and changes of channels. */
@@ -29,7 +28,6 @@ export interface YumPackage extends YumChange {
   id: number;
   file: string;
   nevra: string;
-  /** Id of the key that signed it. */
   keyId: string | null;
   /** Its elements in primary.xml, filelists.xml, other.xml and updateinfo.xml. */
   primary: string;

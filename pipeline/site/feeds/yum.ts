@@ -35,7 +35,6 @@ const reposIn = ({ feeds: { yum } }: FeedConfig): string[] => (yum?.repos ?? [])
 
 type RepositoryContent = ReturnType<typeof contentOf>;
 
-/** Everything that the files of a repository are made from. */
 function contentOf(repo: string, rows: readonly YumRow[], config: SiteConfig, isSigned: boolean) {
   const { baseUrl, product, feeds } = config;
   const chosen = new Set(repoIndex(repo, rows).listed);

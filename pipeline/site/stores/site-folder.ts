@@ -56,7 +56,6 @@ export function openSiteFolder(folder: string, now: number, siblings: SiblingOpt
   const rendered: RenderedGroup[] = [];
   let state: "rendering" | "placing" | "finished" = "rendering";
   return {
-    /** Folder for temporary files of the build. */
     work,
     async render(group: OutputGroup) {
       rendered.push(await render.group(group));

@@ -77,7 +77,6 @@ export const row = z.strictObject({
   /** Readable; empty if unknown. */
   size: text,
   url: href,
-  /** Its details on the release's page. */
   page: href,
 });
 

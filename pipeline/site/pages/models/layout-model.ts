@@ -38,7 +38,6 @@ export const layout = z.strictObject({
   releaseIndex: href,
   openapi: href,
   nav: z.array(z.strictObject({ href, text, current: flag })),
-  /** Provisional versions on this page. */
   provisional: z.array(version),
 });
 
