@@ -5,7 +5,7 @@ import { readXml, type XmlElement } from "../bytes/xml.ts";
 import type { InspectOptions } from "../inspection.ts";
 import { digests, refuseWeak } from "../signatures/digest.ts";
 import { chainOf, readCertificate, subjectOf, usages } from "../signatures/x509.ts";
-import { badDigest, Fault, malformed, refused } from "../verdict.ts";
+import { badDigest, badSignature, malformed, refused } from "../verdict.ts";
 import {
   type DiskFacts,
   type ImageFindings,
@@ -111,7 +111,7 @@ function verifyCertificate(text: string, manifest: Manifest, { keys, now }: Insp
   if (!signer) throw malformed("its certificate file has no certificate");
   const signature = Buffer.from(hex, "hex");
   if (!verify(name, manifest.bytes, signer.publicKey, signature))
-    throw new Fault("bad-signature", `${manifest.path} is not what ${subjectOf(signer)} signed`);
+    throw badSignature(`${manifest.path} is not what ${subjectOf(signer)} signed`);
   refuseWeak(digests[name], "the signature of its manifest");
   for (const digest of manifest.digests.values()) refuseWeak(digests[digest.name], "its manifest");
   chainOf(signer, { among, keys, at: now, usage: usages.codeSigning });

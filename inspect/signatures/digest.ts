@@ -1,5 +1,5 @@
 import { constants, type KeyObject, publicDecrypt } from "node:crypto";
-import { Fault, malformed, unsupported } from "../verdict.ts";
+import { malformed, unsupported, weak } from "../verdict.ts";
 import { type Asn1, oidOf, sequenceOf, tags } from "./asn1.ts";
 
 /** Name as in node:crypto. */
@@ -40,8 +40,7 @@ export function algorithmOf(algorithm: Asn1 | undefined, what: string): string {
 
 /** @throws Fault weak-digest */
 export function refuseWeak(digest: Digest, what: string): void {
-  if (digest.isWeak)
-    throw new Fault("weak-digest", `${what} uses ${digest.name.toUpperCase()}, expected SHA-256 or stronger`);
+  if (digest.isWeak) throw weak(`${what} uses ${digest.name.toUpperCase()}, expected SHA-256 or stronger`);
 }
 
 /**

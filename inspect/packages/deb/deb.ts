@@ -11,7 +11,7 @@ import {
 import { selfCheckFinder, withSelfCheck } from "../../self-check.ts";
 import { claimedSignature, type OpenPgpSignature, verifierOf } from "../../signatures/openpgp.ts";
 import { isCleartext } from "../../signatures/openpgp-text.ts";
-import { Fault, unsupported } from "../../verdict.ts";
+import { unsigned, unsupported } from "../../verdict.ts";
 import { type Member, readArchive } from "./archive.ts";
 import { contentsOf, ignoredMembers, readControl, signatureName, upToData } from "./contents.ts";
 
@@ -37,7 +37,7 @@ export const inspectDeb: Reader = async (source, options) => {
         verifiers.flatMap(({ hash }) => joined.map(({ at, size }) => ({ from: at, to: at + size, hash }))),
       );
       for (const { conclude } of verifiers) await conclude();
-      if (signatures.length === 0) throw new Fault("unsigned", "it has no signature");
+      if (signatures.length === 0) throw unsigned("it has no signature");
     });
     if (isBroken(signature)) return refuseWorst(signature);
     const contents = await settled("deb", found, async () => {

@@ -9,7 +9,7 @@ import {
   settled,
 } from "../../inspection.ts";
 import { verifiedText } from "../../signatures/openpgp.ts";
-import { badDigest, Fault, malformed, refused } from "../../verdict.ts";
+import { badDigest, malformed, refused, unsigned } from "../../verdict.ts";
 import { chartTexts, type Provenance, readChartFile, readProvenance } from "./chart.ts";
 
 /** Inspects a provenance file together with the chart that it signs. */
@@ -31,7 +31,7 @@ export const inspectChart: Reader = (source, options) => {
     const provenance = options.openSibling?.(`${source.name}.prov`);
     if (!provenance) {
       found.facts = { ...(await chartInside(source, options)) };
-      throw new Fault("unsigned", `${source.name}.prov is not next to it, expected its signature there`);
+      throw unsigned(`${source.name}.prov is not next to it, expected its signature there`);
     }
     let signed: Provenance | undefined;
     const signature = await settled("helm", found, async () => {

@@ -11,7 +11,15 @@ import {
 } from "../../signatures/cms.ts";
 import { digests, refuseWeak } from "../../signatures/digest.ts";
 import { commonNameOf, usages } from "../../signatures/x509.ts";
-import { badDigest, Fault, malformed, unsupported, type Verdict } from "../../verdict.ts";
+import {
+  badDigest,
+  Fault,
+  malformed,
+  notCovered,
+  unsigned,
+  unsupported,
+  type Verdict,
+} from "../../verdict.ts";
 import type { Slice } from "./macho.ts";
 
 type Blob = ReturnType<typeof blobsOf>[number];
@@ -117,7 +125,7 @@ export function inspectSlice(slice: Slice, options: InspectOptions): SliceSignat
 
 function verify({ content, signature, from }: Slice, options: InspectOptions, found: SliceSignature): void {
   const { name } = content;
-  if (!signature) throw new Fault("unsigned", `${name} has no code signature`);
+  if (!signature) throw unsigned(`${name} has no code signature`);
   if (signature.size > maxSignatureBytes)
     throw malformed(`${name} has a code signature of ${signature.size} bytes`);
   const bytes = Buffer.from(content.read(signature.from, signature.size));
@@ -167,8 +175,7 @@ function checkDirectory(
   blobs: readonly Blob[],
 ): void {
   if (directory.codeLimit !== from || from + size !== content.size)
-    throw new Fault(
-      "payload-not-covered",
+    throw notCovered(
       `${content.name} has ${content.size} bytes, of which ${directory.codeLimit} are hashed and ${size} are its signature`,
     );
   checkCode(content, directory);
@@ -178,10 +185,7 @@ function checkDirectory(
 const nobodys = ({ isAdhoc }: CodeDirectory, name: string): Fault =>
   isAdhoc
     ? new Fault("adhoc", `${name} has hashes of its code, but no signature`)
-    : new Fault(
-        "unsigned",
-        `${name} has hashes of its code without the signature that they are meant to have`,
-      );
+    : unsigned(`${name} has hashes of its code without the signature that they are meant to have`);
 
 function refuseOtherContent({ contentType, content }: SignedData, name: string): void {
   if (contentType !== contentTypes.data || content)
@@ -199,10 +203,7 @@ function refuseUnbound({ signer }: SignedData, first: CodeDirectory, best: CodeD
     return fullHashOf(best).equals(octetsOf(hash, what));
   });
   if (!isListed)
-    throw new Fault(
-      "payload-not-covered",
-      `${what} is not over its CodeDirectory with ${best.digest.name.toUpperCase()}`,
-    );
+    throw notCovered(`${what} is not over its CodeDirectory with ${best.digest.name.toUpperCase()}`);
 }
 
 type CodeDirectory = ReturnType<typeof codeDirectoryOf>;
@@ -292,10 +293,7 @@ function checkSpecial(
 ): void {
   for (const { slot } of blobs.filter(isSpecial)) {
     if (slot > hashes.special)
-      throw new Fault(
-        "payload-not-covered",
-        `${name} has data in slot ${slot} that its signature does not cover`,
-      );
+      throw notCovered(`${name} has data in slot ${slot} that its signature does not cover`);
   }
   for (let slot = 1; slot <= hashes.special; slot++) {
     const expected = bytes.subarray(hashes.at - slot * hashSize, hashes.at - (slot - 1) * hashSize);

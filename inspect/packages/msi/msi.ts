@@ -15,7 +15,7 @@ import {
 import { type SelfCheckFinder, selfCheckFinder, withSelfCheck } from "../../self-check.ts";
 import { indirectDataOf, subjects, verifyAuthenticode } from "../../signatures/authenticode.ts";
 import { readSignedData, signatureOf } from "../../signatures/cms.ts";
-import { badDigest, Fault, malformed } from "../../verdict.ts";
+import { badDigest, Fault, malformed, unsigned } from "../../verdict.ts";
 import { isPe, peSignature } from "../pe/pe.ts";
 import { type MsiTables, msiTables, openInstaller, streamName, summaryName } from "./tables.ts";
 
@@ -28,37 +28,20 @@ const signatureNames = {
 const isSignature = ({ entry }: Stream): boolean =>
   Object.values<string>(signatureNames).includes(entry.name);
 
-/**
- * Hash of the content: per storage its streams and storages, then its class id.
- * @param extended `MsiDigitalSignatureEx`, hashed first if present
- */
-async function contentDigest(root: Storage, digest: string, extended: Uint8Array): Promise<Buffer> {
-  const hash = createHash(digest).update(extended);
-  await updateContent(hash, root);
-  return hash.digest();
-}
-
-async function updateContent(hash: Hash, storage: Storage): Promise<void> {
+/** Adds the streams and storages of a storage, then its class id. */
+async function updateContent(hash: Hash, storage: Storage): Promise<Hash> {
   for (const part of inOrder(storage)) {
     if ("content" in part) await part.content.each((chunk) => void hash.update(chunk));
     else await updateContent(hash, part);
   }
-  hash.update(storage.entry.classId);
+  return hash.update(storage.entry.classId);
 }
 
-/** Hash of names, sizes and times, which the content hash does not cover. */
-function metadataDigest(root: Storage, digest: string): Buffer {
-  const hash = createHash(digest);
-  updateMetadata(hash, root);
-  return hash.digest();
-}
-
-function updateMetadata(hash: Hash, storage: Storage): void {
-  updateEntry(hash, storage.entry);
-  for (const part of inOrder(storage)) {
-    if ("content" in part) updateEntry(hash, part.entry);
-    else updateMetadata(hash, part);
-  }
+/** Adds names, sizes and times, which the hash of the content does not cover. */
+function updateMetadata(hash: Hash, part: Storage | Stream): Hash {
+  updateEntry(hash, part.entry);
+  if ("streams" in part) for (const inside of inOrder(part)) updateMetadata(hash, inside);
+  return hash;
 }
 
 function updateEntry(hash: Hash, { kind, rawName, classId, size, state, times }: DirectoryEntry): void {
@@ -184,7 +167,7 @@ function factsOf(tables: MsiTables): Record<string, string> {
 async function checkSignature(root: Storage, options: InspectOptions, found: Found): Promise<void> {
   const named = (name: string) => root.streams.find((stream) => stream.entry.name === name);
   const stream = named(signatureNames.signature);
-  if (!stream) throw new Fault("unsigned", "it has no signature");
+  if (!stream) throw unsigned("it has no signature");
   const bytes = bytesOf(stream);
   const signed = readSignedData(bytes, what);
   found.signature = signatureOf(signed.signer, "Authenticode");
@@ -193,9 +176,10 @@ async function checkSignature(root: Storage, options: InspectOptions, found: Fou
   found.facts = { ...found.facts, digest: Buffer.from(data.expected).toString("hex") };
   const extension = named(signatureNames.extended);
   const extended = extension ? bytesOf(extension) : Buffer.alloc(0);
-  if (extension && !metadataDigest(root, data.digest.name).equals(extended))
+  if (extension && !updateMetadata(createHash(data.digest.name), root).digest().equals(extended))
     throw badDigest("names, sizes or times of its streams are not those that were signed");
-  const hashed = () => contentDigest(root, data.digest.name, extended);
+  const begun = createHash(data.digest.name).update(extended);
+  const hashed = async () => (await updateContent(begun, root)).digest();
   const trusted = await verifyAuthenticode(signed, data, { bytes, what, options, hashed });
   found.signature = signatureOf(signed.signer, "Authenticode", trusted.time);
   found.notes = [...trusted.notes, ...(extension ? [] : [openNames])];

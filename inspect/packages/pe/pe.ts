@@ -5,7 +5,7 @@ import { selfCheckFinder, withSelfCheck } from "../../self-check.ts";
 import { type Asn1, readPaddedAsn1 } from "../../signatures/asn1.ts";
 import { indirectDataOf, pageHashesOf, subjects, verifyAuthenticode } from "../../signatures/authenticode.ts";
 import { signatureOf, signedDataOf } from "../../signatures/cms.ts";
-import { badDigest, Fault, malformed, unsupported } from "../../verdict.ts";
+import { badDigest, malformed, unsigned, unsupported } from "../../verdict.ts";
 
 const what = "its Authenticode signature";
 
@@ -35,15 +35,12 @@ async function checkSignature(source: ByteSource, options: InspectOptions, found
   found.key_id = found.signature.fingerprint;
   const data = indirectDataOf(signed, subjects.pe, what);
   found.facts = { ...found.facts, digest: Buffer.from(data.expected).toString("hex") };
-  const hashed = async () => peDigest(source, layout, data.digest.name);
-  const { time, notes, uncovered } = await verifyAuthenticode(signed, data, {
-    bytes: pkcs7.raw,
-    what,
-    options,
-    hashed,
-  });
+  const hash = createHash(data.digest.name);
+  const hashed = async () => update(hash, source, 0, layout.certificates.from, layout).digest();
+  const checked = { bytes: pkcs7.raw, what, options, hashed };
+  const { time, notes, uncovered } = await verifyAuthenticode(signed, data, checked);
   const pages = pageHashesOf(data, what);
-  if (pages) checkPages(source, layout, pages.digest, pages.table, what);
+  if (pages) checkPages(source, layout, pages.digest, pages.table);
   found.signature = signatureOf(signed.signer, "Authenticode", time);
   found.notes = notes;
   const start = layout.certificates.from + 8;
@@ -55,7 +52,7 @@ async function checkSignature(source: ByteSource, options: InspectOptions, found
 
 /** Reads the PKCS #7 from the only entry of the certificate table. @throws Fault unsigned, malformed */
 function certificateOf(source: ByteSource, { certificates: { from, size } }: PeLayout): Asn1 {
-  if (size === 0) throw new Fault("unsigned", `${source.name} has no Authenticode signature`);
+  if (size === 0) throw unsigned(`${source.name} has no Authenticode signature`);
   if (size < 8 || size > maxSignatureBytes) throw malformed(`${what} has ${size} bytes`);
   const table = Buffer.from(source.read(from, size));
   const [length, revision, type] = [table.readUInt32LE(0), table.readUInt16LE(4), table.readUInt16LE(6)];
@@ -72,15 +69,8 @@ function certificateOf(source: ByteSource, { certificates: { from, size } }: PeL
 
 const maxPageBytes = 1 << 20;
 
-/** Authenticode hash: the whole file except its checksum, the signature and the signature's location. */
-function peDigest(source: ByteSource, layout: PeLayout, digest: string): Buffer {
-  const hash = createHash(digest);
-  update(hash, source, 0, layout.certificates.from, layout);
-  return hash.digest();
-}
-
-/** Skips the two fields that the hash does not cover. */
-function update(hash: Hash, source: ByteSource, from: number, to: number, layout: PeLayout): void {
+/** Hash of a range without the checksum and the signature's location. */
+function update(hash: Hash, source: ByteSource, from: number, to: number, layout: PeLayout): Hash {
   const { checksumAt, certificatesAt } = layout;
   const ranges = [
     [from, Math.min(to, checksumAt)],
@@ -88,24 +78,19 @@ function update(hash: Hash, source: ByteSource, from: number, to: number, layout
     [Math.max(from, certificatesAt + 8), to],
   ] as const;
   for (const [start, end] of ranges) for (const { bytes } of piecesOf(source, start, end)) hash.update(bytes);
+  return hash;
 }
 
 /**
  * Checks the page hashes that Windows checks while it loads a program.
  * @param table pairs of offset and hash: the header, each page of each section, and an end marker with a zero hash
  */
-function checkPages(
-  source: ByteSource,
-  layout: PeLayout,
-  digest: string,
-  table: Uint8Array,
-  what: string,
-): void {
+function checkPages(source: ByteSource, layout: PeLayout, digest: string, table: Uint8Array): void {
   const size = createHash(digest).digest().length;
   const { pageSize, headerSize, sections } = layout;
   if (pageSize < 512 || pageSize > maxPageBytes)
     throw malformed(`${source.name} has pages of ${pageSize} bytes`);
-  const expected = entriesOf(table, size, what);
+  const expected = entriesOf(Buffer.from(table), size);
   const check = (from: number, length: number) => {
     const entry = expected.next().value;
     const hash = createHash(digest);
@@ -127,16 +112,10 @@ function checkPages(
     throw malformed(`${what} has page hashes for other pages than ${source.name} has`);
 }
 
-function* entriesOf(
-  table: Uint8Array,
-  size: number,
-  what: string,
-): Generator<{ at: number; hash: Uint8Array }, undefined> {
+function* entriesOf(table: Buffer, size: number): Generator<{ at: number; hash: Buffer }, undefined> {
   if (table.length % (size + 4) !== 0) throw malformed(`${what} has page hashes that end within one`);
-  for (let at = 0; at < table.length; at += size + 4) {
-    const from = Buffer.from(table.subarray(at, at + 4)).readUInt32LE();
-    yield { at: from, hash: table.subarray(at + 4, at + 4 + size) };
-  }
+  for (let at = 0; at < table.length; at += size + 4)
+    yield { at: table.readUInt32LE(at), hash: table.subarray(at + 4, at + 4 + size) };
 }
 
 type PeLayout = ReturnType<typeof peLayout>;
@@ -169,7 +148,7 @@ function peLayout(source: ByteSource) {
   const directories = magic === 0x20b ? 112 : 96;
   const entry = directories + 8 * directoryOfCertificates;
   if (optional.getUint32(directories - 4, true) <= directoryOfCertificates || optionalSize < entry + 8)
-    throw new Fault("unsigned", `${source.name} has no place for a signature in its header`);
+    throw unsigned(`${source.name} has no place for a signature in its header`);
   const [pageSize, headerSize] = [optional.getUint32(32, true), optional.getUint32(60, true)];
   const certificates = { from: optional.getUint32(entry, true), size: optional.getUint32(entry + 4, true) };
   return {

@@ -18,7 +18,7 @@ import { readPaddedAsn1 } from "../../signatures/asn1.ts";
 import { signatureOf, signedDataOf, type Trusted, verifyTrusted } from "../../signatures/cms.ts";
 import { type Digest, isRsaSigned, refuseWeak } from "../../signatures/digest.ts";
 import { type Certificate, chainOf, commonNameOf, readCertificate, usages } from "../../signatures/x509.ts";
-import { badDigest, Fault, malformed, unsupported } from "../../verdict.ts";
+import { badDigest, badSignature, Fault, malformed, unsigned, unsupported } from "../../verdict.ts";
 import { machOSignatures } from "../macho/file.ts";
 import { isMachO } from "../macho/macho.ts";
 import { pkgFacts } from "./metadata.ts";
@@ -135,12 +135,10 @@ function checkSignature(xar: Xar, options: InspectOptions, found: Found): void {
   found.uncovered = [...xar.uncovered, ...trusted.uncovered];
 }
 
-const weakNotes = (xar: Xar): string[] =>
-  digestsOf(xar)
-    .filter(({ isWeak }) => isWeak)
-    .map(
-      ({ name }) => `its table of contents or files are hashed with ${name.toUpperCase()}, expected SHA-256`,
-    );
+function weakNotes(xar: Xar): string[] {
+  const names = digestsOf(xar).flatMap(({ isWeak, name }) => (isWeak ? [name.toUpperCase()] : []));
+  return names.map((name) => `its table of contents or files are hashed with ${name}, expected SHA-256`);
+}
 
 async function refuseOtherFiles({ files, heap }: Xar): Promise<void> {
   for (const { path, parts } of files) {
@@ -157,7 +155,7 @@ const what = "its installer signature";
 
 /** The signers that the table claims, not yet verified. @throws Fault unsigned, malformed */
 function xarSigners({ signatures }: Xar): readonly [Certificate, ...Certificate[]] {
-  if (signatures.length === 0) throw new Fault("unsigned", "it has no signature");
+  if (signatures.length === 0) throw unsigned("it has no signature");
   const [first, ...more] = signatures.flatMap(({ certificates }) => certificates).map(readCertificate);
   if (!first) throw malformed("its signature comes without a certificate");
   return [first, ...more];
@@ -193,10 +191,7 @@ function refuseOtherRsa(
   const bytes = Buffer.from(heap.read(signature.offset, signature.size));
   const isOver = isRsaSigned(publicKey, bytes, hash, digest.name);
   if (publicKey.asymmetricKeyType !== "rsa" || !(isOver || verify("sha256", hash, publicKey, bytes)))
-    throw new Fault(
-      "bad-signature",
-      `${what} was not made by the key of its certificate over this table of contents`,
-    );
+    throw badSignature(`${what} was not made by the key of its certificate over this table of contents`);
 }
 
 function verifyCms(
