@@ -74,8 +74,6 @@ function refuseOtherCopy(name: string, text: string, options: InspectOptions): v
 }
 
 async function refuseOtherSum(file: string, expected: string, source: ByteSource): Promise<void> {
-  const hash = createHash("sha256");
-  await hashWhole(source, hash);
-  const sum = hash.digest("hex");
+  const sum = (await hashWhole(source, createHash("sha256"))).digest("hex");
   if (sum !== expected) throw badDigest(`${file} has the SHA-256 ${sum}, its list says ${expected}`);
 }

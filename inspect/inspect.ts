@@ -26,8 +26,9 @@ interface Format {
   named: RegExp;
   /** Imports lazily, so that one format does not load the readers of the others. */
   open(): Promise<Reader>;
-  /** Absent for a format that states nothing about a package. */
-  metadata?: { type: PackageMetadata["type"]; open(): Promise<MetadataReader> };
+  /** Kind of its metadata. Absent, with the reader, for a format that states nothing about a package. */
+  states?: PackageMetadata["type"];
+  metadata?(): Promise<MetadataReader>;
 }
 
 const startsWith = (magic: string) => (head: Buffer) => head.toString("latin1").startsWith(magic);
@@ -39,46 +40,36 @@ const formats: readonly Format[] = [
   {
     named: /\.tgz$/,
     open: async () => (await import("./packages/helm/helm.ts")).inspectChart,
-    metadata: {
-      type: "helm",
-      open: async () => (await import("./packages/helm/chart.ts")).chartMetadata,
-    },
+    states: "helm",
+    metadata: async () => (await import("./packages/helm/chart.ts")).chartMetadata,
   },
   {
     isIt: startsWith("\xed\xab\xee\xdb"),
     named: /\.rpm$/,
     open: async () => (await import("./packages/rpm/rpm.ts")).inspectRpm,
-    metadata: {
-      type: "rpm",
-      open: async () => (await import("./packages/rpm/metadata.ts")).rpmMetadata,
-    },
+    states: "rpm",
+    metadata: async () => (await import("./packages/rpm/metadata.ts")).rpmMetadata,
   },
   {
     isIt: (head) => startsWith("!<arch>\n")(head) || isOldDeb(head),
     named: /\.deb$/,
     open: async () => (await import("./packages/deb/deb.ts")).inspectDeb,
-    metadata: {
-      type: "deb",
-      open: async () => (await import("./packages/deb/contents.ts")).debMetadata,
-    },
+    states: "deb",
+    metadata: async () => (await import("./packages/deb/contents.ts")).debMetadata,
   },
   {
     isIt: startsWith("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
     named: /\.msi$/,
     open: async () => (await import("./packages/msi/msi.ts")).inspectMsi,
-    metadata: {
-      type: "msi",
-      open: async () => (await import("./packages/msi/tables.ts")).msiMetadata,
-    },
+    states: "msi",
+    metadata: async () => (await import("./packages/msi/tables.ts")).msiMetadata,
   },
   {
     isIt: startsWith("xar!"),
     named: /\.pkg$/,
     open: async () => (await import("./packages/pkg/pkg.ts")).inspectPkg,
-    metadata: {
-      type: "pkg",
-      open: async () => (await import("./packages/pkg/metadata.ts")).pkgMetadata,
-    },
+    states: "pkg",
+    metadata: async () => (await import("./packages/pkg/metadata.ts")).pkgMetadata,
   },
   {
     isIt: startsWith("MZ"),

@@ -13,7 +13,7 @@ import { Fault, malformed, refused, type Verdict } from "./verdict.ts";
 
 /** The format of a file's metadata; undefined if it states nothing. */
 export const metadataFormat = (source: ByteSource, kind: Kind): PackageMetadata["type"] | undefined =>
-  kind === "image" ? "image" : formatOf(source)?.metadata?.type;
+  kind === "image" ? "image" : formatOf(source)?.states;
 
 interface MetadataRequest extends Omit<MetadataOptions, "limit"> {
   /** Files of kind image are read as disks and archives of disks. */
@@ -32,8 +32,7 @@ export async function readMetadata(
   { kind, filelists, changelogs, inspection }: MetadataRequest,
 ): Promise<PackageMetadata | undefined> {
   if (kind === "image") return storable(await readImage(source, inspection));
-  const reader = formatOf(source)?.metadata;
-  const read = await reader?.open();
+  const read = await formatOf(source)?.metadata?.();
   const metadata = await read?.(source, { limit: limits.package, filelists, changelogs });
   const settings = [...(filelists ? ["filelists"] : []), ...(changelogs ? ["changelogs"] : [])];
   return metadata && storable(metadata, metadata.type === "rpm" ? settings : []);

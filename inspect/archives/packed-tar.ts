@@ -20,22 +20,6 @@ export async function readPackedTar(
 }
 
 /**
- * Reads the only short text file whose path matches.
- * @param what name for messages
- * @throws Fault malformed, also for no match or several; whatever decompress throws
- */
-export async function textInTar(
-  packed: PackedTar,
-  limit: number,
-  path: RegExp,
-  what: string,
-): Promise<string> {
-  const text = (await textsInTar(packed, limit, { [what]: path }))[what];
-  if (text !== undefined) return text;
-  throw malformed(`${packed.source.name} lacks ${what}`);
-}
-
-/**
  * @returns short text files by the names that messages use; a file that is missing has none
  * @throws Fault malformed, also for several matches of one path; whatever decompress throws
  */

@@ -52,11 +52,7 @@ export function partOf(source: ByteSource, from: number, size: number, name = so
 }
 
 /** A range in pieces, each with its offset and valid until the next one. */
-export function* piecesOf(
-  source: ByteSource,
-  from: number,
-  to: number,
-): Generator<{ bytes: Uint8Array; at: number }> {
+export function* piecesOf(source: ByteSource, from: number, to: number) {
   const maxBytes = 1 << 18;
   for (let at = from; at < to; at += maxBytes)
     yield { bytes: source.read(at, Math.min(maxBytes, to - at)), at };
@@ -125,10 +121,7 @@ export const shifted =
   (start: number) =>
   ({ from, to, why }: Uncovered): Uncovered => ({ from: start + from, to: start + to, why });
 
-/** A hash and the range it covers; `to` is exclusive. */
-export interface HashedRange {
-  from: number;
-  to: number;
+export interface HashedRange extends Range {
   hash: Hash;
 }
 
@@ -142,8 +135,10 @@ export async function hashRanges(source: ByteSource, ranges: readonly HashedRang
   });
 }
 
-export const hashWhole = (source: ByteSource, hash: Hash): Promise<void> =>
-  hashRanges(source, [{ from: 0, to: source.size, hash }]);
+export async function hashWhole(source: ByteSource, hash: Hash): Promise<Hash> {
+  await hashRanges(source, [{ from: 0, to: source.size, hash }]);
+  return hash;
+}
 
 const zeros = Buffer.alloc(1 << 16);
 

@@ -1,11 +1,6 @@
 import type { SaxesParser } from "saxes";
 import { malformed } from "../verdict.ts";
 
-interface Reading {
-  /** Refuses markup that some readers of the format ignore or name differently. */
-  isPlain?: boolean;
-}
-
 /** Below the root. */
 const maxNestingDepth = 64;
 
@@ -13,13 +8,14 @@ const maxNestingDepth = 64;
  * Refuses documents in which other readers could find other elements: those that are not well-formed, have another
  * encoding, or have a document type, which could declare entities.
  * @param roots allowed names of the root element
+ * @param isPlain refuses markup that some readers of the format ignore or name differently
  * @throws Fault malformed
  */
 export async function readXml(
   text: string,
   roots: readonly string[],
   what: string,
-  { isPlain = false }: Reading = {},
+  { isPlain = false } = {},
 ): Promise<XmlElement> {
   const { SaxesParser } = await import("saxes");
   const parser = new SaxesParser();
@@ -104,10 +100,9 @@ function refuseMarkup(parser: SaxesParser, what: string): void {
   parser.on("comment", () => refuse("a comment"));
   parser.on("processinginstruction", ({ target }) => refuse(`the processing instruction ${target}`));
   parser.on("cdata", () => refuse("a CDATA section"));
-  parser.on("opentagstart", ({ name }) => {
+  const refusePrefix = ({ name }: { name: string }) => {
     if (name.includes(":")) refuse(`the prefix of ${name}`);
-  });
-  parser.on("attribute", ({ name }) => {
-    if (name.includes(":")) refuse(`the prefix of ${name}`);
-  });
+  };
+  parser.on("opentagstart", refusePrefix);
+  parser.on("attribute", refusePrefix);
 }

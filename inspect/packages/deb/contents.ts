@@ -1,7 +1,7 @@
 import { controlFault, parseParagraph } from "../../../shared/control-paragraph.ts";
 import { architecture, type DebMetadata } from "../../../shared/package-metadata.ts";
 import type { Compression } from "../../archives/decompress.ts";
-import { type PackedTar, textInTar } from "../../archives/packed-tar.ts";
+import { type PackedTar, textsInTar } from "../../archives/packed-tar.ts";
 import { type ByteSource, partOf, readSmall } from "../../bytes/byte-source.ts";
 import { malformed, unsupported } from "../../verdict.ts";
 import { type Member, readArchive } from "./archive.ts";
@@ -25,7 +25,9 @@ const maxControlBytes = 64 << 20;
 
 /** The control file (deb-control(5)) without its final line feeds. @throws Fault; whatever decompress throws */
 async function controlText(packed: PackedTar): Promise<string> {
-  const text = await textInTar(packed, maxControlBytes, /^control$/, "the control file");
+  const what = "the control file";
+  const text = (await textsInTar(packed, maxControlBytes, { [what]: /^control$/ }))[what];
+  if (text === undefined) throw malformed(`${packed.source.name} lacks ${what}`);
   let end = text.length;
   while (text[end - 1] === "\n") end--;
   return text.slice(0, end);

@@ -62,9 +62,7 @@ async function signedProvenance(
 
 /** @throws Fault bad-digest; malformed, also if the chart contradicts the signed text */
 async function provenChart(chart: ByteSource, signed: Provenance, options: InspectOptions) {
-  const hash = createHash("sha256");
-  await hashWhole(chart, hash);
-  const sum = hash.digest("hex");
+  const sum = (await hashWhole(chart, createHash("sha256"))).digest("hex");
   if (sum !== signed.sha256)
     throw badDigest(`${chart.name} has the SHA-256 ${sum}, its provenance says ${signed.sha256}`);
   const { name, version } = await chartInside(chart, options);

@@ -143,8 +143,7 @@ function weakNotes(xar: Xar): string[] {
 async function refuseOtherFiles({ files, heap }: Xar): Promise<void> {
   for (const { path, parts } of files) {
     for (const { offset, size, digest, hash } of parts) {
-      const found = createHash(digest.name);
-      await hashWhole(partOf(heap, offset, size), found);
+      const found = await hashWhole(partOf(heap, offset, size), createHash(digest.name));
       if (found.digest("hex") !== hash.toLowerCase())
         throw badDigest(`${path} is not the file that the table of contents names`);
     }
