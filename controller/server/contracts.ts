@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { auditQuerySchema, auditSchema, eventsQuerySchema } from "./audit/audit-documents.ts";
 import type { Contract } from "./contract.ts";
-import { deviceContracts } from "./devices/device-contracts.ts";
-import { keyContracts } from "./keys/key-contracts.ts";
+import { deviceContracts } from "./devices/device-documents.ts";
+import { keyContracts } from "./keys/key-documents.ts";
 import type { ControllerOperation } from "./routes.ts";
-import { userContracts } from "./users/user-contracts.ts";
+import { userContracts } from "./users/user-documents.ts";
 
 const okSchema = z.strictObject({ status: z.literal("ok") }).meta({ id: "Ok" });
 

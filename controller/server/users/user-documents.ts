@@ -1,13 +1,14 @@
 import { z } from "zod";
 import { roles, userSchema } from "../access.ts";
+import { idsOnly, type OperationContracts } from "../contract.ts";
 import { deviceSchema } from "../devices/device-documents.ts";
 import { line } from "../fields.ts";
 
 export { userSchema } from "../access.ts";
 
-export const userMapSchema = z.record(z.uuid(), userSchema).meta({ id: "Users", description: "By id." });
-export const userAnswerSchema = z.strictObject({ user: userSchema }).meta({ id: "UserAnswer" });
-export const meSchema = z
+const userMapSchema = z.record(z.uuid(), userSchema).meta({ id: "Users", description: "By id." });
+const userAnswerSchema = z.strictObject({ user: userSchema }).meta({ id: "UserAnswer" });
+const meSchema = z
   .strictObject({ user: userSchema, devices: z.record(z.uuid(), deviceSchema) })
   .meta({ id: "Me" });
 /** NIST SP 800-63B: require length, not character classes. */
@@ -54,3 +55,73 @@ export const upsertRequestSchema = z
     description:
       "Changes the user with this id, or creates one. A user has an email address, a user name, or both.",
   });
+
+export const userContracts = {
+  login: {
+    summary: "Sign in",
+    access: "anyone",
+    rate: "login",
+    audit: ["session.opened", "auth.failed"],
+    body: {
+      schema: loginRequestSchema,
+      example: { email: "ada@example.com", password: "correct horse battery staple" },
+    },
+    success: { description: "The user; the session is in a cookie.", schema: userAnswerSchema },
+    problems: ["unauthorized", "cross-origin", "busy"],
+  },
+  logout: {
+    summary: "Sign out",
+    access: "person",
+    audit: ["session.closed"],
+    success: { status: 204, description: "The session has ended." },
+  },
+  readMe: {
+    summary: "Read the signed-in user",
+    access: "user",
+    success: { description: "The user, and the devices assigned to them.", schema: meSchema },
+  },
+  changeMe: {
+    summary: "Change your own name or password",
+    description: "A new password needs the current one, and ends all other sessions.",
+    access: "person",
+    audit: ["user.updated", "user.password"],
+    body: {
+      schema: meChangeSchema,
+      example: { password: "another long password", current_password: "correct horse battery staple" },
+      optional: true,
+    },
+    success: { description: "The user, and the devices assigned to them.", schema: meSchema },
+    problems: ["conflict", "busy"],
+  },
+  listUsers: {
+    summary: "List users",
+    access: { scope: "users:read" },
+    success: { description: "Users by id.", schema: userMapSchema },
+  },
+  readUser: {
+    summary: "Read a user",
+    access: { scope: "users:read" },
+    success: { description: "The user.", schema: userSchema },
+    problems: idsOnly,
+  },
+  deleteUser: {
+    summary: "Delete a disabled user",
+    access: { scope: "users:write", by: ["session"] },
+    audit: ["user.deleted"],
+    success: { status: 204, description: "Deleted." },
+    problems: ["not-found", "conflict"],
+  },
+  upsertUser: {
+    summary: "Create or change a user",
+    description:
+      "Only Owners change Owners. The last active Owner cannot be removed. No user can change their own role.",
+    access: { scope: "users:write", by: ["session"] },
+    audit: ["user.created", "user.updated", "user.password"],
+    body: {
+      schema: upsertRequestSchema,
+      example: { email: "ben@example.com", role: "LimitedAdministrator", authz_devices: true },
+    },
+    success: { also: 201, description: "The user; 201 if it is new.", schema: userSchema },
+    problems: ["conflict"],
+  },
+} satisfies OperationContracts;
