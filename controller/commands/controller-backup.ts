@@ -3,15 +3,8 @@ import { UsageError } from "../../cli/terminal/usage.ts";
 import { listed, shellWord } from "../../cli/terminal/words.ts";
 import { failure } from "../../shared/errors.ts";
 import { isPostgres, pepperFile, settings } from "../server/node.ts";
-import {
-  BackupBroken,
-  backUp,
-  FileExists,
-  migrateDatabase,
-  pepperBeside,
-  restore,
-} from "../server/node-backup.ts";
-import { explainDatabase, open, shownDatabase } from "./controller-open.ts";
+import { backUp, migrateDatabase, pepperBeside, restore } from "../server/node-backup.ts";
+import { explained, open, shownDatabase } from "./controller-open.ts";
 
 /** `relcat controller backup`: a consistent copy, even while the server runs. */
 export async function backUpController(
@@ -27,7 +20,7 @@ export async function backUpController(
   const controller = await open(database, host, { outdated: true });
   await controller.database.close();
   const pepper = withPepper ? Buffer.from(controller.pepper).toString("hex") : undefined;
-  await translateErrors(file, () => backUp(database, file, pepper));
+  await explained(file, () => backUp(database, file, pepper));
   answer<"controller-backup">(
     host,
     { file, pepper: pepper === undefined ? null : pepperFile(file) },
@@ -56,7 +49,7 @@ export async function restoreController(
       `Put it into ${pepperFile(file)}, or set RELCAT_PEPPER.`,
     );
   const log = (message: string) => say(host, message);
-  await translateErrors(file, () => restore({ file, database, pepper, settings, clock: Date.now, log }));
+  await explained(file, () => restore({ file, database, pepper, settings, clock: Date.now, log }));
   answer<"controller-restore">(
     host,
     { database, file },
@@ -75,34 +68,10 @@ function refusePostgres(database: string, line: string): void {
 }
 
 export async function migrateController({ database }: { database: string }, host: Host): Promise<void> {
-  const steps = await translateErrors(database, () =>
+  const steps = await explained(database, () =>
     migrateDatabase({ database, log: (message) => say(host, message) }),
   );
   answer<"controller-migrate">(host, { steps }, () =>
     steps.length === 0 ? "The database already has the schema of this version." : `Done: ${listed(steps)}.`,
   );
-}
-
-async function translateErrors<T>(database: string, work: () => T | Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof FileExists)
-      throw failure(
-        "file-exists",
-        `${error.message}; nothing was written`,
-        "Give another name, or move it away.",
-        undefined,
-        error,
-      );
-    if (error instanceof BackupBroken)
-      throw failure(
-        "audit-broken",
-        `${database} was changed outside the controller: ${error.message}`,
-        "Restore another backup; nothing was written.",
-        undefined,
-        error,
-      );
-    throw explainDatabase(error, database);
-  }
 }

@@ -24,36 +24,35 @@ export async function withController<T>(
 ): Promise<T> {
   const controller = await open(database, host, options);
   try {
-    return await work(controller);
-  } catch (error) {
-    throw explainDatabase(error, database);
+    return await explained(database, () => work(controller));
   } finally {
     await controller.database.close();
   }
 }
 
-/** @throws RelcatError for an unusable database, with a hint */
-export async function open(
-  database: string,
-  host: Host,
-  options: Partial<OpenOptions> = {},
-): Promise<Opened> {
-  try {
-    return await openController({
+export const open = (database: string, host: Host, options: Partial<OpenOptions> = {}): Promise<Opened> =>
+  explained(database, () =>
+    openController({
       database,
       pepper: host.environment.RELCAT_PEPPER || undefined,
       settings: usual,
       clock: Date.now,
       log: (message) => host.messages.write(`${message}\n`),
       ...options,
-    });
+    }),
+  );
+
+/** @throws RelcatError for an unusable database, with a hint */
+export async function explained<T>(database: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
   } catch (error) {
     throw explainDatabase(error, database);
   }
 }
 
 /** Turns a database error into a problem with its location; other errors stay as they are. */
-export function explainDatabase(error: unknown, database: string): unknown {
+function explainDatabase(error: unknown, database: string): unknown {
   if (!(error instanceof Error) || error instanceof RelcatError) return error;
   const { code = "", path, message: text } = error as NodeJS.ErrnoException;
   const shown = shownDatabase(database);

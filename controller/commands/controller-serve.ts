@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { type Host, lineText, print, say, sayNext } from "../../cli/terminal/host.ts";
 import { type Entry, explainListening, logEntry, refuseUnreadable } from "../../cli/terminal/servers.ts";
 import { UsageError } from "../../cli/terminal/usage.ts";
+import { untilStopped } from "../../service/http/node-server.ts";
 import { failure } from "../../shared/errors.ts";
 import { type ControllerServer, serveController, settings } from "../server/node.ts";
-import { untilStopped } from "../server/node-host.ts";
 import { open, shownDatabase } from "./controller-open.ts";
 
 interface ControllerServeOptions {

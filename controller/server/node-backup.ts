@@ -2,28 +2,19 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, wri
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { renameToFree, syncToDisk } from "../../shared/disk.ts";
+import { failure } from "../../shared/errors.ts";
 import { writeAs } from "./call.ts";
 import { isPostgres, NotReady, type OpenOptions, openController, pepperFile } from "./node.ts";
-import { hostActor, type LogVerdict, verifyAudit } from "./node-host.ts";
+import { hostActor, verifyAudit } from "./node-host.ts";
 import { migrate, missingSteps } from "./store/migrations.ts";
 import { openPostgres } from "./store/postgres.ts";
 import { openSqlite } from "./store/sqlite.ts";
-
-/** The target file already exists; nothing was written. */
-export class FileExists extends Error {
-  override readonly name = "FileExists";
-}
-
-/** The backup's content was changed outside the controller. */
-export class BackupBroken extends Error {
-  override readonly name = "BackupBroken";
-}
 
 /**
  * Writes a complete, consistent copy or nothing.
  * @param database path of the SQLite file; a server may be writing to it
  * @param pepper hexadecimal; undefined: the backup contains none
- * @throws FileExists
+ * @throws RelcatError if the file exists
  */
 export function backUp(database: string, file: string, pepper: string | undefined): void {
   refuseExisting(file);
@@ -41,7 +32,7 @@ type RestoreOptions = OpenOptions & { file: string; pepper: string };
 
 /**
  * Restores a backup after verifying its audit log, and records the restore in that log.
- * @throws FileExists, BackupBroken, NotReady
+ * @throws RelcatError for a file that exists and for a changed log; NotReady
  */
 export async function restore({ file, database, pepper, ...opening }: RestoreOptions): Promise<void> {
   if (!existsSync(file)) throw new NotReady(`There is no backup ${file}`);
@@ -49,7 +40,7 @@ export async function restore({ file, database, pepper, ...opening }: RestoreOpt
   refuseOtherPepper(database, pepper);
   const part = copyOf(file, database);
   try {
-    await proveRestored({ database: part, pepper, ...opening }, basename(file));
+    await proveRestored({ database: part, pepper, ...opening }, file);
   } catch (error) {
     remove(part);
     throw error instanceof NotReady ? new NotReady(error.message.replaceAll(part, file)) : error;
@@ -58,15 +49,20 @@ export async function restore({ file, database, pepper, ...opening }: RestoreOpt
   place(part, database);
 }
 
-async function proveRestored(opening: OpenOptions, from: string): Promise<void> {
+async function proveRestored(opening: OpenOptions, file: string): Promise<void> {
   await migrateDatabase(opening);
   const controller = await openController(opening);
   try {
-    const verdict: LogVerdict = await verifyAudit(controller);
-    if (verdict.verdict === "broken") throw new BackupBroken(verdict.why);
-    const { seq } = verdict.head;
+    const verdict = await verifyAudit(controller);
+    if (verdict.verdict === "broken")
+      throw failure(
+        "audit-broken",
+        `${file} was changed outside the controller: ${verdict.why}`,
+        "Restore another backup; nothing was written.",
+      );
+    const after = { from: basename(file), rows: verdict.head.seq };
     await writeAs(controller, hostActor(), controller.clock(), async ({ record }) =>
-      record({ code: "database.restored", after: { from, rows: seq } }),
+      record({ code: "database.restored", after }),
     );
   } finally {
     await controller.database.close();
@@ -92,13 +88,16 @@ export async function migrateDatabase({
 }
 
 function refuseExisting(file: string): void {
-  if (existsSync(file)) throw new FileExists(`${file} already exists`);
+  if (existsSync(file)) throw fileExists(`${file} already exists`);
 }
+
+const fileExists = (what: string) =>
+  failure("file-exists", `${what}; nothing was written`, "Give another name, or move it away.");
 
 function refuseOtherPepper(database: string, pepper: string): void {
   const ownPepper = pepperBeside(database);
   if (ownPepper === undefined || ownPepper === pepper) return;
-  throw new FileExists(`${pepperFile(database)} contains a different pepper`);
+  throw fileExists(`${pepperFile(database)} contains a different pepper`);
 }
 
 /** A consistent copy next to its final path: SQLite's backup reads in one transaction, even during writes. */

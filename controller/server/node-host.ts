@@ -3,8 +3,9 @@ import { userInfo } from "node:os";
 import { readPath } from "../../service/http/path.ts";
 import { jsonBody, queryOf } from "../../service/http/request.ts";
 import { operationOf, routerOf } from "../../service/http/router.ts";
-import { scopes, type User } from "./access.ts";
-import { type LogVerdict, verifyLog } from "./audit/verify-log.ts";
+import { scopes } from "./access.ts";
+import { verifyLog } from "./audit/verify-log.ts";
+import { userOfRow } from "./auth/authenticate.ts";
 import { hashPassword } from "./auth/passwords.ts";
 import { type Answer, Refused, writeAs } from "./call.ts";
 import { contracts } from "./contracts.ts";
@@ -62,33 +63,15 @@ export function askOnHost(controller: Controller) {
 
 /** The operating system account, for the audit log. */
 export function hostActor(): Actor {
-  const name = accountName();
+  // In containers, the user id often has no account.
+  let name = `uid-${process.getuid?.() ?? "unknown"}`;
+  try {
+    name = userInfo().username;
+  } catch {}
   return { kind: "host", id: name, name, ip: null, request: null };
 }
 
-function accountName(): string {
-  const id = process.getuid?.();
-  try {
-    return userInfo().username;
-  } catch {
-    // In containers, the user id often has no account.
-    return `uid-${id ?? "unknown"}`;
-  }
-}
-
-const owner: User = {
-  id: "",
-  name: null,
-  email: null,
-  username: null,
-  role: "Owner",
-  status: "Active",
-  authz_devices: true,
-  authz_policies: true,
-  authz_control_panel: true,
-  authz_control_plane: true,
-  authz_users: true,
-};
+const owner = userOfRow({ ...blank(null, 0), ordinal: 0, id: "", role: "Owner" });
 
 async function read({ status, body, text, stream }: Answer): Promise<HostAnswer> {
   const json = stream ? (await Array.fromAsync(stream)).join("") : text;
@@ -120,9 +103,6 @@ export function userFaults(email: string, password: string): string[] {
   return (checked?.error?.issues ?? []).map(({ path, message }) => `${path.join(".")}: ${message}`);
 }
 
-export { untilStopped } from "../../service/http/node-server.ts";
-export type { Head, LogVerdict };
-
 /** Verifies the audit log, and that it matches the database. @param known a head noted earlier */
-export const verifyAudit = ({ database, pepper }: Controller, known?: Head): Promise<LogVerdict> =>
+export const verifyAudit = ({ database, pepper }: Controller, known?: Head) =>
   verifyLog(database, pepper, known);
