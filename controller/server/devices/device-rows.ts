@@ -1,6 +1,6 @@
 import { type Expression, type Kysely, type RawBuilder, sql } from "kysely";
-import { deviceMembers, deviceText, members } from "../store/device-text.ts";
-import { prepared, valuesOf } from "../store/prepared.ts";
+import { deviceMembers, deviceText } from "../store/device-text.ts";
+import { objectOf, prepared, valuesOf } from "../store/prepared.ts";
 import type { DatabaseKind, DeviceRow, Schema, SerialRow } from "../store/schema.ts";
 import type { Device, DeviceState } from "./device-documents.ts";
 
@@ -59,8 +59,10 @@ export function devicesAsText(
   page: Expression<unknown>,
   order: RawBuilder<unknown> = sql`ordinal`,
 ): RawBuilder<{ text: string | null; last: number | null; count: number }> {
-  return kind === "sqlite"
-    ? sql`select json_group_object(id, json_object(${members})) as text, max(ordinal) as last, count(*) as count from (${page})`
-    : sql`select json_object_agg(id, json_build_object(${members}) order by ${order})::text as text, max(ordinal) as last,
-        count(*)::integer as count from (${page}) as page`;
+  const device = objectOf(kind, deviceMembers);
+  const byId =
+    kind === "sqlite"
+      ? sql`json_group_object(id, ${device})`
+      : sql`json_object_agg(id, ${device} order by ${order})::text`;
+  return sql`select ${byId} as text, max(ordinal) as last, cast(count(*) as integer) as count from (${page}) as page`;
 }

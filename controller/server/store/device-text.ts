@@ -6,9 +6,6 @@ import type { DatabaseKind } from "./schema.ts";
 /** Members of a device in output order; the other columns are internal. */
 export const deviceMembers = deviceSchema.keyof().options;
 
-/** Arguments of a function that builds a JSON object. */
-export const members = sql.join(deviceMembers.flatMap((member) => [sql.lit(member), sql.ref(member)]));
-
 /** A value that the database builds: the JSON text of a device, or null if there is none. */
 export const deviceText = (kind: DatabaseKind, id: string | RawBuilder<unknown>): RawBuilder<string | null> =>
   rowAsText(kind, deviceMembers, sql`devices where devices.id = ${id}`);

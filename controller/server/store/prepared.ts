@@ -13,15 +13,6 @@ interface Query<Row> {
   compile(database: QueryExecutorProvider): CompiledQuery<Row>;
 }
 
-/** Placeholder for a value while the SQL text is built. */
-class Place {
-  readonly index: number;
-
-  constructor(index: number) {
-    this.index = index;
-  }
-}
-
 /** @param name of the prepared statement, by which the server finds its plan */
 type Run = (text: string, parameters: readonly unknown[], name: string) => unknown[] | Promise<unknown[]>;
 const direct = new WeakMap<DialectAdapter, Run>();
@@ -40,13 +31,13 @@ export function prepared<Values extends unknown[], Row>(
   build: (on: { database: Kysely<Schema>; kind: DatabaseKind }, ...values: Values) => Query<Row>,
 ): (database: Kysely<Schema>, ...values: Values) => Promise<Row[]> {
   const known = new WeakMap<DialectAdapter, { query: CompiledQuery<Row>; name: string; run: Run }>();
-  const places = Array.from({ length: build.length - 1 }, (_, index) => new Place(index));
+  const placeholders: unknown[] = Array.from({ length: build.length - 1 }, () => ({}));
   return async (database, ...values) => {
     const { adapter } = database.getExecutor();
     const kind = adapter instanceof SqliteAdapter ? "sqlite" : "postgres";
     let frequent = known.get(adapter);
     if (!frequent) {
-      const query = build({ database, kind }, ...(places as Values)).compile(database);
+      const query = build({ database, kind }, ...(placeholders as Values)).compile(database);
       const name = names.get(query.sql) ?? `relcat_${names.size}`;
       names.set(query.sql, name);
       const run = direct.get(adapter);
@@ -55,9 +46,10 @@ export function prepared<Values extends unknown[], Row>(
       known.set(adapter, frequent);
     }
     const { query, name, run } = frequent;
-    const parameters = query.parameters.map((given) =>
-      given instanceof Place ? values[given.index] : given,
-    );
+    const parameters = query.parameters.map((given) => {
+      const place = placeholders.indexOf(given);
+      return place === -1 ? given : values[place];
+    });
     return (await run(query.sql, parameters, name)) as Row[];
   };
 }
@@ -85,7 +77,8 @@ export const rowAsText = (
   from: RawBuilder<unknown>,
 ): RawBuilder<string | null> => sql`(select cast(${objectOf(kind, columns)} as text) from ${from})`;
 
-function objectOf(kind: DatabaseKind, columns: readonly string[]): RawBuilder<unknown> {
+/** A row as a JSON object. @param columns as for `rowsAsText` */
+export function objectOf(kind: DatabaseKind, columns: readonly string[]): RawBuilder<unknown> {
   const members = columns.flatMap((column) => {
     const [place = "", name = place.replace(/.*\./, "")] = column.split(" as ");
     return [sql.lit(name), sql.ref(place)];
