@@ -36,6 +36,7 @@ export async function enrollDevice(options: EnrollOptions, host: Host): Promise<
   return printState(enrolled, file, host);
 }
 
+/** In the order of the proof. */
 function fieldsOf({ name, serial, type, os }: EnrollOptions, { own }: Host) {
   return {
     name: name ?? hostname(),
@@ -55,7 +56,9 @@ function keyIn(file: string, host: Host): KeyObject {
     return key;
   }
   try {
-    return requireEd25519(createPrivateKey(readFileSync(file, "utf8")));
+    const key = createPrivateKey(readFileSync(file, "utf8"));
+    if (key.asymmetricKeyType !== "ed25519") throw new Error(`the key is ${key.asymmetricKeyType}`);
+    return key;
   } catch (error) {
     if (error instanceof Error && "syscall" in error) throw error;
     throw failure(
@@ -66,11 +69,6 @@ function keyIn(file: string, host: Host): KeyObject {
       error,
     );
   }
-}
-
-function requireEd25519(key: KeyObject): KeyObject {
-  if (key.asymmetricKeyType === "ed25519") return key;
-  throw new Error(`the key is ${key.asymmetricKeyType}`);
 }
 
 function printState({ id, state, token }: Enrolled, file: string, host: Host): void {
@@ -103,8 +101,7 @@ const publicKeyOf = (key: KeyObject): string =>
 async function enroll(api: Api, fields: ReturnType<typeof fieldsOf>, key: KeyObject): Promise<Enrolled> {
   const { nonce } = await api.ask<{ nonce: string }>("GET", "/device/enroll");
   const public_key = publicKeyOf(key);
-  const { name, serial, device_type, device_os, version } = fields;
-  const signed = ["relcat-enroll-1", nonce, public_key, name, serial, device_type, device_os, version];
+  const signed = ["relcat-enroll-1", nonce, public_key, ...Object.values(fields)];
   const proof = sign(null, Buffer.from(JSON.stringify(signed)), key).toString("base64");
   return api.ask<Enrolled>("POST", "/device/enroll", { ...fields, public_key, nonce, proof });
 }

@@ -39,6 +39,3 @@ export type OperationContracts = Partial<Record<ControllerOperation, Contract>>;
 
 /** Limit in bytes of a body that lists many devices. */
 export const largeBody = 1024 * 1024;
-
-/** Problems of an operation that only needs the id in its path. */
-export const idsOnly = ["not-found"] as const;

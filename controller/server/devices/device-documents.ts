@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { idsOnly, largeBody, type OperationContracts } from "../contract.ts";
+import { largeBody, type OperationContracts } from "../contract.ts";
 import { deviceSchema, deviceStates } from "../device.ts";
 import { line, moment, pageSize, text } from "../fields.ts";
 
@@ -185,7 +185,7 @@ export const deviceContracts = {
       },
     },
     success: { description: "The device.", schema: deviceSchema },
-    problems: idsOnly,
+    problems: ["not-found"],
   },
   listAuthDecisions: {
     summary: "List decisions about serial numbers",
@@ -242,7 +242,7 @@ export const deviceContracts = {
     access: { scope: "devices:read" },
     withDevice: true,
     success: { description: "The device.", schema: deviceSchema },
-    problems: idsOnly,
+    problems: ["not-found"],
   },
   changeDevice: {
     summary: "Rename a device",
@@ -250,7 +250,7 @@ export const deviceContracts = {
     audit: ["device.renamed"],
     body: { schema: deviceChangeSchema, example: { name: "berlin-laptop-007" } },
     success: { description: "The device.", schema: deviceSchema },
-    problems: idsOnly,
+    problems: ["not-found"],
   },
   deleteDevice: {
     summary: "Delete a rejected device",

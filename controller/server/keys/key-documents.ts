@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { keyScopes, scopes } from "../access.ts";
-import { idsOnly, type OperationContracts } from "../contract.ts";
+import type { OperationContracts } from "../contract.ts";
 import { line, moment, text } from "../fields.ts";
 
 const scopeList = z.array(z.enum([...keyScopes, "api_keys:*", "users:*"])).max(20);
@@ -89,14 +89,14 @@ export const keyContracts = {
     audit: ["key.updated"],
     body: { schema: keyChangeSchema, example: { disabled: true } },
     success: { description: "The key.", schema: keySchema },
-    problems: idsOnly,
+    problems: ["not-found"],
   },
   revokeApiKey: {
     summary: "Revoke an API key permanently",
     access: { scope: "api_keys:write" },
     audit: ["key.revoked"],
     success: { status: 204, description: "Revoked from the next request on." },
-    problems: idsOnly,
+    problems: ["not-found"],
   },
   rotateApiKey: {
     summary: "Rotate the secret of an API key",
@@ -129,6 +129,6 @@ export const keyContracts = {
     access: "user",
     audit: ["key.revoked"],
     success: { status: 204, description: "Revoked from the next request on." },
-    problems: idsOnly,
+    problems: ["not-found"],
   },
 } satisfies OperationContracts;

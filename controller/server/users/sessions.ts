@@ -123,10 +123,7 @@ export async function logout(call: Call): Promise<Answer> {
   return { status: 204, headers: { "Set-Cookie": cookieOf(call, "", 0) } };
 }
 
-export async function readMe(call: Call): Promise<Answer> {
-  const row = await readOwn(call);
-  return answerMe(call, row);
-}
+export const readMe = async (call: Call): Promise<Answer> => answerMe(call, await readOwn(call));
 
 async function readOwn(call: Call): Promise<UserRow> {
   const user = callingUser(call);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { roles, userSchema } from "../access.ts";
-import { idsOnly, type OperationContracts } from "../contract.ts";
+import type { OperationContracts } from "../contract.ts";
 import { deviceSchema } from "../devices/device-documents.ts";
 import { line } from "../fields.ts";
 
@@ -102,7 +102,7 @@ export const userContracts = {
     summary: "Read a user",
     access: { scope: "users:read" },
     success: { description: "The user.", schema: userSchema },
-    problems: idsOnly,
+    problems: ["not-found"],
   },
   deleteUser: {
     summary: "Delete a disabled user",
