@@ -37,7 +37,6 @@ export function connect(place: Place, host: Host, prefer: "key" | "session" = "k
   return new Connection(url, "session", { cookie: session?.cookie ?? "" }, host);
 }
 
-/** For operations without credentials. */
 export const connectAsNobody = (place: Place, host: Host): Connection =>
   new Connection(urlOf(place, host), "none", {}, host);
 

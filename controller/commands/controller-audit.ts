@@ -51,7 +51,6 @@ function readHead(text: string): { seq: number; hash: string } {
   );
 }
 
-/** `relcat controller audit show`: newest first. */
 export function showAuditLog(
   options: ControllerPlace & { target?: string; code?: string; limit?: number },
   host: Host,

@@ -15,7 +15,6 @@ type Opened = Awaited<ReturnType<typeof openController>>;
 export const shownDatabase = (database: string): string =>
   database.replace(/^(\w+:\/\/[^:/@]*):.*@/, "$1:***@").replace(/([?&]password=)[^&]*/g, "$1***");
 
-/** Keeps the database open while `work` runs. */
 export async function withController<T>(
   database: string,
   host: Host,
@@ -90,7 +89,6 @@ const sentenceOf = (hint: string) =>
     ? `Run ${hint}`
     : hint.replace(/^(?!export )[a-z]/, (first) => first.toUpperCase());
 
-/** `relcat controller init`: creates a database, its pepper and the first Owner. */
 export async function initController(
   { database, email }: { database: string; email: string },
   host: Host,

@@ -23,7 +23,6 @@ interface ControllerServeOptions {
   organisation?: string;
 }
 
-/** `relcat controller serve`: serves the management API until stopped. */
 export async function serveControllerUntilStopped(
   options: ControllerServeOptions,
   host: Host,

@@ -44,7 +44,6 @@ const readUsers = async (api: Api): Promise<User[]> =>
 export const nameOf = ({ email, username }: Pick<User, "email" | "username">): string =>
   email ?? username ?? "";
 
-/** Finds a user by email address, user name or id. */
 export async function requireUser(api: Api, word: string): Promise<User> {
   const name = word.toLowerCase();
   const user = (await readUsers(api)).find(({ id, email, username }) => [id, email, username].includes(name));
@@ -56,7 +55,6 @@ export async function requireUser(api: Api, word: string): Promise<User> {
   );
 }
 
-/** `relcat controller users passwd`: sets a password and ends all sessions. */
 export async function setPassword(word: string, place: ControllerPlace, host: Host): Promise<void> {
   return withApi(place, host, async (api) => {
     const user = await requireUser(api, word);

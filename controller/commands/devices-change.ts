@@ -37,7 +37,6 @@ export async function assignDevice(
   );
 }
 
-/** `relcat devices delete`: deletes rejected devices permanently. */
 export async function deleteDevices(
   selectors: readonly string[],
   options: Place & { yes?: true },

@@ -97,7 +97,6 @@ interface Enrolled {
 const publicKeyOf = (key: KeyObject): string =>
   createPublicKey(key).export({ format: "der", type: "spki" }).subarray(12).toString("base64");
 
-/** Contacts the controller: gets a nonce and sends the proof over it. */
 async function enroll(api: Api, fields: ReturnType<typeof fieldsOf>, key: KeyObject): Promise<Enrolled> {
   const { nonce } = await api.ask<{ nonce: string }>("GET", "/device/enroll");
   const public_key = publicKeyOf(key);

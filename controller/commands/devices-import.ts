@@ -25,10 +25,7 @@ interface Plan {
   unknown: number;
 }
 
-/**
- * `relcat devices import`: applies names, assignments and states of an export, and decisions for devices that
- * do not exist yet.
- */
+/** Applies names, owners and states of an export, and decides in advance on devices that do not exist yet. */
 export async function importDevices(file: string, options: ImportOptions, host: Host): Promise<void> {
   const isInput = file === "-";
   const lines = readLines(readFileSync(isInput ? 0 : file, "utf8"), isInput ? "standard input" : file);

@@ -11,7 +11,6 @@ interface Decisions {
   auth_decisions: { serial: string; enforce_state: string }[];
 }
 
-/** The devices that a list of serial numbers refers to. */
 interface Matched {
   devices: Device[];
   unknown: Listed[];
@@ -148,10 +147,7 @@ const usualNames = ["serial", "serialnumber", "serialno", "sn", "deviceserial", 
 
 const comparable = (name: string) => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 
-/**
- * Reads one serial number per line, or a column of CSV (RFC 4180; with commas, semicolons or tabs).
- * @param column name of the column; default: a usual name
- */
+/** Reads one serial number per line, or a column of CSV (RFC 4180; with commas, semicolons or tabs). */
 function readSerials(text: string, file: string, column?: string): Listed[] {
   const rows = rowsOf(text.replace(/^\uFEFF/, ""));
   const [header] = rows;

@@ -88,10 +88,7 @@ export type Access =
 /** v0 accepts API keys and sessions; latest also accepts users' tokens. */
 export type Alias = "v0" | "latest";
 
-/**
- * Decides whether the principal may do this.
- * @returns undefined: allowed; otherwise the problem for the answer
- */
+/** @returns why the principal may not do this; undefined: it may */
 export function refusalOf(
   access: Access,
   principal: Principal | undefined,

@@ -200,7 +200,6 @@ const rateHeaders = ({ limit, remaining, reset }: Allowance): Headers => ({
   "RateLimit-Policy": `"minute";q=${limit};w=60`,
 });
 
-/** Adds a warning header if the caller's key expires soon. */
 function warnOfEnd(headers: Headers, principal: Principal | undefined, now: number): void {
   if (!principal || principal.kind === "session" || principal.expires === null) return;
   if (Date.parse(principal.expires) - now < expiryWarningMilliseconds)

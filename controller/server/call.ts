@@ -77,7 +77,6 @@ export function callingUser(call: Call): User | undefined {
   return principal.kind === "key" ? undefined : principal.user;
 }
 
-/** The caller in the form of the audit log. */
 export function actorOf({ actor, principal, caller: { remote: ip }, requestId: request }: Call): Actor {
   if (actor) return actor;
   if (!principal) return { kind: "nobody", id: null, name: null, ip, request };
@@ -99,7 +98,6 @@ export interface Writing {
   record(...entries: readonly AuditEntry[]): void;
 }
 
-/** Runs `work` in a transaction and records its audit entries. */
 export const write = <T>(call: Call, work: (writing: Writing) => Promise<T>): Promise<T> =>
   writeAs(call.controller, actorOf(call), call.now, work);
 
@@ -125,7 +123,6 @@ export function writeAs<T>(
 /** Answers every request; an unexpected error becomes a 500. */
 export type ControllerApp = (request: ServerRequest, caller: Caller) => Promise<ServerAnswer>;
 
-/** Headers of every answer, built once. */
 const localHeaders: Headers = {
   ...allHeaders({}, undefined),
   "Cache-Control": caching.none,

@@ -21,7 +21,6 @@ export function readOpenApi(): Answer {
   return { status: 200, text: description };
 }
 
-/** The API documentation for people. */
 export function readDocs(): Answer {
   page ??= render("reference", {
     layout: {
@@ -111,7 +110,6 @@ const bulkProblemSchema = problemSchema
   .extend({ results: z.array(z.looseObject({ id: text })).optional() })
   .meta({ id: "BulkProblem", description: "Nothing was applied; results give the reason for each item." });
 
-/** Problems that follow from an operation's input and access. */
 function problemsOf(
   operation: ControllerOperation,
   { access, query, body, problems = [] }: Contract,

@@ -12,7 +12,6 @@ export const line = (maxLength: number) =>
       "Has control characters",
     );
 
-/** Number of rows of a list, as a parameter. */
 export const pageSize = (description: string) =>
   z
     .string()

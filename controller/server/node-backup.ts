@@ -24,14 +24,13 @@ export function backUp(database: string, file: string, pepper: string | undefine
   place(part, file);
 }
 
-/** Reads the pepper file next to the SQLite file, if there is one. */
 export const pepperBeside = (database: string): string | undefined =>
   existsSync(pepperFile(database)) ? readFileSync(pepperFile(database), "utf8").trim() : undefined;
 
 type RestoreOptions = OpenOptions & { file: string; pepper: string };
 
 /**
- * Restores a backup after verifying its audit log, and records the restore in that log.
+ * Verifies the backup's audit log, and records the restore in it.
  * @throws RelcatError for a file that exists and for a changed log; NotReady
  */
 export async function restore({ file, database, pepper, ...opening }: RestoreOptions): Promise<void> {

@@ -61,7 +61,6 @@ export function askOnHost(controller: Controller) {
   };
 }
 
-/** The operating system account, for the audit log. */
 export function hostActor(): Actor {
   // In containers, the user id often has no account.
   let name = `uid-${process.getuid?.() ?? "unknown"}`;
@@ -78,10 +77,7 @@ async function read({ status, body, text, stream }: Answer): Promise<HostAnswer>
   return { status, body: json === undefined ? body : JSON.parse(json) };
 }
 
-/**
- * Creates the first Owner, who can create all other users.
- * @returns false if an Owner exists; then nothing changes
- */
+/** Creates the first Owner. @returns false if there is a user already; then nothing changes */
 export async function addFirstOwner(
   controller: Controller,
   email: string,

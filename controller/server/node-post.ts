@@ -3,10 +3,7 @@ import { identify } from "./auth/authenticate.ts";
 import { recordFailure } from "./auth/login-throttle.ts";
 import type { Controller } from "./controller.ts";
 
-/**
- * Tells another server on the same database whether a request's API key may upload packages.
- * @returns "unknown" for an invalid API key; the reason is in the audit log
- */
+/** Whether a request's API key may upload packages. @returns "unknown" for an invalid key; the audit log has the reason */
 export async function mayPostPackages(
   controller: Controller,
   request: Pick<ServerRequest, "header">,

@@ -46,10 +46,7 @@ export const isPostgres = (database: string) => /^postgres(ql)?:\/\//.test(datab
 
 export const pepperFile = (database: string): string => `${database}.pepper`;
 
-/**
- * Opens a controller's database with its pepper.
- * @throws NotReady for a missing file, a wrong pepper, or a schema that needs `migrate`
- */
+/** @throws NotReady for a missing file, a wrong pepper, or a schema that needs `migrate` */
 export async function openController({
   database: place,
   pepper: given,
@@ -177,9 +174,6 @@ function badRequest(remote: string): ServerAnswer {
   return problem(new Refused("bad-request", "The request cannot be read.").details(), "", headers);
 }
 
-/**
- * People paste secrets into addresses by mistake, so the log omits parameters and anything that looks like a
- * secret.
- */
+/** Omits parameters and all that looks like a secret, because people paste secrets into addresses by mistake. */
 const withoutSecrets = (target: string): string =>
   (target.split("?", 1)[0] ?? "").replace(/[a-z][\w-]{0,30}[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi, "…");

@@ -39,11 +39,7 @@ export function readQuery({ query }: Contract, parameters: URLSearchParams): Rec
   return (result?.data ?? {}) as Record<string, unknown>;
 }
 
-/**
- * Reads and validates the body. It is read only after authentication.
- * @returns ignored: paths of members that a lenient schema does not know
- * @throws Refused listing all errors
- */
+/** @returns ignored: paths of members that a lenient schema does not know @throws Refused listing all errors */
 export async function readBodyAs(
   { body }: Contract,
   request: ServerRequest,

@@ -25,7 +25,6 @@ export async function listAudit({
   return { status: 200, body: { audit_log: rows.map(auditRowOf) } };
 }
 
-/** A row in the API's form. */
 export const auditRowOf = (row: AuditRow): z.infer<typeof auditSchema>["audit_log"][number] => ({
   seq: row.seq,
   at: row.at,

@@ -128,11 +128,7 @@ const recorded: readonly Recorded[] = [
   },
 ];
 
-/**
- * Compares rows that decide on access with the audit log, to find changes made directly by SQL. Each
- * statement reads one snapshot, so writers may continue.
- * @returns the first difference, or undefined
- */
+/** Finds changes of access that SQL made. Each statement reads one snapshot, so writers may continue. @returns the first one */
 async function findUnrecorded(kind: DatabaseKind, read: Kysely<Schema>): Promise<string | undefined> {
   for (const each of recorded) {
     const added = await firstOf(read, unrecordedOf(each));

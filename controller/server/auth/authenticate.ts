@@ -67,7 +67,6 @@ export function identifyLater(
   };
 }
 
-/** Keys as they were when they were read last. */
 const recent = new Map<string, KeyColumns>();
 
 /** A key that was read within a minute. It decides whether a body is read, and nothing else. */
@@ -182,7 +181,6 @@ type UserColumns = Omit<UserRow, "ordinal" | "id" | "name" | "password" | "creat
   user_name: string | null;
 };
 
-/** The id of a key, and that of the device that its request asks for. */
 type KeyQuery = readonly [key: string, device: string | null];
 
 const readers = new WeakMap<Database, ReturnType<typeof batched<KeyQuery, KeyResult>>>();

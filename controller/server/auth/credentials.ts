@@ -13,10 +13,7 @@ const maxHeaderLength = 512;
 
 export const sessionCookie = "relcat-session";
 
-/**
- * Reads the Authorization header (RFC 7617) or, without one, the session cookie. Only the exact issued form
- * is accepted: nothing is trimmed, case-folded or decoded twice.
- */
+/** Reads the Authorization header (RFC 7617) or, without one, the session cookie. Only the exact issued form is accepted. */
 export function readCredentials(authorization: string | null, cookie: string | null): Credentials {
   if (authorization !== null) return readBasic(authorization) ?? { kind: "malformed" };
   return cookie === null ? { kind: "none" } : readCookie(cookie);
@@ -49,9 +46,8 @@ function readCookie(header: string): Credentials {
 }
 
 /**
- * Protects against cross-site requests: browsers attach cookies and saved passwords to them. Browsers send
- * Sec-Fetch-Site, older ones only Origin; programs send neither.
- * @throws Refused for a change requested by a foreign page
+ * Browsers attach cookies and saved passwords to cross-site requests. They send Sec-Fetch-Site, older ones only
+ * Origin; programs send neither. @throws Refused for a change requested by a foreign page
  */
 export function requireSameSite(request: ServerRequest, caller: Caller): void {
   if (request.method === "GET" || request.method === "HEAD") return;

@@ -6,10 +6,7 @@ import type { Actor } from "../store/audit-log.ts";
 import type { Failure } from "./authenticate.ts";
 
 const window = 300_000;
-/**
- * Login throttle: failures in five minutes per name and address, and per address.
- * Failures are never counted per name alone, because anyone could then lock a user out.
- */
+/** Failures in five minutes per name and address, and per address. Never per name alone: anyone could then lock a user out. */
 const maxFailures = { pair: 5, address: 50 };
 /** Audit rows per minute for failures; further failures are counted, not recorded. */
 const maxRecorded = 60;
@@ -20,10 +17,7 @@ type Attempt = [controller: Controller, name: string, remote: string, now: numbe
 /** @returns seconds to wait because of earlier failures; 0: none */
 export const throttleOf = (...attempt: Attempt): Promise<number> => waitAfter("read", ...attempt);
 
-/**
- * Counts a failure; successful attempts are never counted.
- * @returns seconds to wait if the limit is exceeded; `throttleOf` cannot see concurrent attempts
- */
+/** @returns seconds to wait if this failure exceeds the limit; `throttleOf` cannot see concurrent attempts */
 export const countFailure = (...attempt: Attempt): Promise<number> => waitAfter("add", ...attempt);
 
 async function waitAfter(

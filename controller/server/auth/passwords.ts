@@ -35,10 +35,7 @@ export async function hashPassword(password: string): Promise<string> {
 
 const phc = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/;
 
-/**
- * Takes equally long without a hash, so that timing does not reveal unknown users. @param hashed from
- * `hashPassword`; null: no such user
- */
+/** Takes equally long without a hash, so that timing does not reveal unknown users. @param hashed null: no such user */
 export async function isPassword(password: string, hashed: string | null): Promise<boolean> {
   const [, memory, passes, parallelism, nonce = "", tag = ""] = phc.exec(hashed ?? dummy) ?? [];
   const expected = Buffer.from(tag, "base64");

@@ -38,10 +38,7 @@ export async function listAuthDecisions({ controller: { database } }: Call): Pro
 /** Maximum number of rejected serial numbers named in a message. */
 const maxNamed = 3;
 
-/**
- * `POST device/auth_decisions`: all or nothing, except that rejected serial numbers are left out of a list of
- * acceptances.
- */
+/** `POST device/auth_decisions`: all or nothing, but rejected serial numbers are left out of a list of acceptances. */
 export async function setAuthDecisions(call: Call<Request>): Promise<Answer> {
   const keyed = call.body.auth_decisions.map((decision, index) => ({
     ...decision,
@@ -97,7 +94,6 @@ function refuseRepeated(keys: readonly string[]): void {
     throw invalid(`/auth_decisions/${index}/serial`, "repeated", "The serial number is repeated.");
 }
 
-/** @returns the resulting row, if any */
 async function decide(
   call: Call,
   { transaction, record }: Writing,

@@ -171,7 +171,6 @@ async function admit(call: Call<Request>, writing: Writing): Promise<Answer | "f
   return answerOf(201, device, state === "accepted" ? await giveToken(call, writing, device.id) : undefined);
 }
 
-/** Initial state of a new device; if the limit of accepted devices is reached, it is pending. */
 async function firstState(
   { transaction }: Writing,
   key: string | null,

@@ -38,7 +38,6 @@ async function answerPage(call: ListCall, limit: number): Promise<Answer> {
   return { status: 200, headers, text: `{"devices":${text}}` };
 }
 
-/** @returns the links to the next and the previous page, as far as they exist */
 async function linksOf(
   call: ListCall,
   shown: readonly Place[],

@@ -14,7 +14,6 @@ export async function readDevice({ controller, params, device }: Call): Promise<
   return { status: 200, text };
 }
 
-/** `POST device/{id}`: renames a device. */
 export function changeDevice(call: Call<z.infer<typeof deviceChangeSchema>>): Promise<Answer> {
   const { name } = call.body;
   return change(call, canonicalId(call.params.id), "device.renamed", { name });

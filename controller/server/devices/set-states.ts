@@ -203,7 +203,6 @@ const failed = (
   detail: string,
 ): StateItem => ({ id, error, detail });
 
-/** Decides the outcome of the whole request from its failures. */
 function refuseFailures(results: StateItem[]): void {
   const errors = new Set(results.map((result) => ("error" in result ? result.error : undefined)));
   const more = { results };
@@ -215,7 +214,6 @@ function refuseFailures(results: StateItem[]): void {
     throw new Refused("limit-reached", "No more devices can be accepted; nothing was changed.", { more });
 }
 
-/** The state of the database, from which requests are decided. */
 interface Known {
   keys: ReadonlyMap<string, object>;
   devices: ReadonlyMap<string, Found>;
@@ -267,10 +265,7 @@ const readTexts = prepared(
     (select value from meta where key = ${sql.lit(head)}) as head`,
 );
 
-/**
- * Accepted devices with the serial numbers of these. An index on `state` would lead to all accepted devices, and
- * PostgreSQL would read all devices without `lateral`.
- */
+/** An index on `state` would lead to all accepted devices; without `lateral`, PostgreSQL would read all devices. */
 function acceptedLike(kind: DatabaseKind, ids: string): RawBuilder<unknown> {
   const given = valuesOf(kind, "text", ids);
   return kind === "sqlite"
@@ -303,10 +298,7 @@ const entryOf = ({ device, state, reason, at, actor }: Move): Recorded => ({
 
 const authorOf = ({ actor }: Move) => `${actor.kind}:${actor.id}`;
 
-/**
- * Statements that change device states: leaving `accepted` deletes the token, rejection also rejects the serial number,
- * and acceptance releases it.
- */
+/** Leaving `accepted` deletes the token, rejection also rejects the serial number, and acceptance releases it. */
 function statementsOf(transaction: Kysely<Schema>, moves: readonly Move[]): Promise<unknown>[] {
   const given = moves.map((move) => [move.device.ordinal, move.state, move.reason, move.at, authorOf(move)]);
   const of = (isDue: (move: Move) => boolean) => [

@@ -27,10 +27,7 @@ const streamHeaders = {
   "X-Accel-Buffering": "no",
 };
 
-/**
- * `GET events`: device events of the audit log as server-sent events; the event id is the row number. The log
- * is the outbox, so a reconnecting client misses nothing that was committed.
- */
+/** `GET events`: an event's id is the number of its audit row, so a client that connects again misses nothing. */
 export async function streamEvents(call: EventsCall): Promise<Answer> {
   // An answer to HEAD has no reader, so a stream would never end.
   if (call.request.method === "HEAD") return { status: 200, headers: streamHeaders };
@@ -124,7 +121,6 @@ function source(call: EventsCall, start: number, release: () => void): Underlyin
   };
 }
 
-/** Losing the right to read ends the stream. */
 async function mayStillRead({ controller, request, alias }: EventsCall): Promise<boolean> {
   const identified = await identify(controller, request, controller.clock());
   const principal = identified && "principal" in identified ? identified.principal : undefined;

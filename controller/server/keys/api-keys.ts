@@ -234,7 +234,6 @@ function userIdOf(call: Call): string {
 
 const day = 24 * 3_600_000;
 
-/** A key for lists, without its secret or digest. */
 const keyOf = (row: KeyRow): z.infer<typeof keySchema> => ({
   id: row.id,
   name: row.name,
@@ -248,7 +247,6 @@ const keyOf = (row: KeyRow): z.infer<typeof keySchema> => ({
   previous_until: row.previous_until,
 });
 
-/** A key with its secret, which is shown only once. */
 const newKeyOf = (row: Omit<KeyRow, "ordinal">, key: string): z.infer<typeof newKeySchema> => ({
   id: row.id,
   key,

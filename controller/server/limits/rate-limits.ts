@@ -3,7 +3,6 @@ import type { Database } from "../store/schema.ts";
 
 const minute = 60_000;
 
-/** Remaining quota. */
 export interface Allowance {
   allowed: boolean;
   limit: number;
@@ -158,10 +157,7 @@ export function sharedCounters({ read, note }: Database): Counters {
 
 const groups = 8;
 
-/**
- * IPv6 addresses count by their first 64 bits: providers assign at least that much, so a client could use a
- * new address for each request.
- */
+/** IPv6 addresses count by their first 64 bits: a client has at least the rest, and could use an address for each request. */
 export function networkOf(address: string): string {
   const [plain = ""] = address.split("%", 1);
   if (!/^[0-9a-f:]*:[0-9a-f:]*$/i.test(plain)) return address;

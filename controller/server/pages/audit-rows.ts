@@ -79,10 +79,7 @@ interface Part {
 }
 type Names = ReadonlyMap<string, Part>;
 
-/**
- * Names of everything that the rows mention. They need no other right than to read the log, which records
- * them.
- */
+/** Names of everything that the rows mention. Readers of the log may read them, because the log records them. */
 async function namesOf(visit: SignedIn, entries: readonly AuditEntry[]): Promise<Names> {
   const ids = [...new Set(entries.flatMap(idsIn))];
   if (ids.length === 0) return new Map();

@@ -74,7 +74,6 @@ function factsOf(device: Device, { now }: SignedIn, users: readonly User[]) {
     .map(({ name, value = "", moment = null }) => ({ name, value: value ?? "", moment }));
 }
 
-/** `POST /devices/{id}`: renames, assigns or deletes it. */
 export async function changeDevice(visit: SignedIn): Promise<ServerAnswer> {
   const { ask, form, params } = visit;
   const id = params.id ?? "";

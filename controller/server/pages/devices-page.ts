@@ -47,7 +47,6 @@ export async function devicesPage(visit: SignedIn): Promise<ServerAnswer> {
   });
 }
 
-/** Label and style of each button. */
 export const choices: Record<DeviceState, { verb: string; kind: string }> = {
   accepted: { verb: "Accept", kind: "strong" },
   rejected: { verb: "Reject", kind: "danger" },
@@ -64,7 +63,6 @@ export const capital = (word: string): string => word.replace(/^./, (letter) => 
 
 type Choice = ReturnType<typeof choiceOf>;
 
-/** Filters and page position. */
 function choiceOf(query: URLSearchParams) {
   const asked = query.get("state") ?? "pending";
   const size = Number(query.get("size"));
@@ -84,10 +82,7 @@ function addressOf({ state = "all" as never, q, size, cursor }: Choice): string 
   return `/devices?${query}`;
 }
 
-/**
- * Address of the list to return to. The cursor is dropped, because the decided devices are no longer in the
- * list.
- */
+/** The cursor is dropped, because the decided devices are no longer in the list. */
 export const listAddress = (query: URLSearchParams): string =>
   addressOf({ ...choiceOf(query), cursor: undefined });
 

@@ -8,7 +8,6 @@ import { momentOf } from "./words.ts";
 
 type Key = AnswerOf<"listApiKeys">["api_keys"][number];
 
-/** Descriptions of scopes for people. */
 const scopeTexts: Record<Scope, string> = {
   "devices:read": "see devices",
   "devices:state": "accept and reject devices",
@@ -108,7 +107,6 @@ export async function keyPage(visit: SignedIn): Promise<ServerAnswer> {
   });
 }
 
-/** `POST /keys/{id}`: rotates or revokes a key. */
 export async function changeKey(visit: SignedIn): Promise<ServerAnswer> {
   const { ask, form, params } = visit;
   const what = form.get("what");

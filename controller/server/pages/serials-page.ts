@@ -24,7 +24,6 @@ const meanings: Record<Decision["enforce_state"], string> = {
   retain: "pending at first contact",
 };
 
-/** `GET /serials`: decisions for serial numbers at first contact. */
 export async function serialsPage(visit: SignedIn): Promise<ServerAnswer> {
   const { ask, me, url } = visit;
   const { body } = await ask("listAuthDecisions");
@@ -98,7 +97,6 @@ export async function decideSerials(visit: SignedIn): Promise<ServerAnswer> {
   return redirectTo(visit, "/serials", { code: isBack ? "undecided" : "decided", count: serials.length });
 }
 
-/** Tells the visitor which serial numbers of a pasted list were left out. */
 function leftOutPage(
   visit: SignedIn,
   asked: number,
@@ -110,7 +108,6 @@ function leftOutPage(
   return page(visit, "problem", title, { title, detail, errors: [...serials, ...more], back: "/serials" });
 }
 
-/** One per line, without duplicates. */
 const linesOf = (text: string): string[] => [
   ...new Set(
     text

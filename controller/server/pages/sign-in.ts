@@ -46,7 +46,7 @@ export async function signOut(visit: SignedIn): Promise<ServerAnswer> {
   return redirectTo(visit, "/", { code: "signed-out" }, { "Set-Cookie": signedOut });
 }
 
-/** @throws Failed with 401 if no one is signed in */
+/** @throws ApiError with 401 if no one is signed in */
 export async function requireUser(visit: Visit): Promise<SignedIn> {
   const { body: me } = await visit.ask("readMe");
   return Object.assign(visit, { me });

@@ -34,7 +34,6 @@ function rowOf(user: User, { me }: SignedIn, canChange: boolean) {
   };
 }
 
-/** Role in words, with the rights of a Limited Administrator. */
 function roleOf(user: User): { role: string; rights: string } {
   const rights = Object.entries(flagNames).filter(([flag]) => user[flag as keyof typeof flagNames]);
   const isLimited = user.role === "LimitedAdministrator";
@@ -44,7 +43,6 @@ function roleOf(user: User): { role: string; rights: string } {
   };
 }
 
-/** `POST /users`: adds, enables or disables a user. */
 export async function changeUsers(visit: SignedIn): Promise<ServerAnswer> {
   const { ask, form } = visit;
   try {
@@ -153,7 +151,6 @@ async function upsert(visit: SignedIn, values: object): Promise<User> {
   return body;
 }
 
-/** `GET /account`: the visitor's own name and password. */
 export async function accountPage(visit: SignedIn, refusal?: Refusal): Promise<ServerAnswer> {
   const { user } = visit.me;
   const model = {
@@ -209,7 +206,6 @@ const flagNames: Record<Flag | "authz_policies", string> = {
   authz_users: "users",
 };
 
-/** The role and its rights as form fields; only roles that the actor may give. */
 const roleFields = (actor: Role, role: string | null, isChecked: (flag: Flag) => boolean) => ({
   roles: roles
     .filter((each) => mayDecideOn(actor, each))

@@ -26,7 +26,6 @@ export interface Visit {
   /** undefined before signing in. */
   me: Me | undefined;
   now: number;
-  /** Headers of every answer. */
   headers: Record<string, string>;
 }
 
@@ -42,7 +41,6 @@ const navigation: readonly { path: string; text: string; operation: ControllerOp
   { path: "/audit", text: "Audit log", operation: "listAudit" },
 ];
 
-/** The first page that the user may open. */
 export const firstPageOf = (me: Me): string | undefined =>
   navigation.find(({ operation }) => may(me, operation))?.path;
 
@@ -98,7 +96,6 @@ export function redirectTo(
   return wholeAnswer(303, { ...headers, "Cache-Control": caching.none, Location: location, ...more }, "");
 }
 
-/** Messages that pages show after an action. */
 const messages = {
   accepted: (count: number) => `${counted(count, "device")} accepted.`,
   rejected: (count: number) =>
@@ -143,9 +140,8 @@ const macOf = (pepper: Pepper, code: string, count: string): string =>
   digestOf(pepper, "check", "message", code, count).slice(0, 32);
 
 /**
- * Sends the same API request that a program would send, with the visitor's cookie, so that rights, limits and
- * the audit log are the same.
- * @throws Failed for every error response
+ * Sends the request that a program would send, with the visitor's cookie, so that rights, limits and the audit log
+ * are the same. @throws ApiError for every error response
  */
 type Ask = <Operation extends ControllerOperation>(
   operation: Operation,
@@ -215,7 +211,6 @@ async function read<Body>({ status, headers, body: text }: ServerAnswer): Promis
   return { body, headers };
 }
 
-/** The signed-in user, as far as pages need. */
 export type Me = AnswerOf<"readMe">;
 
 /** Whether the user may do this; pages offer nothing else. */

@@ -57,17 +57,13 @@ export const hashed = (row: Omit<AuditRow, "hash">): string =>
     row.after,
   ]);
 
-/** An entry, with its author and time. */
 export interface Recorded {
   entry: AuditEntry;
   actor: Actor;
   at: string;
 }
 
-/**
- * Statements that append rows, each chained to the previous one by an HMAC keyed with the pepper. Only inside
- * `Database.write`, which serializes writers.
- */
+/** Chains each row to the one before it by an HMAC with the pepper. Only inside `Database.write`, which serializes writers. */
 export function appendAuditEntries(
   transaction: Kysely<Schema>,
   pepper: Pepper,

@@ -25,8 +25,7 @@ const groupMilliseconds = 20;
 /**
  * Group commit: waiting writers share one transaction and one disk sync. An error of one writer rolls back
  * only its own part; a failed commit fails all of them.
- * @param inTurn where the writers of one process wait: SQLite's file lock would block the event loop, and
- * PostgreSQL's lock would hold a connection that readers need
+ * @param inTurn writers of one process: SQLite's lock would block the event loop, PostgreSQL's hold a connection
  * @param duration milliseconds after which a transaction accepts no more writers
  */
 export function grouped(

@@ -127,7 +127,6 @@ async function fillNameKeys(database: Kysely<Schema>, kind: DatabaseKind): Promi
 export const statementsOf = (kind: DatabaseKind): string[] =>
   Object.values(steps).flatMap((step) => step(kind).filter((each) => typeof each === "string"));
 
-/** Triggers that reject changes to the audit log. */
 function appendOnly(kind: DatabaseKind): string[] {
   if (kind === "sqlite") {
     return ["update", "delete"].map(
@@ -152,11 +151,7 @@ export class MigrationFailed extends Error {
   override readonly name = "MigrationFailed";
 }
 
-/**
- * Migrates a database to the current schema or to a given step; never backwards.
- * @returns the names of the steps that ran
- * @throws MigrationFailed
- */
+/** Migrates a database to a step, never backwards. @returns the names of the steps that ran @throws MigrationFailed */
 export async function migrate(
   database: Kysely<never>,
   kind: DatabaseKind,

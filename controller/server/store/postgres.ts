@@ -17,7 +17,6 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 
 /**
- * Connects to a controller's PostgreSQL database.
  * @param onError receives errors of idle connections
  * @param limit milliseconds for a connection and for a statement; `?query_timeout=` of the address replaces the latter
  */

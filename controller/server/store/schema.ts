@@ -136,17 +136,11 @@ export interface Database {
   kind: DatabaseKind;
   /** Reads committed data only. */
   read: Kysely<Schema>;
-  /**
-   * Runs `work` in a transaction that excludes all other writers, so that decisions based on its reads still
-   * hold at commit and deadlocks cannot occur.
-   */
+  /** Excludes all other writers, so that what `work` read still holds at commit, and deadlocks cannot occur. */
   write<T>(work: Work<T>): Promise<T>;
   /** For small writes that need no ordering, such as the time of last use. */
   note(work: (database: Kysely<Schema>) => Promise<unknown>): Promise<void>;
-  /**
-   * Calls the listener after each commit of any process.
-   * @returns a function that unsubscribes
-   */
+  /** Calls the listener after each commit of any process. @returns a function that unsubscribes */
   onCommit(listener: () => void): () => void;
   close(): Promise<void>;
 }

@@ -22,13 +22,9 @@ const busyTimeoutMilliseconds = 10_000;
 /** Polling interval for commits of other processes, in milliseconds. */
 const lookEvery = 500;
 
-/**
- * Opens a controller's SQLite file in write-ahead mode; each commit is synced to disk.
- * @param file created if it does not exist
- */
+/** Opens a controller's SQLite file, or creates it. Each commit is synced to disk. */
 export function openSqlite(file: string): Database {
-  // Created before SQLite does, with access for the owner only; SQLite gives its log file the same
-  // permissions.
+  // Only for the owner, before SQLite creates it; SQLite gives its log file the same permissions.
   closeSync(openSync(file, "a", 0o600));
   const writer = open(file);
   const reader = open(file);
@@ -76,8 +72,7 @@ export function openSqlite(file: string): Database {
 
 function open(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: busyTimeoutMilliseconds });
-  // recursive_triggers: "insert or replace" deletes rows too, and without it the audit log's triggers would
-  // not fire.
+  // recursive_triggers: otherwise "insert or replace" would delete rows of the audit log without its triggers.
   database.exec(
     "pragma recursive_triggers = on; pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; pragma secure_delete = on",
   );

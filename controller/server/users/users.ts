@@ -171,7 +171,6 @@ const rights = ["role", "status", ...userFlags] as const;
 const rightsChange = (before: UserRow, after: UserRow): boolean =>
   rights.some((name) => before[name] !== after[name]);
 
-/** The user for the audit log, without the password hash. */
 const audited = ({ password: _, created_at: _created, ...user }: NewUser) => {
   const { ordinal: _ordinal, ...rest } = user as Partial<UserRow>;
   return rest;
