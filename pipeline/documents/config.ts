@@ -288,10 +288,7 @@ export type SupportLines = Readonly<NonNullable<WrittenConfig["lines"]>>;
 export type IngestRule = NonNullable<WrittenConfig["ingest"]>[number];
 
 /** Identity that vouches for the builds, and their source repository (`git+https://…`). */
-export interface Builder {
-  id: string;
-  source?: string | undefined;
-}
+export type Builder = NonNullable<WrittenConfig["builder"]>;
 
 /** Everything that catalog.yaml says, with all defaults. */
 export interface Settings {
@@ -333,7 +330,6 @@ export interface Settings {
     packslip: SignerSpec;
     folder: string;
   };
-  /** Identity that vouches for the builds. */
   builder: Builder | undefined;
   /** By name, in written order. */
   sites: ReadonlyMap<string, SiteSettings>;

@@ -16,20 +16,12 @@ export interface ListedObject {
   modified: number;
 }
 
-interface StoredObject {
+interface StoredObject extends Required<ObjectHeaders>, Pick<ListedObject, "etag" | "modified"> {
   bytes: Uint8Array;
-  etag: string;
-  contentType: string;
-  cacheControl: string;
   contentEncoding: string | undefined;
-  metadata: Readonly<Record<string, string>>;
-  /** Time of the last write by the store's clock, in milliseconds since 1970. */
-  modified: number;
 }
 
-export interface ObjectInfo extends ObjectHeaders {
-  size: number;
-  etag: string;
+export interface ObjectInfo extends ObjectHeaders, Pick<ListedObject, "size" | "etag"> {
   contentEncoding: string | undefined;
   /** Hash of the whole object, if the store or its metadata contains it. */
   sha256: string | undefined;
@@ -70,9 +62,7 @@ export interface MeasuredFile {
   size: number;
 }
 
-export interface UploadHeaders extends MeasuredFile {
-  contentType: string;
-  cacheControl: string;
+export interface UploadHeaders extends MeasuredFile, Omit<ObjectHeaders, "metadata"> {
   /** Receives the bytes that the store has, including those of an earlier attempt. */
   onProgress?: (done: number) => void;
 }

@@ -44,15 +44,10 @@ export interface RepositoryOffer {
   newest: string;
 }
 
-/** A release's part of each feed that is on. */
-export type FeedParts = Partial<Record<FeedName, StoredFeedPart>>;
-
-interface StoredFeedPart {
-  /** Plain data of the feed's own format. */
-  rows: readonly unknown[];
-  /** Records that the feed leaves out. */
-  omitted: FeedsDocument["feeds"][number]["left_out"];
-}
+/** A release's part of each feed that is on; rows are plain data of the feed's own format. */
+export type FeedParts = Partial<
+  Record<FeedName, { rows: readonly unknown[]; omitted: FeedsDocument["feeds"][number]["left_out"] }>
+>;
 
 export interface ReleaseHead {
   version: string;
@@ -78,7 +73,7 @@ export interface PublishedRelease extends ReleaseHead {
   /** The retracted ones, as they were listed; absent if only the notes of the release are shown. */
   withdrawn?: PublishedPackage[];
   /** Replacement records by id. */
-  replacements: ReadonlyMap<number, Replacement>;
+  replacements: ReadonlyMap<number, { version: string; name: string }>;
   /** Public events of each record by id, oldest first. */
   histories: ReadonlyMap<number, readonly RecordEvent[]>;
 }
@@ -173,11 +168,6 @@ export interface RenderedRelease extends ReleaseSummary {
   /** Digest of everything that its files and slices are generated from. */
   key: string;
   slices: ReleaseSlices;
-}
-
-interface Replacement {
-  version: string;
-  name: string;
 }
 
 /** The part of the configuration that emitters may use. */

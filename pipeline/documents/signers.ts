@@ -40,33 +40,15 @@ const signingProgram = command.describe(
   "Program and arguments: reads bytes on standard input, writes their signature.",
 );
 
-const signer = z.union(
-  [
-    variable,
-    keyFile,
-    object({
-      exec: signingProgram,
-      public: text(
-        "option-value",
-        /^[A-Za-z0-9+/]{43}=$/,
-        "the base64 of an Ed25519 key's 32 bytes",
-      ).describe("Public key of the program's key."),
-    }),
-  ],
-  expects("wrong-type", "one of {env: NAME}, {file: PATH} and {exec: [PROGRAM, …], public: KEY}"),
-);
-
-const openPgpSigner = z.union(
-  [
-    variable,
-    keyFile,
-    object({
-      exec: signingProgram,
-      public: fingerprint.describe("Fingerprint of the program's key."),
-    }),
-  ],
-  expects("wrong-type", "one of {env: NAME}, {file: PATH} and {exec: [PROGRAM, …], public: FINGERPRINT}"),
-);
+/** @param publicKey of the program's key @param name of its value in messages */
+const signerWith = (publicKey: z.ZodString, name: string) =>
+  z.union(
+    [variable, keyFile, object({ exec: signingProgram, public: publicKey })],
+    expects("wrong-type", `one of {env: NAME}, {file: PATH} and {exec: [PROGRAM, …], public: ${name}}`),
+  );
+const base64Key = text("option-value", /^[A-Za-z0-9+/]{43}=$/, "the base64 of an Ed25519 key's 32 bytes");
+const signer = signerWith(base64Key.describe("Public key of the program's key."), "KEY");
+const openPgpSigner = signerWith(fingerprint.describe("Fingerprint of the program's key."), "FINGERPRINT");
 
 const profile = z.enum(trustProfiles, expects("option-value", `one of ${trustProfiles.join(", ")}`));
 

@@ -1,12 +1,9 @@
-import type { ObjectHeaders, ObjectInfo } from "./object-store.ts";
+import type { MeasuredFile, ObjectHeaders, ObjectInfo } from "./object-store.ts";
 import type { PublishTurn } from "./publish-turn.ts";
 import type { SiteIndex, SiteState } from "./site-state.ts";
 
 /** A file that clients may request. */
-export interface PublicFile {
-  path: string;
-  sha256: string;
-  size: number;
+export interface PublicFile extends FileBytes {
   headers: ObjectHeaders;
   /** True if its path is never reused for other bytes. */
   isImmutable: boolean;
@@ -54,10 +51,8 @@ export interface Publication {
   onFile: () => void;
 }
 
-export interface FileBytes {
+export interface FileBytes extends MeasuredFile {
   path: string;
-  sha256: string;
-  size: number;
 }
 
 /** Stored data of a publication, for the state and for restores. */
