@@ -56,10 +56,8 @@ const hidden = ["accept-encoding", "if-none-match"];
 
 /** The bytes to be reformatted must be uncompressed and complete. */
 const withoutEncoding = (request: CatalogRequest): CatalogRequest => ({
-  method: request.method,
-  target: request.target,
+  ...request,
   header: (name) => (hidden.includes(name) ? null : request.header(name)),
-  read: (limit) => request.read(limit),
 });
 
 /** The same JSON with indentation, under a different ETag. */

@@ -176,10 +176,9 @@ async function sendFile(
   };
   const [known, since] = [headers["if-none-match"], Date.parse(headers["if-modified-since"] ?? "")];
   const isUnchanged = Date.parse(common["Last-Modified"] ?? "") <= since;
-  if (known === undefined ? isUnchanged : isCurrent(known, etag)) {
-    const { "Content-Type": __, ...kept } = common;
+  const { "Content-Type": __, ...kept } = common;
+  if (known === undefined ? isUnchanged : isCurrent(known, etag))
     return void outgoing.writeHead(304, allHeaders(kept, undefined)).end();
-  }
   const validators = [etag, common["Last-Modified"] ?? ""];
   const range = requestedRange(
     { range: headers.range, ifRange: headers["if-range"] },
@@ -187,10 +186,8 @@ async function sendFile(
     stats.size,
   );
   if (range === "none") {
-    const { "Content-Type": __, ...kept } = common;
-    return void outgoing
-      .writeHead(416, allHeaders({ ...kept, "Content-Range": `bytes */${stats.size}` }, 0))
-      .end();
+    const refused = allHeaders({ ...kept, "Content-Range": `bytes */${stats.size}` }, 0);
+    return void outgoing.writeHead(416, refused).end();
   }
   const { start, end } = range === "whole" ? { start: 0, end: stats.size - 1 } : range;
   const partial = range !== "whole" && { "Content-Range": `bytes ${start}-${end}/${stats.size}` };
