@@ -6,7 +6,7 @@ import { tally } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { shellWord } from "../terminal/words.ts";
 import { type BuildReport, showBuild } from "./build-report.ts";
-import { type LedgerGuard, type LedgerGuardOptions, ledgerGuard } from "./ledger-guard.ts";
+import { type LedgerGuardOptions, ledgerGuard } from "./ledger-guard.ts";
 import { buildCall } from "./unchanged-build.ts";
 
 interface BuildOptions extends LedgerGuardOptions {
@@ -35,7 +35,15 @@ export async function buildSite(options: BuildOptions, host: Host): Promise<void
   const onCacheFailure = sayingOnce(host);
   const call = at === undefined && !checkOut ? buildCall(host, out) : undefined;
   const remembering = call && beforeBuild({ ...call, onCacheFailure });
-  const report = (built: BuiltSite) => reportOf(built, { out, siteName, guard, host });
+  const report = async (built: BuiltSite): Promise<BuildReport> => ({
+    document: documentOf(built, out),
+    largeTables: built.delivery.largeTables,
+    elsewhere: hostFiles(built.site.config),
+    guard: await guard.findings(built.catalog.ledger),
+    next: siteName && nextFor(siteName, out === host.dist ? undefined : out, built.site.config),
+    given: host.given,
+    quiet: host.quiet,
+  });
   const progress = showCountAtTerminal(host, "Building", "releases");
   const built = await build(
     host.releases,
@@ -54,42 +62,21 @@ export async function buildSite(options: BuildOptions, host: Host): Promise<void
   await showBuild(await report(built), host);
 }
 
-interface ReportContext {
-  out: string;
-  siteName: string | undefined;
-  guard: LedgerGuard;
-  host: Host;
-}
-
-async function reportOf(
-  { catalog, site, delivery }: BuiltSite,
-  { out, siteName, guard, host }: ReportContext,
-): Promise<BuildReport> {
-  const { written, unchanged, removed, bytes, largeTables } = delivery;
+function documentOf({ catalog, site, delivery }: BuiltSite, out: string): BuildReport["document"] {
+  const { written, unchanged, removed, bytes } = delivery;
   return {
-    document: {
-      out,
-      base_url: site.config.baseUrl,
-      releases: site.releaseCount,
-      packages: site.packageCount,
-      provisional: site.provisional,
-      files: { written, unchanged, removed },
-      bytes,
-      left_out: {
-        ...leftOut(catalog),
-        feeds: site.leftOut.flatMap(({ feed, left_out: rows }) => rows.map((row) => ({ feed, ...row }))),
-      },
-      warnings: tally(catalog.problems).warnings,
+    out,
+    base_url: site.config.baseUrl,
+    releases: site.releaseCount,
+    packages: site.packageCount,
+    provisional: site.provisional,
+    files: { written, unchanged, removed },
+    bytes,
+    left_out: {
+      ...leftOut(catalog),
+      feeds: site.leftOut.flatMap(({ feed, left_out: rows }) => rows.map((row) => ({ feed, ...row }))),
     },
-    largeTables,
-    elsewhere: hostFiles(site.config),
-    guard: await guard.findings(catalog.ledger),
-    next:
-      siteName === undefined
-        ? undefined
-        : nextFor(siteName, out === host.dist ? undefined : out, site.config),
-    given: host.given,
-    quiet: host.quiet,
+    warnings: tally(catalog.problems).warnings,
   };
 }
 

@@ -42,7 +42,10 @@ export async function check(options: CheckOptions, host: Host): Promise<number> 
   const revision = ledgerBase ?? catalog.config.ledgerBase;
   const guard = ledgerGuard({ base: ledgerBase === "none" ? false : options.base, revision }, host);
   const history = await historyProblems(catalog, ledgerBase, guard, host);
-  const refused = artifacts === undefined ? [] : await artifactsIn(artifacts, jobs, catalog, host);
+  const { onProgress, end } = showReading(host, "Checking");
+  const reading = { clock: host.clock, jobs, onProgress };
+  const refused =
+    artifacts === undefined ? [] : await artifactProblems(catalog, artifacts, reading).finally(end);
   const unproved = unprovedMetadata(await guard.changedMetadata(catalog), artifacts);
   const versions =
     catalog.config.trust.profile === "none" ? [] : catalog.releases.map(({ version }) => version);
@@ -75,11 +78,6 @@ export async function check(options: CheckOptions, host: Host): Promise<number> 
   summarizeProblems(problems, checkedContent(counts), host);
   sayNext(host, found.errors > 0 ? "correct the files named above, then relcat check" : "relcat build");
   return found.errors > 0 ? exitStatus.problems : exitStatus.done;
-}
-
-function artifactsIn(folder: string, jobs: number | undefined, catalog: Catalog, host: Host) {
-  const { onProgress, end } = showReading(host, "Checking");
-  return artifactProblems(catalog, folder, { clock: host.clock, jobs, onProgress }).finally(end);
 }
 
 /** Problems that need git's copy of the ledger. */

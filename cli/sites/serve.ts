@@ -32,7 +32,15 @@ export async function serve(options: ServeOptions, host: Host): Promise<void> {
   // Created once, so that git is not called after each change.
   const guard = ledgerGuard({}, host);
   await authoring?.buildInto(dir, host, guard);
-  const origin = await start(options, host, addManifest);
+  const origin = await startOrigin({
+    ...options,
+    folder: dir,
+    addManifest,
+    clock: () => performance.now(),
+    log: (entry) => logEntry(entry, host),
+  }).catch((error) => {
+    throw explain(error, dir, `${options.host}:${options.port}`);
+  });
   const stopWatching = watch ? authoring?.rebuildOnChange(dir, origin, host, guard) : undefined;
   // Installed before the message, because its reader may stop the server at once.
   const stopped = untilStopped();
@@ -92,25 +100,6 @@ async function keysOf(database: string, host: Host, log: (message: string) => vo
       : error;
   });
   return (request: Parameters<typeof mayPostPackages>[1]) => mayPostPackages(controller, request);
-}
-
-async function start(
-  options: ServeOptions,
-  host: Host,
-  addManifest: OriginOptions["addManifest"],
-): Promise<Origin> {
-  const { dir = host.dist } = options;
-  try {
-    return await startOrigin({
-      ...options,
-      folder: dir,
-      addManifest,
-      clock: () => performance.now(),
-      log: (entry) => logEntry(entry, host),
-    });
-  } catch (error) {
-    throw explain(error as NodeJS.ErrnoException, dir, `${options.host}:${options.port}`);
-  }
 }
 
 function explain(error: NodeJS.ErrnoException, folder: string, address: string): unknown {

@@ -47,36 +47,22 @@ export async function verify(words: readonly string[], options: VerifyOptions, h
     );
   const known = await trustedPlace(place, options, host);
   if (options.expect !== undefined) {
-    const live = await waitFor(known, options.expect, options, host);
-    if (!live.startsWith(options.expect)) {
-      if (options.published !== undefined) sayLive(options.published, options.expect, host);
-      return reportOther(place, live, options.expect, host);
+    const { expect: expected, wait = 0, published } = options;
+    let printed = "";
+    const onWait = (why: string) => {
+      if (why !== printed) say(host, `Waiting for the build ${expected.slice(0, 12)}: ${why}`);
+      printed = why;
+    };
+    const build = await awaitBuild(known, { build: expected, wait, onWait });
+    if (!build.startsWith(expected)) {
+      if (published !== undefined) sayLive(published, expected, host);
+      const document = { verdict: "stale", place, build, expected } as const;
+      const text = `${place} has the build ${build}, expected ${expected}.`;
+      answer<"verify-other-build">(host, document, () => text);
+      return exitStatus.stale;
     }
   }
   return verifyPlace(place, known, options, host);
-}
-
-async function waitFor(
-  known: TrustedPlace,
-  build: string,
-  { wait = 0 }: VerifyOptions,
-  host: Host,
-): Promise<string> {
-  let printed = "";
-  const onWait = (why: string) => {
-    if (why !== printed) say(host, `Waiting for the build ${build.slice(0, 12)}: ${why}`);
-    printed = why;
-  };
-  return awaitBuild(known, { build, wait, onWait });
-}
-
-function reportOther(place: string, live: string, expected: string, host: Host): number {
-  answer<"verify-other-build">(
-    host,
-    { verdict: "stale", place, build: live, expected },
-    () => `${place} has the build ${live}, expected ${expected}.`,
-  );
-  return exitStatus.stale;
 }
 
 async function verifyPlace(
