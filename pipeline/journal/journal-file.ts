@@ -31,9 +31,6 @@ export const journalName = (cache: string, out: string): string =>
     .replaceAll(/[^\w.]+/g, "-")
     .slice(-80)}`;
 
-/** Key of the journal's second file, which has the outlines of the releases. */
-export const outlinesName = (journal: string): string => `outlines-${journal}`;
-
 type InputRow = readonly [name: string, statData: StatData, sha256: string | null];
 type FileRow = readonly [path: string, sha256: string, size: number, statData: StatData];
 

@@ -23,15 +23,7 @@ import {
   statDataOf,
 } from "./file-stats.ts";
 import { type Inputs, inputFinder, takeDigests } from "./inputs.ts";
-import {
-  headOf,
-  type JournalFile,
-  journalLines,
-  journalName,
-  linesOf,
-  outlinesName,
-  parseJournal,
-} from "./journal-file.ts";
+import { headOf, journalLines, journalName, linesOf, parseJournal } from "./journal-file.ts";
 import { hasSlices, type SliceStore } from "./stored-slices.ts";
 import type { BuildCall, Remembering } from "./unchanged-build.ts";
 
@@ -70,7 +62,8 @@ export function openJournal(
   const cache = cacheIn(at, pid, clock, onCacheFailure);
   if (!cache) return undefined;
   const name = journalName(at, out);
-  const before = readJournal(cache, { name, program, inputs }, onCacheFailure);
+  const outlinesName = `outlines-${name}`;
+  const before = readJournal(cache.get(name), program, inputs, onCacheFailure);
   const groups = new Map(before?.groups.map((group) => [group.name, group]));
   const siblings = new Map(
     before?.groups.flatMap((group) => group.siblings).map((file) => [file.path, file]),
@@ -78,8 +71,8 @@ export function openJournal(
   const isUntouched = untouchedFiles(out, before?.head.recordedAt ?? 0);
   const findInput = inputFinder(inputs);
   const files = filesIn(folder);
-  const outlines = before ? readOutlines(cache, outlinesName(name)) : new Map<string, string>();
-  const noted = cache.begin(outlinesName(name));
+  const outlines = readOutlines(before && cache.get(outlinesName));
+  const noted = cache.begin(outlinesName);
   const note = (version: string, line: string) => noted.add(Buffer.from(`${version} ${line}\n`));
   let basis = "";
   const keyOf = (next: NextRelease, digests: readonly string[], hasNewIds: boolean) =>
@@ -156,11 +149,11 @@ export function openJournal(
 
 /** Reads the journal of the last build, and takes over the digests of inputs that have not changed since. */
 function readJournal(
-  cache: Cache,
-  { name, program, inputs }: { name: string; program: string; inputs: Inputs },
+  bytes: Uint8Array | undefined,
+  program: string,
+  inputs: Inputs,
   onCacheFailure: OnCacheFailure,
-): (JournalFile & { groups: MadeGroup[] }) | undefined {
-  const bytes = cache.get(name);
+) {
   if (!bytes) return undefined;
   try {
     if (headOf(bytes).program !== program) return undefined;
@@ -173,10 +166,10 @@ function readJournal(
   }
 }
 
-/** Outlines as JSON, by version. */
-function readOutlines(cache: Cache, name: string): Map<string, string> {
+/** Outlines of the releases as JSON, by version. */
+function readOutlines(bytes: Uint8Array = new Uint8Array()): Map<string, string> {
   const outlines = new Map<string, string>();
-  for (const line of linesOf(cache.get(name) ?? new Uint8Array())) {
+  for (const line of linesOf(bytes)) {
     const space = line.indexOf(" ");
     outlines.set(line.slice(0, space), line.slice(space + 1));
   }
