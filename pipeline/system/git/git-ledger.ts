@@ -18,17 +18,19 @@ export interface CommittedLedger {
   joinedTo?: LedgerBlob | undefined;
 }
 
+/** Reason why nothing can be compared. */
+type WithoutLedgers =
+  | "no-git"
+  | "no-repository"
+  | "no-commit"
+  | "no-remote"
+  | "no-base"
+  | "unrelated"
+  | "shallow";
+
 export interface CommittedLedgers {
-  /** Reason why nothing can be compared; "known": ledgers were found. */
-  kind:
-    | "known"
-    | "no-git"
-    | "no-repository"
-    | "no-commit"
-    | "no-remote"
-    | "no-base"
-    | "unrelated"
-    | "shallow";
+  /** "known": ledgers were found. */
+  kind: "known" | WithoutLedgers;
   /**
    * Each of these must be a prefix of the current ledger: those of the merge bases or, if HEAD is in the
    * base, those of HEAD and its first parent. Empty unless "known".
@@ -38,11 +40,7 @@ export interface CommittedLedgers {
   base: CommittedLedger | undefined;
 }
 
-const noLedgers = (kind: CommittedLedgers["kind"]): CommittedLedgers => ({
-  kind,
-  earlier: [],
-  base: undefined,
-});
+const noLedgers = (kind: WithoutLedgers): CommittedLedgers => ({ kind, earlier: [], base: undefined });
 
 /** The ledgers that the current one must extend, with two git calls and no network. @param base whose lines are settled */
 export async function findLedgers(folder: string, base: string): Promise<CommittedLedgers> {
@@ -89,7 +87,7 @@ interface History {
   isShallow: boolean;
 }
 
-async function readHistory(folder: string, base: string): Promise<History | CommittedLedgers["kind"]> {
+async function readHistory(folder: string, base: string): Promise<History | WithoutLedgers> {
   const asked = ["--is-shallow-repository", "HEAD", `HEAD...${base}`];
   const answer = await gitIfNeeded(folder, ["rev-parse", ...asked]);
   if (!answer) return "no-git";
