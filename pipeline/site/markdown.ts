@@ -35,24 +35,22 @@ function resolved(href: string, base: string | undefined): string {
 
 const attribute = (token: Token | undefined, name: string): string => String(token?.attrGet(name) ?? "");
 
-const baseOf = (env: object | undefined): string | undefined =>
-  (env as Partial<MarkdownLinks> | undefined)?.base;
-
-const documentOf = (env: object | undefined): MarkdownDocument | undefined =>
-  (env as { document?: MarkdownDocument } | undefined)?.document;
+const contextOf = (env: object = {}): MarkdownLinks & { document?: MarkdownDocument } => env;
 
 const link: RendererRule = (tokens, index, options, env, renderer) => {
   const token = tokens[index];
   const href = attribute(token, "href");
-  token?.attrSet("href", documentOf(env)?.address(href) ?? resolved(href, baseOf(env)));
+  const { document, base } = contextOf(env);
+  token?.attrSet("href", document?.address(href) ?? resolved(href, base));
   return renderer.renderToken(tokens, index, options);
 };
 
 /** Images become links, because pages load nothing from other sites. Inside a link only the text remains. */
 const image: RendererRule = (tokens, index, options, env, renderer) => {
   const token = tokens[index];
-  const own = documentOf(env)?.address(attribute(token, "src"));
-  const source = own ?? resolved(attribute(token, "src"), baseOf(env));
+  const { document, base } = contextOf(env);
+  const own = document?.address(attribute(token, "src"));
+  const source = own ?? resolved(attribute(token, "src"), base);
   const words = escapeHtml(renderer.renderInlineAsText(token?.children ?? [], options, env) || source);
   if (own !== undefined) return `<img src="${escapeHtml(own)}" alt="${words}">`;
   return token?.meta === insideLink ? words : `<a href="${escapeHtml(source)}">${words}</a>`;
@@ -84,7 +82,7 @@ const cell: RendererRule = (tokens, index, options, _env, renderer) => {
 
 /** A heading inside a note must not become part of the page's outline. */
 const heading: RendererRule = (tokens, index, options, env, renderer) => {
-  const document = documentOf(env);
+  const { document } = contextOf(env);
   if (!document) return '<p class="heading"><strong>';
   const text = renderer.renderInlineAsText(tokens[index + 1]?.children ?? [], options, env);
   tokens[index]?.attrSet("id", document.anchor(text));
@@ -92,7 +90,7 @@ const heading: RendererRule = (tokens, index, options, env, renderer) => {
 };
 
 const headingEnd: RendererRule = (tokens, index, options, env, renderer) =>
-  documentOf(env) ? renderer.renderToken(tokens, index, options) : "</strong></p>\n";
+  contextOf(env).document ? renderer.renderToken(tokens, index, options) : "</strong></p>\n";
 
 Object.assign(markdown.renderer.rules, {
   link_open: link,

@@ -128,12 +128,7 @@ const anyOf = (rules: readonly FeedRule[]) =>
 /** Size limit for a value of the store, in bytes. */
 const maxValueLength = 1024;
 
-interface Entry {
-  key: string;
-  value: string;
-}
-
-function storeEntries({ scopes, lists, downloads, gone, latest }: Routing): Entry[] {
+function storeEntries({ scopes, lists, downloads, gone, latest }: Routing) {
   const entries = (prefix: string, table: Iterable<readonly [string | number, string]>) =>
     Array.from(table, ([key, value]) => ({ key: `${prefix}:${key}`, value }));
   const texts = Object.entries(descriptions).map(([key, value]) => [key, description(value)] as const);
@@ -147,7 +142,7 @@ function storeEntries({ scopes, lists, downloads, gone, latest }: Routing): Entr
   ];
 }
 
-export const tagEntries = (tags: ReadonlyMap<string, string>): Entry[] =>
+export const tagEntries = (tags: ReadonlyMap<string, string>) =>
   Array.from(tags, ([path, digest]) => ({ key: `tag:/${path}`, value: digest }));
 
 /** Shortens a long reason; the release's page has all of it. */
