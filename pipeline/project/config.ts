@@ -27,6 +27,7 @@ function normalizeConfig(written: WrittenConfig): Settings {
   const require: NonNullable<WrittenConfig["require"]> = written.require ?? strict;
   const types = packageTypes(written);
   const product = written.product ?? "Releases";
+  const { vendor = "vendor", cryptolib_post = "cryptolib_post" } = written.wire ?? {};
   const channels = Object.keys(written.channels ?? {});
   return {
     product,
@@ -34,7 +35,7 @@ function normalizeConfig(written: WrittenConfig): Settings {
     baseUrl,
     artifactUrl: written.artifact_url ?? "{base_url}/files/{version}/{file}",
     authority: written.authority ?? new URL(baseUrl).hostname,
-    wire: { vendor: "vendor", cryptolib_post: "cryptolib_post", ...defined(written.wire ?? {}) },
+    wire: { vendor, cryptolib_post },
     require: {
       store: require.store ?? [],
       vendor: require.vendor ?? [],
@@ -124,12 +125,6 @@ function trustOf(written: WrittenConfig["trust"] = "none"): Settings["trust"] {
   const days = validDays ?? usualValidDays[profile];
   return { profile, validDays: days, online, openpgp: [key].flat(), packslip, folder: "." };
 }
-
-const defined = (object: Record<string, string | undefined>) =>
-  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Record<
-    string,
-    string
-  >;
 
 /** catalog.yaml with defaults for invalid sections; all others are used. */
 export interface UsableConfig {

@@ -62,7 +62,14 @@ export async function fillManifests(
   const lacking = addressed(catalog, versions).filter(({ artifact }) => isLacking(artifact, catalog.config));
   const { found, absent, problems } = await readAll(lacking, bytes, catalog.config, context);
   throwErrors(problems);
-  if (lacking.length > 0 && absent.length === lacking.length) throw noneThere(bytes.place, absent);
+  const [first] = absent;
+  if (first && absent.length === lacking.length) {
+    const more = absent.length > 1 ? ` and ${absent.length - 1} more` : "";
+    const message = `${bytes.place} does not have ${first.file} of ${first.version}${more}`;
+    const hint =
+      "Give the folder that holds them as FILE or VERSION/FILE with --artifacts, or the site that serves them with --from.";
+    throw failure("artifact-missing", message, hint);
+  }
   const edited = await editedManifests(found);
   await withWriteLock(folder, context, async () => {
     for (const { file, before } of edited) {
@@ -182,15 +189,6 @@ async function editedManifests(found: readonly Found[]) {
   return edited;
 }
 
-function noneThere(place: string, absent: Filled["absent"]) {
-  const [first] = absent;
-  const more = absent.length > 1 ? ` and ${absent.length - 1} more` : "";
-  const message = `${place} does not have ${first?.file} of ${first?.version}${more}`;
-  const hint =
-    "Give the folder that holds them as FILE or VERSION/FILE with --artifacts, or the site that serves them with --from.";
-  return failure("artifact-missing", message, hint);
-}
-
 /** An artifact, with its address in the catalog; undefined if it has none. */
 interface Addressed {
   artifact: Artifact;
@@ -224,7 +222,12 @@ function inFolder(folder: string): ArtifactBytes {
 function atSite(site: string, config: Settings): ArtifactBytes {
   const place = config.sites.get(site)?.baseUrl ?? site.replace(/\/+$/, "");
   const isRemote = /^https?:\/\//.test(place);
-  if (!isRemote && !exists(place)) throw unknownSite(site, config);
+  if (!isRemote && !exists(place)) {
+    const names = [...config.sites.keys()].join(", ");
+    const known = names === "" ? "catalog.yaml names no site" : `catalog.yaml has ${names}`;
+    const message = `${JSON.stringify(site)} is not a site of catalog.yaml, an address or a folder`;
+    throw failure("site-unknown", message, `Give https://…, a folder, or the name of a site: ${known}.`);
+  }
   const addressOf = (url: string) => {
     const path = pathBelow(config.baseUrl, url);
     if (path === undefined) return url;
@@ -258,11 +261,4 @@ async function fetchInto(address: string, path: string, limit: number): Promise<
   if (status === 404 || status === 410) return false;
   const message = `${address} answered ${status}, expected 200`;
   throw failure("network", message, "Try again when the host serves it.");
-}
-
-function unknownSite(site: string, { sites }: Settings) {
-  const known =
-    sites.size === 0 ? "catalog.yaml names no site" : `catalog.yaml has ${[...sites.keys()].join(", ")}`;
-  const message = `${JSON.stringify(site)} is not a site of catalog.yaml, an address or a folder`;
-  return failure("site-unknown", message, `Give https://…, a folder, or the name of a site: ${known}.`);
 }

@@ -89,14 +89,14 @@ function copiesOf(places: JobFile["copies"], file: JobFile, problems: Problem[])
 }
 
 /** All statements about a file must match its bytes. @returns by file name */
-export async function measure(present: readonly Present[], reading: Reading, readFacts?: FactReader) {
+export async function measure(present: readonly Present[], reading: Reading, readFacts: FactReader) {
   const problems: Problem[] = [];
   const measured = new Map<string, Measured>();
   const toRead = present.flatMap(({ file, copies }) =>
     copies.map((copy) => ({
       ...copy,
       name: file.name,
-      readFacts: readFacts && ((opened: FileWithNeighbours) => readFacts(file, opened)),
+      readFacts: (opened: FileWithNeighbours) => readFacts(file, opened),
     })),
   );
   const read = Map.groupBy(await readCopies(toRead, reading), ({ name }) => name);
@@ -125,24 +125,19 @@ interface Copy {
   readFacts: ((opened: FileWithNeighbours) => Promise<FileFacts>) | undefined;
 }
 
-type Read = MeasuredFile & FileFacts;
-
 /** @returns in the order of the copies @throws RelcatError if a file is unreadable or changes while it is read */
-export const readCopies = <C extends Copy>(copies: readonly C[], reading: Reading): Promise<(C & Read)[]> =>
+export const readCopies = <C extends Copy>(
+  copies: readonly C[],
+  reading: Reading,
+): Promise<(C & MeasuredFile & FileFacts)[]> =>
   readFilesAtOnce(copies, reading, async (copy, onBytes) => {
     const { path, readFacts } = copy;
-    return { ...copy, ...(await (readFacts ? readCopy(path, onBytes, readFacts) : hashFile(path, onBytes))) };
-  });
-
-/** Hashing and inspection share one pass over the file. */
-const readCopy = (
-  path: string,
-  onBytes: (done: number) => void,
-  readFacts: (opened: FileWithNeighbours) => Promise<FileFacts>,
-): Promise<Read> =>
-  withNeighbours(path, onBytes, async (opened) => {
-    const facts = await readFacts(opened);
-    return { ...facts, sha256: await opened.file.sha256(), size: opened.file.size };
+    if (!readFacts) return { ...copy, ...(await hashFile(path, onBytes)) };
+    // Hashing and inspection share one pass over the file.
+    return withNeighbours(path, onBytes, async (opened) => {
+      const facts = await readFacts(opened);
+      return { ...copy, ...facts, sha256: await opened.file.sha256(), size: opened.file.size };
+    });
   });
 
 function missing({ name, copies, at }: JobFile, inFolder: readonly string[]): Problem {
