@@ -109,13 +109,7 @@ function newEntry(record: LiveRecord, file: string, planning: Planning): Written
   const facts = { file, url: addresses.get(record.id)?.url ?? before?.url, size: before?.size };
   const entry = artifactEntry(record, facts, config);
   if (template === undefined || entry.url !== undefined) return entry;
-  const of = {
-    version: record.version,
-    name: entry.name,
-    package_type: entry.package_type,
-    id: record.id,
-    checksum: entry.sha256,
-  };
+  const of = { ...record, name: entry.name, package_type: entry.package_type, checksum: entry.sha256 };
   const url = artifactUrl(of, file, { ...config, artifactUrl: template });
   // Omits an address that artifact_url gives anyway.
   return url === artifactUrl(of, file, config) ? entry : artifactEntry(record, { ...facts, url }, config);

@@ -31,15 +31,8 @@ export function incusReading(
   };
 }
 
-/** A file, and a digest of some bytes followed by the file. */
-interface HashedAlong {
-  file: FileSource;
-  /** Passes over the file only if no pass has reached its end. */
-  digest(): Promise<string>;
-}
-
 /** The pass that computes the SHA-256 of the file also computes that of `before` and the file. */
-export function hashedAlong(file: FileSource, before: Uint8Array): HashedAlong {
+export function hashedAlong(file: FileSource, before: Uint8Array) {
   let digest: string | undefined;
   const each: FileSource["each"] = async (take) => {
     if (digest !== undefined) return file.each(take);
@@ -50,6 +43,7 @@ export function hashedAlong(file: FileSource, before: Uint8Array): HashedAlong {
     });
     digest = hash.digest("hex");
   };
+  // A pass is needed only if none has reached the end of the file.
   const pass = async () => {
     if (digest === undefined) await each(() => {});
     return digest ?? "";

@@ -22,8 +22,11 @@ export async function refuseMisplaced(
   if (!addToCut) refuseLateFiles(folder, manifest);
   const isOther = (name: string) => name !== basename(file) && !(isOfJob(name) && isOfJob(file));
   const files = filesOf(manifest);
-  for await (const { name, path, document } of manifestsIn(folder, version))
-    if (document && isOther(name) && filesOf(document.value) === files) throw second(path);
+  for await (const { name, path, document } of manifestsIn(folder, version)) {
+    if (!document || !isOther(name) || filesOf(document.value) !== files) continue;
+    const message = `${path} has the same artifacts already, and a second manifest would conflict with it`;
+    throw failure("artifact-conflict", message, `Write into it with --out ${path}, or remove it first.`);
+  }
 }
 
 /** The manifests of a release. @throws RelcatError with the problems of those that cannot be read */
@@ -72,10 +75,3 @@ const filesOf = ({ artifacts }: Manifest): string =>
     .map(({ file, name }) => file ?? name)
     .sort()
     .join("\n");
-
-const second = (other: string) =>
-  failure(
-    "artifact-conflict",
-    `${other} has the same artifacts already, and a second manifest would conflict with it`,
-    `Write into it with --out ${other}, or remove it first.`,
-  );

@@ -46,16 +46,9 @@ function withArchitecture(
   isPlain: boolean,
 ): PackageMetadata | undefined {
   if (arch === undefined) return metadata;
-  switch (metadata?.type) {
-    case undefined:
-      return isPlain ? { type: "archive", arch } : undefined;
-    case "pkg":
-    case "image":
-    case "archive":
-      return { ...metadata, arch };
-    default:
-      return metadata;
-  }
+  if (!metadata) return isPlain ? { type: "archive", arch } : undefined;
+  const isStated = metadata.type === "pkg" || metadata.type === "image" || metadata.type === "archive";
+  return isStated ? { ...metadata, arch } : metadata;
 }
 
 function contradictions(file: Claimed, stated: PackageMetadata, read: PackageMetadata): Problem[] {

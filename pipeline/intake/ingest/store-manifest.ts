@@ -48,17 +48,13 @@ function put(file: string, { text }: Ingested, dryRun?: boolean): Delivered["res
   const bytes = new TextEncoder().encode(text);
   const present = readIfPresent(file);
   if (present && Buffer.compare(present, bytes) === 0) return "unchanged";
-  if (bytes.length > maxManifestBytes) throw tooLarge(bytes.length);
+  if (bytes.length > maxManifestBytes) {
+    const message = `the manifest would have ${bytes.length} bytes, expected at most ${maxManifestBytes}`;
+    throw failure("file-size", message, "Ingest the job's artifacts in several runs.");
+  }
   if (!dryRun) replaceDurably(file, bytes);
   return present ? "replaced" : "written";
 }
 
 /** The limit of every command that reads manifests. */
 const maxManifestBytes = 4 * 1024 * 1024;
-
-const tooLarge = (size: number) =>
-  failure(
-    "file-size",
-    `the manifest would have ${size} bytes, expected at most ${maxManifestBytes}`,
-    "Ingest the job's artifacts in several runs.",
-  );

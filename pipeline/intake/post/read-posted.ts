@@ -98,17 +98,11 @@ export const invalid = (path: Path, message: string): PostRefused =>
 /** @throws PostRefused with all problems by field, if there are any */
 export function refuseInvalid(problems: readonly Problem[]): void {
   if (problems.length === 0) return;
-  const fields = new Map<string, Set<string>>();
-  for (const problem of problems.slice(0, maxMessages)) {
-    const name = nameOf(problem.at?.path ?? []);
-    fields.set(name, (fields.get(name) ?? new Set()).add(messageOf(problem)));
-  }
+  const groups = Map.groupBy(problems.slice(0, maxMessages), ({ at }) => nameOf(at?.path ?? []));
+  const fields = new Map([...groups].map(([name, each]) => [name, [...new Set(each.map(messageOf))]]));
   const more = problems.length - maxMessages;
-  if (more > 0)
-    fields.set(noField, (fields.get(noField) ?? new Set()).add(`There are ${more} more problems.`));
-  throw new PostRefused("invalid", "the body has problems", {
-    fields: Object.fromEntries([...fields].map(([name, messages]) => [name, [...messages]])),
-  });
+  if (more > 0) fields.set(noField, [...(fields.get(noField) ?? []), `There are ${more} more problems.`]);
+  throw new PostRefused("invalid", "the body has problems", { fields: Object.fromEntries(fields) });
 }
 
 /** @throws PostRefused naming both sides of each conflict, if there are any */
