@@ -109,3 +109,9 @@ export type HistoryEntry = z.infer<typeof historyEntry>;
 export type LedgerMark = z.infer<typeof ledgerMark>;
 export type SiteIndex = z.infer<typeof siteIndexSchema>;
 export type PublishedFile = SiteIndex["files"][string];
+
+/** Own properties only, because paths are untrusted text. @param index undefined: the site is empty */
+export const fileIn = (
+  index: Pick<SiteIndex, "files"> | undefined,
+  path: string,
+): PublishedFile | undefined => (index && Object.hasOwn(index.files, path) ? index.files[path] : undefined);

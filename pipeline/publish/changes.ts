@@ -1,10 +1,10 @@
 import { type FeedPath, feedPath, isImmutableInFeed } from "../documents/feeds/paths.ts";
 import { headersDigest } from "../documents/file-headers.ts";
-import { type PublishedFile, timestampOf } from "../documents/site-state.ts";
+import { fileIn, type SiteIndex, timestampOf } from "../documents/site-state.ts";
 import type { Changes, PublicFile } from "../documents/site-store.ts";
 import { timestampPath } from "../trust/site-files.ts";
 
-type Live = Readonly<Record<string, PublishedFile>>;
+type Live = SiteIndex | undefined;
 
 /** @param owned paths that relcat published; other files are never removed */
 export function changesBetween(
@@ -13,7 +13,7 @@ export function changesBetween(
   owned: ReadonlySet<string>,
 ): Changes {
   const changed = files.filter((file) => {
-    const before = at(live, file.path);
+    const before = fileIn(live, file.path);
     return before?.sha256 !== file.sha256 || before.headers !== headersDigest(file.headers);
   });
   const paths = new Set(files.map(({ path }) => path));
@@ -25,18 +25,15 @@ export function changesBetween(
   return {
     immutable: changed.filter(({ isImmutable }) => isImmutable),
     mutable: [...waves.values()].map((wave) => wave.map(({ file }) => file)),
-    removed: Object.keys(live)
+    removed: Object.keys(live?.files ?? {})
       .filter((path) => owned.has(path) && !paths.has(path) && !isKept(path))
       .sort((a, b) => compare(rank(b), rank(a)) || (a < b ? -1 : 1)),
     last: changed.find(({ path }) => path === timestampPath),
   };
 }
 
-/** Own properties only, because paths are untrusted text. */
-export const at = (live: Live, path: string) => (Object.hasOwn(live, path) ? live[path] : undefined);
-
 /** A feed's new pointer waits for its changed copies. Nothing else depends on a new file's absence. */
-const isAdded = (live: Live, path: string) => at(live, path) === undefined && !feedPath(path);
+const isAdded = (live: Live, path: string) => !fileIn(live, path) && !feedPath(path);
 
 /** Kept for a while, because current readers still need it. */
 export const isKept = (path: string): boolean =>

@@ -2,7 +2,7 @@ import type { PublishDelivery } from "../documents/outputs/sites.ts";
 import { isFolderAddress } from "../documents/relative-path.ts";
 import { usualKey, usualOpenPgpKey, usualPackslipKey } from "../documents/signers.ts";
 import type { ReleaseDocument } from "../documents/site.ts";
-import type { SiteIndex, SiteState } from "../documents/site-state.ts";
+import { fileIn, type SiteIndex, type SiteState } from "../documents/site-state.ts";
 import { type Changes, type Publication, type PublicFile, writtenFiles } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
 import { ledgerMark } from "../ledger/ledger-mark.ts";
@@ -26,7 +26,7 @@ export async function publishBuild(input: Omit<SiteSituation, "stored">): Promis
     hosting: stored?.state.build === local.id ? local.hosting : undefined,
     isRead: options.repair === true,
   });
-  const changes = changesBetween(live.index?.files ?? {}, local.files, live.owned);
+  const changes = changesBetween(live.index, local.files, live.owned);
   const report = summary(input, stored?.state, live, changes);
   const endsHold = releaseHold && stored?.state.hold != null;
   const request = { ...input, releaseHold, now, onStep };
@@ -88,7 +88,7 @@ function summary(
   changes: Changes,
 ): PublishDelivery {
   const all = writtenFiles(changes);
-  const isNew = ({ path }: PublicFile) => !Object.hasOwn(index?.files ?? {}, path);
+  const isNew = ({ path }: PublicFile) => !fileIn(index, path);
   const shown = ({ path, sha256 }: PublicFile) => ({ path, sha256 });
   return {
     site: site.name,
@@ -181,6 +181,6 @@ function announced(state: SiteState | undefined, local: LocalBuild, live: SiteIn
   if (!state || state.history.length === 0) return [];
   return local.files.flatMap(({ path }) => {
     const version = /^api\/v1\/release\/(\d[^/]*)\/index\.json$/.exec(path)?.[1];
-    return version !== undefined && !Object.hasOwn(live?.files ?? {}, path) ? [version] : [];
+    return version !== undefined && !fileIn(live, path) ? [version] : [];
   });
 }

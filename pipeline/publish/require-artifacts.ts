@@ -3,13 +3,13 @@ import { type Problem, RelcatError } from "../../shared/errors.ts";
 import { type ArtifactDocument, documentAddress } from "../../shared/package-metadata.ts";
 import type { PublishDelivery } from "../documents/outputs/sites.ts";
 import type { ReleaseDocument } from "../documents/site.ts";
+import { fileIn } from "../documents/site-state.ts";
 import type { SiteStore } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { shellWord } from "../project/display.ts";
 import { inParallel } from "../system/in-parallel.ts";
 import { sha256 } from "../trust/metadata.ts";
-import { at } from "./changes.ts";
 import type { LiveSite } from "./live-site.ts";
 import type { LocalBuild } from "./local-build.ts";
 import { headArtifact } from "./stores/artifact-heads.ts";
@@ -29,11 +29,11 @@ export async function newArtifacts(
   const found: NamedArtifact[] = [];
   for (const { path, sha256: expected } of local.files) {
     if (!/^api\/v1\/release\/\d[^/]*\/index\.json$/.test(path)) continue;
-    const known = at(published?.files ?? {}, path);
+    const known = fileIn(published, path);
     if (known?.sha256 === expected) continue;
     const bytes = known && (await store.read(path));
     // A document that was damaged at the site does not tell what was there before.
-    const isWhole = bytes && sha256(bytes) === at(index?.files ?? {}, path)?.sha256;
+    const isWhole = bytes && sha256(bytes) === fileIn(index, path)?.sha256;
     const before = new Set(isWhole ? artifactsIn(bytes).map(identityOf) : []);
     found.push(...artifactsIn(local.read(path)).filter((artifact) => !before.has(identityOf(artifact))));
   }

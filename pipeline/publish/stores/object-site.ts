@@ -6,6 +6,7 @@ import type { ObjectStore } from "../../documents/object-store.ts";
 import { lease, type PublishTurn } from "../../documents/publish-turn.ts";
 import { isFolderAddress } from "../../documents/relative-path.ts";
 import {
+  fileIn,
   type HistoryEntry,
   type PublishedFile,
   publishName,
@@ -99,7 +100,7 @@ export function objectSite(store: ObjectStore): SiteStore {
         if (!bundles.has(key)) bundles.set(key, (await store.get(bundleKey(key)))?.bytes);
         return bundles.get(key);
       };
-      return { files: index.files, read: (wanted) => readKept(store, index.files, bundle, wanted) };
+      return { files: index.files, read: (wanted) => readKept(store, index, bundle, wanted) };
     },
     prune: (turn, isOver) => pruneObjects({ store, readIndex, turn }, isOver),
   };
@@ -133,12 +134,12 @@ async function requireConditions(store: ObjectStore, bytes: Uint8Array): Promise
 /** Older publishes stored no signatures, so these are read from their public paths. */
 async function* readKept(
   store: ObjectStore,
-  files: SiteIndex["files"],
+  index: SiteIndex,
   bundleOf: (key: string) => Promise<Uint8Array | undefined>,
   wanted: Iterable<KeptFile>,
 ) {
   const known = [...wanted].flatMap(({ path, size }) => {
-    const file = Object.hasOwn(files, path) ? files[path] : undefined;
+    const file = fileIn(index, path);
     const isRight = file && file.size <= maxKeptBytes && (size === undefined || size === file.size);
     return isRight ? [{ path, size: file.size, offset: file.offset ?? 0, bundle: file.bundle }] : [];
   });
@@ -283,32 +284,22 @@ async function putFile(
   { before, published }: Publication,
 ): Promise<string> {
   const { path, headers, isImmutable } = file;
-  const known = at(before, path)?.etag;
   // A file changed by hand since its publish is rewritten.
-  const wasPublished = at(published, path)?.sha256 === file.sha256;
-  if (!isImmutable || wasPublished) {
-    const condition = known === undefined ? { ifNoneMatch: "*" as const } : { ifMatch: known };
-    const done = await store.put(path, bytes, headers, condition);
-    if (done !== "changed") return done.etag;
+  const isNew = isImmutable && fileIn(published, path)?.sha256 !== file.sha256;
+  const known = isNew ? undefined : fileIn(before, path)?.etag;
+  const condition = known === undefined ? { ifNoneMatch: "*" as const } : { ifMatch: known };
+  const done = await store.put(path, bytes, headers, condition);
+  if (done !== "changed") return done.etag;
+  if (!isNew)
     throw failure(
       "site-taken",
       `${store.place}/${path} was changed by another program in the meantime`,
       "Run the command again: it checks the current state and continues from there.",
     );
-  }
-  const done = await store.put(path, bytes, headers, { ifNoneMatch: "*" });
-  if (done !== "changed") return done.etag;
   const there = await store.head(path);
   if (there?.etag === md5(bytes)) return there.etag;
   throw numberTaken(`${store.place}/${path}`);
 }
-
-/** Own properties only, because paths are untrusted text. */
-const at = (index: SiteIndex | undefined, path: string): PublishedFile | undefined =>
-  index && Object.hasOwn(index.files, path) ? index.files[path] : undefined;
-
-const stillThere = (left: Publication["left"], files: SiteIndex["files"]) =>
-  Object.fromEntries(Object.entries(left).filter(([path]) => Object.hasOwn(files, path)));
 
 /** Bundles the changed files into one object, which a later restore needs. */
 async function keepForReturn(
@@ -317,15 +308,14 @@ async function keepForReturn(
   turn: PublishTurn,
 ): Promise<{ index: SiteIndex; name: string; bundles: string[] }> {
   const name = publishName(build, turn.run);
-  const earlier = before?.files ?? {};
   const changed = new Set(writtenFiles(changes).map(({ path }) => path));
-  const named = new Set(Object.values(earlier).flatMap(({ bundle }) => bundle ?? []));
+  const named = new Set(Object.values(before?.files ?? {}).flatMap(({ bundle }) => bundle ?? []));
   const isWhole = named.size >= maxBundles;
   const bundled: string[] = [];
   let offset = 0;
   const entries = files.map((file): [string, PublishedFile] => {
     const { path, sha256, size, headers } = file;
-    const old = Object.hasOwn(earlier, path) ? earlier[path] : undefined;
+    const old = fileIn(before, path);
     const entry = {
       sha256,
       size,
@@ -345,11 +335,12 @@ async function keepForReturn(
   });
   await turn.step("put-bundle");
   if (bundled.length > 0) await store.put(bundleKey(name), await packedFiles(bundled, read), packedHeaders);
+  const stillThere = Object.fromEntries(Object.entries(left).filter(([path]) => fileIn(before, path)));
   const index: SiteIndex = {
     schema_version: 1,
     build,
     files: Object.fromEntries(entries),
-    leaving: { ...leaving, ...stillThere(left, earlier) },
+    leaving: { ...leaving, ...stillThere },
   };
   await turn.step("put-index");
   // Written before any replacement, so that a publisher that takes over knows which files are ours.

@@ -4,6 +4,7 @@ import { failure } from "../../../shared/errors.ts";
 import { hashInFeed } from "../../documents/feeds/paths.ts";
 import { isHashedAsset } from "../../documents/file-headers.ts";
 import { type RelativePath, relativePath } from "../../documents/relative-path.ts";
+import { fileIn } from "../../documents/site-state.ts";
 import type { FileBytes, Publication, PublicFile } from "../../documents/site-store.ts";
 import { isSiblingOf, siblingEncodings, writeSibling } from "../../site/stores/siblings.ts";
 import { copyWithTime, linkOrCopy, readIfPresent } from "../../system/files.ts";
@@ -37,7 +38,8 @@ export async function placeFile(placing: Placing, file: PublicFile): Promise<voi
   const before = live === undefined ? undefined : readIfPresent(live);
   const isUnchanged = before !== undefined && sha256(before) === file.sha256;
   // A file changed by hand since its publish is rewritten.
-  if (before && !isUnchanged && file.isImmutable && !wasPublished(publication, file)) throw numberTaken(to);
+  const isPublished = fileIn(publication.published, file.path)?.sha256 === file.sha256;
+  if (before && !isUnchanged && file.isImmutable && !isPublished) throw numberTaken(to);
   if (live !== undefined && isUnchanged) placeAgain(placing, live, to);
   else {
     // A copy with its time, so that a later build in the source folder cannot change the published file.
@@ -48,11 +50,6 @@ export async function placeFile(placing: Placing, file: PublicFile): Promise<voi
   requireBytes(bytes, file, source);
   await placeSiblings(placing, path, bytes, isUnchanged);
 }
-
-const wasPublished = ({ published }: Publication, { path, sha256: expected }: PublicFile) =>
-  published !== undefined &&
-  Object.hasOwn(published.files, path) &&
-  published.files[path]?.sha256 === expected;
 
 /** Reuses a sibling only if it decompresses to the file's bytes; otherwise compresses again. */
 async function placeSiblings(

@@ -1,6 +1,6 @@
 import { cacheControl, headersDigest } from "../../documents/file-headers.ts";
 import type { ListedObject, ObjectHeaders, ObjectStore } from "../../documents/object-store.ts";
-import { isPublishName, type PublishedFile, type SiteIndex } from "../../documents/site-state.ts";
+import { fileIn, isPublishName, type PublishedFile, type SiteIndex } from "../../documents/site-state.ts";
 import type { Damage, SurveyRequest } from "../../documents/site-store.ts";
 import { inParallel } from "../../system/in-parallel.ts";
 import { sha256 } from "../../trust/metadata.ts";
@@ -20,7 +20,7 @@ export async function surveyObjects(
   const files: SiteIndex["files"] = {};
   for (const { key, size, etag } of listed.values()) {
     if (key === stateKey || key.startsWith("state/") || key.startsWith("files/")) continue;
-    const same = known.flatMap((index) => (Object.hasOwn(index.files, key) ? (index.files[key] ?? []) : []));
+    const same = known.flatMap((index) => fileIn(index, key) ?? []);
     const found = same.find((file) => file.etag === etag);
     files[key] = found ? withoutLostBundle(found, listed) : unknownFile(size, etag);
   }
