@@ -9,9 +9,10 @@ import { refuseUncommitted, uncommittedSources } from "../ledger/uncommitted.ts"
 import type { ProjectSettings } from "../project/settings.ts";
 import { refuseStaleBuild } from "../trust/built-site.ts";
 import { requireClock } from "../trust/clock.ts";
+import { readLiveChain } from "../trust/live-metadata.ts";
 import type { SignedRoot } from "../trust/metadata.ts";
 import { requireTrust } from "../trust/stores/trust-folder.ts";
-import { type LiveSite, liveSignatures } from "./live-site.ts";
+import type { LiveSite } from "./live-site.ts";
 import type { LocalBuild } from "./local-build.ts";
 import type { Publishing, PublishOptions } from "./open-publishing.ts";
 import {
@@ -30,7 +31,6 @@ import {
 } from "./refusals.ts";
 import { type CheckedArtifacts, newArtifacts, requireArtifacts } from "./require-artifacts.ts";
 import { type EarlierOffers, refuseHalted, refuseRetracted } from "./restore-build.ts";
-import { hasDied } from "./stores/publishers.ts";
 import { leaseLost, type PublishContext } from "./turn.ts";
 
 /** A reason not to publish, for the situations to which it applies. */
@@ -169,8 +169,7 @@ export const guards: {
       name: "turn",
       reason: "two publishers must not work on the site at the same time",
       check({ stored, publisher, options }) {
-        const isGone = (name: string, run: string) => hasDied({ name, run }, publisher);
-        if (stored) refuseTaken(stored.state, { now: options.now(), isGone });
+        if (stored) refuseTaken(stored.state, { now: options.now(), publisher });
       },
     },
     {
@@ -241,8 +240,9 @@ export const guards: {
       reason: "clients remember the highest versions of metadata and reject lower ones",
       applies: isSigned,
       async check({ local, store, root, site }, remarks) {
-        const { seen, unverified } = await liveSignatures(store, root);
-        refuseOlderSignatures(local, seen, site.name);
+        if (!root) return;
+        const { timestamp, snapshot, unverified } = await readLiveChain(store, root);
+        if (timestamp && snapshot) refuseOlderSignatures(local, { timestamp, snapshot }, site.name);
         remarks.unverified = unverified;
       },
     },

@@ -1,8 +1,6 @@
 import { isInYumFolder } from "../documents/feeds/paths.ts";
 import { publishName, type SiteIndex, type SiteState } from "../documents/site-state.ts";
 import type { Damage, SiteStore, SurveyRequest } from "../documents/site-store.ts";
-import { readLiveChain } from "../trust/live-metadata.ts";
-import type { SignedRoot } from "../trust/metadata.ts";
 import { isSigned } from "../trust/site-files.ts";
 import { isKept } from "./changes.ts";
 
@@ -45,12 +43,4 @@ export async function readLiveSite(
   if (!state && Object.keys(files).length === 0) return { index: undefined, published, owned, damage };
   const build = state?.build ?? "0".repeat(64);
   return { index: { schema_version: 1, build, files, leaving }, published, owned, damage };
-}
-
-/** The live signatures that the newest root accepts, and the live metadata that it does not. */
-export async function liveSignatures(store: SiteStore, root: SignedRoot | undefined) {
-  if (!root) return { seen: undefined, unverified: [] };
-  const { timestamp, snapshot, unverified } = await readLiveChain(store, root);
-  const seen = timestamp && snapshot && { timestamp: timestamp.bytes, snapshot: snapshot.bytes };
-  return { seen, unverified };
 }

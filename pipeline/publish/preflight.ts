@@ -33,7 +33,7 @@ import {
 } from "./refusals.ts";
 import { pushBranch } from "./release.ts";
 import { namedArtifacts, requireArtifacts } from "./require-artifacts.ts";
-import { hasDied, type Publisher } from "./stores/publishers.ts";
+import type { Publisher } from "./stores/publishers.ts";
 
 interface PreflightRequest extends Pick<PublishOptions, "environment" | "now" | "releaseHold"> {
   out: string;
@@ -122,11 +122,7 @@ export async function preflight(
       const live = await readLiveChain(store, requireTrust(releases).root);
       requireClock(now, store.clockOffset(), await datesOf(releases, live));
     },
-    turn: () =>
-      atSite((state, publisher) => {
-        const isGone = (other: string, run: string) => hasDied({ name: other, run }, publisher);
-        refuseTaken(state, { now, isGone });
-      }),
+    turn: () => atSite((state, publisher) => refuseTaken(state, { now, publisher })),
     ledger: () => atSite((state) => refuseOlderLedger(readLedgerNow(releases), state, site)),
     commit: () =>
       atSite(async (state) => {

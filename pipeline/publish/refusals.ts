@@ -3,7 +3,7 @@ import type { Settings } from "../documents/config.ts";
 import { lease } from "../documents/publish-turn.ts";
 import { type BuildDocument, type NotesDocument, notesDocumentSchema } from "../documents/site.ts";
 import type { SiteIndex, SiteState } from "../documents/site-state.ts";
-import type { SiteStore } from "../documents/site-store.ts";
+import type { PublicFile, SiteStore } from "../documents/site-store.ts";
 import { isOwnMachine, type SiteSettings } from "../documents/sites.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { beginsWith } from "../ledger/ledger-mark.ts";
@@ -21,6 +21,8 @@ import {
   readTargets,
   readTimestamp,
   type SignedRoot,
+  type SignedSnapshot,
+  type SignedTimestamp,
   sha256,
   signingDate,
 } from "../trust/metadata.ts";
@@ -28,6 +30,7 @@ import { notSigned, proveBuild, Unproved } from "../trust/prove-build.ts";
 import { clockTolerance, dateOf, renewal } from "../trust/roles.ts";
 import { isSigned, sourceOf, timestampPath } from "../trust/site-files.ts";
 import type { LocalBuild } from "./local-build.ts";
+import { hasDied, type Publisher } from "./stores/publishers.ts";
 
 /** Refuses a build for another address, and a provisional one for a permanent site. @throws RelcatError */
 export function refuseUnfitBuild(build: BuildDocument, site: SiteSettings): void {
@@ -118,12 +121,12 @@ export const holdOn = ({ at }: BuildDocument, { hold }: SiteState): SiteState["h
 /** Refuses a site that another run is publishing to. @throws RelcatError site-taken */
 export function refuseTaken(
   state: SiteState,
-  { now, isGone }: { now: number; isGone: (publisher: string, run: string) => boolean },
+  { now, publisher }: { now: number; publisher: Publisher },
 ): void {
   const left = Date.parse(state.lease_until) - now;
   // A lease that lasts longer was dated by a clock that was ahead.
   if (state.state === "done" || left <= 0 || left > lease + clockTolerance) return;
-  if (isGone(state.publisher, state.run)) return;
+  if (hasDied({ name: state.publisher, run: state.run }, publisher)) return;
   throw failure(
     "site-taken",
     `${state.publisher} is publishing ${shortId(state.build)} there, until ${state.lease_until} at the latest`,
@@ -183,22 +186,27 @@ export const unsigned = (what: string, site: string, { trust }: Settings): Relca
       : `Sign it, continuing from the published metadata: relcat sign --site ${site}`,
   );
 
-/** Metadata that the timestamp refers to, by path. */
-function signatures({ read }: LocalBuild) {
-  const timestamp = read(timestampPath);
-  const { version } = readTimestamp(timestamp).metadata.signed.snapshotMeta;
-  const snapshotPath = metadataPath("snapshot", version);
-  const snapshot = readSnapshot(read(snapshotPath));
-  const roles = Object.entries(snapshot.metadata.signed.meta).map(
-    ([name, meta]) => [name.slice(0, -".json".length), meta.version] as const,
-  );
-  return { timestamp, snapshot, roles };
+interface Signatures {
+  timestamp: SignedTimestamp;
+  snapshot: SignedSnapshot;
 }
+
+function signaturesOf({ read }: LocalBuild): Signatures {
+  const timestamp = readTimestamp(read(timestampPath));
+  const { version } = timestamp.metadata.signed.snapshotMeta;
+  return { timestamp, snapshot: readSnapshot(read(metadataPath("snapshot", version))) };
+}
+
+const rolesIn = ({ snapshot }: Signatures): [string, number][] =>
+  Object.entries(snapshot.metadata.signed.meta).map(([file, { version }]) => [
+    file.slice(0, -".json".length),
+    version,
+  ]);
 
 /** Signatures may have expired between signing and publishing. @throws RelcatError build-unsigned, clock */
 export function refuseEndedSignatures(local: LocalBuild, site: string, now: number): void {
-  const { timestamp, snapshot, roles } = signatures(local);
-  const { signed } = readTimestamp(timestamp).metadata;
+  const signatures = signaturesOf(local);
+  const { signed } = signatures.timestamp.metadata;
   const date = signingDate(signed) ?? 0;
   if (date > now + clockTolerance)
     throw failure(
@@ -209,8 +217,8 @@ export function refuseEndedSignatures(local: LocalBuild, site: string, now: numb
   const ends = [
     ["root", newestRoot(local).expires],
     ["timestamp", signed.expires],
-    ["snapshot", snapshot.metadata.signed.expires],
-    ...roles.map(([role, version]) => {
+    ["snapshot", signatures.snapshot.metadata.signed.expires],
+    ...rolesIn(signatures).map(([role, version]) => {
       const part = readTargets(local.read(metadataPath(role, version)));
       return [role, part.metadata.signed.expires] as const;
     }),
@@ -234,33 +242,25 @@ function newestRoot({ files, read }: LocalBuild) {
 }
 
 /** Clients remember the highest versions and reject lower ones. @throws RelcatError site-newer */
-export function refuseOlderSignatures(
-  local: LocalBuild,
-  live: { timestamp: Uint8Array; snapshot: Uint8Array } | undefined,
-  site: string,
-): void {
-  if (!live) return;
-  const own = signatures(local);
-  if (sha256(own.timestamp) === sha256(live.timestamp)) return;
-  const seen = readTimestamp(live.timestamp).metadata.signed;
-  const here = new Map(own.roles);
-  const behind = [
-    ["timestamp", readTimestamp(own.timestamp).metadata.signed.version - 1, seen.version],
-    ["snapshot", own.snapshot.metadata.signed.version, seen.snapshotMeta.version],
-    ...Object.entries(readSnapshot(live.snapshot).metadata.signed.meta).map(([name, meta]) => {
-      const role = name.slice(0, -".json".length);
-      return [role, here.get(role) ?? 0, meta.version] as const;
-    }),
-  ] as const;
-  const found = behind.find(([, ours, theirs]) => ours < theirs);
-  if (!found) return;
-  const [role, ours, theirs] = found;
-  const version = role === "timestamp" ? ours + 1 : ours;
-  throw failure(
-    "site-newer",
-    `${local.folder} was signed before the live build at ${site}: its ${role} has version ${version}, and there is ${theirs}`,
-    `Sign it again, continuing from the published metadata: relcat sign --site ${site}`,
-  );
+export function refuseOlderSignatures(local: LocalBuild, live: Signatures, site: string): void {
+  const own = signaturesOf(local);
+  if (sha256(own.timestamp.bytes) === sha256(live.timestamp.bytes)) return;
+  const here = new Map(versionsOf(own));
+  for (const [role, theirs] of versionsOf(live)) {
+    const ours = here.get(role) ?? 0;
+    // Another timestamp needs a higher version.
+    if (ours > theirs || (ours === theirs && role !== "timestamp")) continue;
+    throw failure(
+      "site-newer",
+      `${local.folder} was signed before the live build at ${site}: its ${role} has version ${ours}, and there is ${theirs}`,
+      `Sign it again, continuing from the published metadata: relcat sign --site ${site}`,
+    );
+  }
+}
+
+function versionsOf(signatures: Signatures): [string, number][] {
+  const { version, snapshotMeta } = signatures.timestamp.metadata.signed;
+  return [["timestamp", version], ["snapshot", snapshotMeta.version], ...rolesIn(signatures)];
 }
 
 export const shortId = (build: string | null): string => build?.slice(0, 12) ?? "nothing";
@@ -302,17 +302,16 @@ const certificateOfProduct = /^keys\/(?![0-9A-F]{40}\.|.*-rpm-[0-9a-f]{16}\.)[^/
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
+interface Notes {
+  files: readonly Pick<PublicFile, "path" | "sha256">[];
+  read: (path: string) => Uint8Array | undefined;
+}
+
 /** Changed notes need the day of the correction in release.yaml. @throws RelcatError notes-changed, for each release */
 export async function requireCorrections(
   store: Pick<SiteStore, "read">,
   published: SiteIndex | undefined,
-  {
-    files,
-    read,
-  }: {
-    files: readonly { path: string; sha256: string }[];
-    read: (path: string) => Uint8Array | undefined;
-  },
+  { files, read }: Notes,
   { site, now }: { site: string; now: number },
 ): Promise<void> {
   const changed = files.filter(({ path, sha256 }) => {
@@ -322,12 +321,20 @@ export async function requireCorrections(
   const problems = await inParallel(changed, 8, async ({ path }): Promise<Problem[]> => {
     const ours = parsed(read(path));
     const live = parsedLive(await store.read(path));
+    const refused = (message: string, hint: string): Problem[] => [
+      { code: "notes-changed", severity: "error", message, hint },
+    ];
     const gone = live ? advisoriesOf(live).filter((id) => !advisoriesOf(ours).includes(id)) : [];
-    if (gone.length > 0) return [advisoryGone(ours.version, gone, site)];
+    if (gone.length > 0)
+      return refused(
+        `the notes of ${ours.version} at ${site} describe ${gone.join(", ")}, which the notes here do not`,
+        "Restore the id: it is permanent. Change the text of its note, and add corrected: with the day.",
+      );
     if (isCorrected(ours, live, now)) return [];
-    const message = `the notes of ${ours.version} differ from those at ${site}, and its release.yaml does not have the day of this correction`;
-    const hint = `Add corrected: ${dateText(now)} there, which the page of the release will show, or restore the notes. Then build and sign again.`;
-    return [{ code: "notes-changed", severity: "error", message, hint }];
+    return refused(
+      `the notes of ${ours.version} differ from those at ${site}, and its release.yaml does not have the day of this correction`,
+      `Add corrected: ${dateText(now)} there, which the page of the release will show, or restore the notes. Then build and sign again.`,
+    );
   });
   throwErrors(problems.flat());
 }
@@ -336,13 +343,6 @@ const advisoriesOf = ({ sections }: NotesDocument): string[] =>
   sections.flatMap(({ kinds }) =>
     kinds.flatMap(({ notes }) => notes.flatMap(({ advisory }) => advisory?.id ?? [])),
   );
-
-function advisoryGone(version: string, ids: readonly string[], site: string): Problem {
-  const message = `the notes of ${version} at ${site} describe ${ids.join(", ")}, which the notes here do not`;
-  const hint =
-    "Restore the id: it is permanent. Change the text of its note, and add corrected: with the day.";
-  return { code: "notes-changed", severity: "error", message, hint };
-}
 
 const parsed = (bytes: Uint8Array | undefined): NotesDocument =>
   notesDocumentSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));
@@ -369,9 +369,8 @@ function isCorrected(ours: NotesDocument, live: NotesDocument | undefined, now: 
 const textsOf = ({ summary, sections }: NotesDocument): string =>
   sections
     .flatMap(({ component, kinds }) =>
-      kinds.map(({ kind, notes }) => ({ section: [component, kind], notes })),
+      kinds.flatMap(({ kind, notes }) => notes.map((note) => JSON.stringify([component, kind, note]))),
     )
-    .flatMap(({ section, notes }) => notes.map((note) => JSON.stringify([section, note])))
     .concat(JSON.stringify(summary))
     .sort()
     .join();
