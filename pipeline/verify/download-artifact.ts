@@ -4,7 +4,7 @@ import { name as nameSchema } from "../../shared/fields.ts";
 import { isLine, isVersion, lineOf } from "../../shared/version.ts";
 import type { DownloadDelivery } from "../documents/outputs/sites.ts";
 import type { PackageRecord } from "../documents/package-record.ts";
-import { channelsSchema, type ReleaseDocument, type RetractedRecord } from "../documents/site.ts";
+import { channelsSchema, type ReleaseDocument } from "../documents/site.ts";
 import { channelIndex, channelTarget } from "../documents/site-paths.ts";
 import { shellWord } from "../project/display.ts";
 import { versionsOfChannel } from "../selection/channels.ts";
@@ -178,7 +178,8 @@ async function chooseRecord(
 type Fitting = PackageRecord & { arch?: string | null };
 
 function parametersOf({ which, packageType, settings }: Wanted): [string, string][] {
-  if (!isVersion(which) && !isLine(which) && which !== "latest")
+  const field = isVersion(which) ? "version" : isLine(which) ? "line" : undefined;
+  if (field === undefined && which !== "latest")
     throw failure(
       "usage",
       `${JSON.stringify(which)} is not a version, a month or latest`,
@@ -193,12 +194,8 @@ function parametersOf({ which, packageType, settings }: Wanted): [string, string
       "For example: --set min_os_version=22.04",
     );
   });
-  const when: [string, string][] = isVersion(which)
-    ? [["version", which]]
-    : isLine(which)
-      ? [["line", which]]
-      : [];
-  return [...given, ["package_type", packageType], ...when];
+  const all: [string, string][] = [...given, ["package_type", packageType]];
+  return field === undefined ? all : [...all, [field, which]];
 }
 
 function ambiguous(
@@ -238,13 +235,20 @@ function whyNone(
     return failure("version-unknown", `there is no release ${which} in this catalog`, hint);
   }
   const gone = release?.retracted.find((entry) => entry.package_type === packageType);
-  if (gone) return withdrawn(gone, list, origin);
-  const here = release
-    ? release.packages
-    : list.filter(
-        ({ version }) =>
-          (!isLine(which) || lineOf(version) === which) && (offered === undefined || offered.has(version)),
-      );
+  // Withdrawn files are never offered, regardless of the reason for the withdrawal.
+  if (gone) {
+    const instead = list.find(({ id }) => id === gone.replaced_by);
+    return failure(
+      "artifact-withdrawn",
+      `${gone.file} was withdrawn: ${gone.reason}`,
+      instead
+        ? `Take ${instead.name} instead: ${["relcat download", instead.version, instead.package_type, origin ?? []].flat().join(" ")}`
+        : "Nothing replaces it yet.",
+    );
+  }
+  const isOffered = ({ version }: PackageRecord) =>
+    (!isLine(which) || lineOf(version) === which) && (!offered || offered.has(version));
+  const here = release?.packages ?? list.filter(isOffered);
   const types = [...new Set(here.map((record) => record.package_type))].sort();
   const nothing = release || !offered ? `${which} has no files at all.` : notOffered(which, offered);
   return failure(
@@ -258,20 +262,4 @@ function notOffered(which: string, offered: ReadonlySet<string>): string {
   const newest = [...offered].sort().at(-1);
   const instead = newest ? `Its newest is ${newest}.` : "Name a version, or another channel with --channel.";
   return `The channel offers no release${isLine(which) ? ` of ${which}` : ""}. ${instead}`;
-}
-
-/** Withdrawn files are never offered, regardless of the reason for the withdrawal. */
-function withdrawn(
-  entry: RetractedRecord,
-  list: readonly PackageRecord[],
-  origin: string | undefined,
-): RelcatError {
-  const instead = list.find(({ id }) => id === entry.replaced_by);
-  return failure(
-    "artifact-withdrawn",
-    `${entry.file} was withdrawn: ${entry.reason}`,
-    instead
-      ? `Take ${instead.name} instead: ${["relcat download", instead.version, instead.package_type, origin ?? []].flat().join(" ")}`
-      : "Nothing replaces it yet.",
-  );
 }
