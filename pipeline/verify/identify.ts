@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { distance } from "fastest-levenshtein";
 import { versionsWithin } from "../../shared/version.ts";
 import type { PackageRecord } from "../documents/package-record.ts";
-import type { ReleaseDocument, RetractedRecord } from "../documents/site.ts";
+import type { ReleaseDocument } from "../documents/site.ts";
 import { hashFile } from "../system/file-source.ts";
 import { type Reading, readFilesAtOnce } from "../system/in-parallel.ts";
 import { pathInfo } from "../system/input-files.ts";
@@ -11,11 +11,12 @@ import { readTarget, versionsOf } from "./documents.ts";
 import { siteAt } from "./stores/site-reader.ts";
 import { openTrustedSite, signersOf, type TrustedSite } from "./tuf-client.ts";
 
-export type FileAnswer = { file: string; sha256: string; size: number } & (
+export type FileAnswer = { file: string; sha256: string; size: number } & Found;
+
+type Found =
   | ({ verdict: "listed" } & Listing)
   | ({ verdict: "withdrawn"; reason: string; replacedBy: Replacement | null } & Listing)
-  | { verdict: "unlisted"; nearest: { file: string; version: string; isSameName: boolean } | null }
-);
+  | { verdict: "unlisted"; nearest: { file: string; version: string; isSameName: boolean } | null };
 
 interface Listing {
   id: number;
@@ -56,12 +57,6 @@ export async function identifyFiles(
   return answers;
 }
 
-type Found = FileAnswer extends infer A
-  ? A extends unknown
-    ? Omit<A, "file" | "sha256" | "size">
-    : never
-  : never;
-
 async function openCatalog(trusted: TrustedSite) {
   const list = (await readTarget(trusted, "catalog/index.json")) as PackageRecord[];
   const byHash = new Map(list.map((record) => [record.checksum as string, record]));
@@ -81,15 +76,10 @@ async function openCatalog(trusted: TrustedSite) {
     return versions.toSorted((a, b) => Number(b === named) - Number(a === named));
   };
   const replacement = (id: number | null): Replacement | null => {
-    const record = id === null ? undefined : byId.get(id);
-    return id === null ? null : { id, version: record?.version ?? null, name: record?.name ?? null };
+    if (id === null) return null;
+    const { version = null, name = null } = byId.get(id) ?? {};
+    return { id, version, name };
   };
-  const withdrawn = async (version: string, entry: RetractedRecord): Promise<Found> => ({
-    verdict: "withdrawn",
-    reason: entry.reason,
-    replacedBy: replacement(entry.replaced_by),
-    ...(await listing(trusted, version, entry)),
-  });
   return {
     async find(file: string, sha256: string): Promise<Found> {
       const record = byHash.get(sha256);
@@ -100,7 +90,11 @@ async function openCatalog(trusted: TrustedSite) {
       for (const version of await versionsFor(file)) {
         const { artifacts, packages, retracted } = await read(version);
         const entry = retracted.find(({ checksum }) => checksum === sha256);
-        if (entry) return withdrawn(version, entry);
+        if (entry) {
+          const replacedBy = replacement(entry.replaced_by);
+          const found = await listing(trusted, version, entry);
+          return { verdict: "withdrawn", reason: entry.reason, replacedBy, ...found };
+        }
         for (const { id, package_type } of packages) {
           const document = artifacts[id]?.documents?.find((each) => each.sha256 === sha256);
           if (document)

@@ -1,6 +1,5 @@
 import { dirname } from "node:path/posix";
 import type { Inspection } from "../../inspect/inspection.ts";
-import type { PackageMetadata } from "../../shared/package-metadata.ts";
 import type { Kind } from "../../shared/package-types.ts";
 import type { Inspected, Policy } from "../documents/policy.ts";
 import { isRelativePath } from "../documents/relative-path.ts";
@@ -14,16 +13,6 @@ import { measureArtifact } from "../system/network/download-stream.ts";
 import { rootFolder } from "../system/root-folder.ts";
 import type { Finding } from "./finding.ts";
 import type { ProjectPolicy } from "./place.ts";
-
-interface Inspections {
-  accepted: number;
-  /** Artifacts that the policy rejects although their manifest records an inspection. */
-  refused: Finding[];
-  /** Rejected artifacts whose manifest records no inspection; they may be older than the policy. */
-  uninspected: string[];
-  /** Artifacts whose detached signature is not published. */
-  unrepeated: string[];
-}
 
 /** A downloadable file, as the signed document of its release describes it. */
 export interface Artifact {
@@ -57,14 +46,16 @@ export async function inspectAgain({ folder, catalog, config }: Project, clock: 
   );
   const claimOf = ({ version, file }: Artifact) => claims.get(`${version}/${file}`);
   let accepted = 0;
+  /** Rejected although their manifest records an inspection. Without one, they may be older than the policy. */
   const refused: Finding[] = [];
   const uninspected: string[] = [];
+  /** Their detached signature is not published. */
   const unrepeated: string[] = [];
   return {
     /** catalog.yaml that names signers and policies. */
     catalog,
     /** Results so far, sorted by address, because artifacts are read concurrently. */
-    inspections: (): Inspections => ({
+    inspections: () => ({
       accepted,
       refused: refused.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
       uninspected: uninspected.toSorted(),
@@ -78,12 +69,13 @@ export async function inspectAgain({ folder, catalog, config }: Project, clock: 
       const { url, packageType } = artifact;
       const policy = config.policies.get(packageType);
       const kind = config.packageTypes.get(packageType)?.kind ?? "client";
-      const stated = claimOf(artifact);
-      const untrue = await refute(stated?.metadata, path, kind);
+      const { metadata, inspected: claim } = claimOf(artifact) ?? {};
+      const untrue =
+        metadata &&
+        (await withNeighbours(path, undefined, ({ file }) => refuteMetadata(metadata, file, { kind })));
       if (untrue !== undefined)
         return void refused.push({ path: url, what: `is not what was ingested: ${untrue}`, refused: true });
       if (!policy) return;
-      const claim = stated?.inspected;
       const found = await hold(artifact, path, { policy, kind, signers, claim, clock, isCopy });
       if (found === undefined) accepted++;
       else if (found.isUnrepeated) unrepeated.push(url);
@@ -91,15 +83,6 @@ export async function inspectAgain({ folder, catalog, config }: Project, clock: 
       else refused.push({ path: url, what: found.what, refused: true });
     },
   };
-}
-
-async function refute(
-  metadata: PackageMetadata | undefined,
-  path: string,
-  kind: Kind,
-): Promise<string | undefined> {
-  if (!metadata) return undefined;
-  return withNeighbours(path, undefined, ({ file }) => refuteMetadata(metadata, file, { kind }));
 }
 
 interface Holding {
@@ -144,14 +127,12 @@ async function holdAt(
       what: `is refused by the policy of ${packageType}: ${refusal.reason}`,
       isUnrepeated: lacking.size > 0,
     };
-  if (claim?.policy !== signers.digestOf(policy) || isSame(claim, inspection)) return undefined;
+  if (claim?.policy !== signers.digestOf(policy)) return undefined;
+  if (claim.verdict === inspection.verdict && claim.key_id === inspection.key_id) return undefined;
   const textOf = ({ verdict, key_id }: Pick<Inspected, "verdict" | "key_id">) =>
     `${verdict}, signed by ${key_id ?? "nobody"}`;
   return { what: `is ${textOf(inspection)}; its manifest says ${textOf(claim)}`, isUnrepeated: false };
 }
-
-const isSame = (claim: Inspected, { verdict, key_id }: Inspection): boolean =>
-  claim.verdict === verdict && claim.key_id === key_id;
 
 /** @param lacking receives the names of missing sibling files */
 const inspectAt = (

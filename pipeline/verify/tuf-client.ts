@@ -31,15 +31,9 @@ export interface TrustedSite {
   /** undefined if the role has no delegation. @throws RelcatError site-tampered, site-expired */
   role(name: string): Promise<SignedTargets | undefined>;
   /** Description by the responsible role; undefined if no role is responsible. */
-  describe(path: string): Promise<TargetDescription | undefined>;
+  describe(path: string): Promise<TargetFile | undefined>;
   /** Verified bytes; undefined if no role is responsible. @throws RelcatError site-tampered */
   target(path: string): Promise<Uint8Array | undefined>;
-}
-
-/** @property hashes hexadecimal, by algorithm; all that are present are compared */
-interface TargetDescription {
-  hashes: Readonly<Record<string, string>>;
-  size: number;
 }
 
 /** Large enough for the list of a very large catalog. */
@@ -82,7 +76,8 @@ export async function openTrustedSite(
   const describe = async (path: string) => {
     const role = await translated(() => workflow.find(path));
     const target = role?.signed.targets[path];
-    return target && describeTarget(site, target);
+    if (target) refuseHashes(site, target);
+    return target;
   };
   return {
     site,
@@ -99,10 +94,10 @@ export async function openTrustedSite(
     },
     async target(path) {
       const known = await describe(path);
+      if (!known) return undefined;
       const { consistentSnapshot } = workflow.store.root.signed;
-      return (
-        known && readTarget(site, consistentSnapshot ? storedName(path, known) : `targets/${path}`, known)
-      );
+      const [hash = ""] = Object.values(known.hashes);
+      return readTarget(site, consistentSnapshot ? targetName(path, hash) : `targets/${path}`, known);
     },
   };
 }
@@ -116,29 +111,26 @@ const pathInside = (role: string): string =>
 /** Collision-resistant algorithms that this program supports. */
 const algorithms = ["sha256", "sha384", "sha512"];
 
-function describeTarget(site: SiteReader, { path, length, hashes }: TargetFile): TargetDescription {
+function refuseHashes(site: SiteReader, { path, hashes }: TargetFile): void {
   if (!algorithms.some((algorithm) => Object.hasOwn(hashes, algorithm)))
     throw tampered(site, path, `has no hash of ${algorithms.join(", ")} in the signed metadata`);
   // The hash becomes part of a file name.
   if (!Object.values(hashes).every((hash) => /^[0-9a-f]+$/.test(hash)))
     throw tampered(site, path, "has a hash that is not in hexadecimal digits");
-  return { hashes, size: length };
 }
 
-async function readTarget(site: SiteReader, stored: string, { hashes, size }: TargetDescription) {
+/** Compares all hashes that are present. */
+async function readTarget(site: SiteReader, stored: string, { hashes, length }: TargetFile) {
   const address = site.isRemote ? addressOf(stored) : stored;
-  const { status, bytes } = await site.read(address, Math.min(size, maxTargetBytes));
+  const { status, bytes } = await site.read(address, Math.min(length, maxTargetBytes));
   if (status !== 200) throw tampered(site, stored, `is missing (${status})`);
   const isRight = algorithms.every((algorithm) => {
     const expected = Object.hasOwn(hashes, algorithm) ? hashes[algorithm] : undefined;
     return expected === undefined || createHash(algorithm).update(bytes).digest("hex") === expected;
   });
-  if (bytes.length !== size || !isRight) throw tampered(site, stored, "is not what was signed");
+  if (bytes.length !== length || !isRight) throw tampered(site, stored, "is not what was signed");
   return bytes;
 }
-
-const storedName = (path: string, { hashes }: Pick<TargetDescription, "hashes">): string =>
-  targetName(path, Object.values(hashes)[0] ?? "");
 
 type AnyContent = Root | Timestamp | Snapshot | Targets;
 

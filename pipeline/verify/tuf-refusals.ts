@@ -6,9 +6,24 @@ import { WorkflowError } from "./tuf-workflow.ts";
 export function tufProblem(site: SiteReader, path: string, error: unknown): RelcatError {
   const { message } = error as Error;
   const [, expired] = /([\w.-]+)\.json is expired/.exec(message) ?? [];
-  if (expired !== undefined) return expiredMetadata(site, expired, error);
+  if (expired !== undefined)
+    return failure(
+      "site-expired",
+      `${site.place}: the ${expired} metadata has expired`,
+      "Its publisher must sign it again; or your clock is wrong.",
+      undefined,
+      error,
+    );
   const [, older, newer] = /timestamp version (\d+) is less than current version (\d+)/.exec(message) ?? [];
-  if (older !== undefined) return olderTimestamp(site, `version ${older} < ${newer}`, error);
+  // An outdated cache and a replay attack look the same.
+  if (older !== undefined)
+    return failure(
+      "site-stale",
+      `${site.place}: (role timestamp) metadata/timestamp.json is older than what was seen here before (version ${older} < ${newer})`,
+      "A cache serves an old version, or someone withholds updates from you. Nothing of it was used; try again later.",
+      undefined,
+      error,
+    );
   if (error instanceof WorkflowError) return tampered(site, path, message, error);
   const role = roleOf(path);
   if (role === "root" && isNoMetadata(error)) {
@@ -23,25 +38,6 @@ export function tufProblem(site: SiteReader, path: string, error: unknown): Relc
   const reason = isNoJson(error) ? "is not metadata" : reasonOf(message);
   return tampered(site, path, `(role ${role}) ${reason}`, error);
 }
-
-const expiredMetadata = (site: SiteReader, role: string, cause: unknown) =>
-  failure(
-    "site-expired",
-    `${site.place}: the ${role} metadata has expired`,
-    "Its publisher must sign it again; or your clock is wrong.",
-    undefined,
-    cause,
-  );
-
-/** Validly signed and older: an outdated cache and a replay attack look the same. */
-const olderTimestamp = (site: SiteReader, versions: string, cause: unknown) =>
-  failure(
-    "site-stale",
-    `${site.place}: (role timestamp) metadata/timestamp.json is older than what was seen here before (${versions})`,
-    "A cache serves an old version, or someone withholds updates from you. Nothing of it was used; try again later.",
-    undefined,
-    cause,
-  );
 
 const isNoJson = (error: unknown): boolean =>
   error instanceof SyntaxError ||
