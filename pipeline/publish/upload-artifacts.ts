@@ -88,12 +88,7 @@ export async function upload(
   if (found.files.length === 0 && found.problems.length === 0) throw nothingIn(request.files, found.leftOut);
   const early = [...found.problems, ...unusable, ...planUpload(files, undefined, to).problems];
   if (early.length > 0) throw new RelcatError([...early, ...unnamed]);
-  const standard = {
-    ...to,
-    manifests,
-    clock: context.clock,
-    catalog: catalogFile(folder, request.config),
-  };
+  const standard = { ...to, manifests, clock: context.clock, catalog: catalogFile(folder, request.config) };
   // The inspection code is loaded only if there are signers.
   const inspect =
     config.policies.size > 0 && (await import("./inspect-uploads.ts")).uploadInspector(standard);
@@ -172,9 +167,7 @@ async function readAll(files: readonly NamedFile[], reading: Reading, inspect: U
     readFacts: inspect && (async (opened: FileWithNeighbours) => ({ seen: await inspect(file, opened) })),
   }));
   const read = await readCopies(copies, reading);
-  return new Map<string, ReadFile>(
-    read.map(({ path, sha256, size, seen }) => [path, { sha256, size, seen }]),
-  );
+  return new Map<string, ReadFile>(read.map((file) => [file.path, file]));
 }
 
 async function openPlace({ place }: SiteSettings, environment: UploadContext["environment"]) {

@@ -64,7 +64,12 @@ export function nameFiles(
     const { realPath, kind, size } = pathInfo(path);
     const before = places.get(file);
     if (before?.realPath === realPath) continue;
-    if (before) throw twice(file, before.path, path);
+    if (before)
+      throw failure(
+        "usage",
+        `${before.path} and ${path} would both be ${file}`,
+        "Give each name once: a release has one file of a name.",
+      );
     places.set(file, { path, realPath });
     unusable.push(...inputProblems(path, kind, size));
     const [first, ...others] = entriesOf(file, manifests);
@@ -157,10 +162,11 @@ function addressOf(
 ): { url: string; key: string } {
   const [file, checksum] = document ? [nameOf(written), written.sha256] : [own, sha256];
   const template = config.artifactUrl;
+  const refused = (what: string, hint: string) =>
+    failure("config-url", `artifact_url of catalog.yaml ${what}`, hint);
   if (template.includes("{id}"))
-    throw failure(
-      "config-url",
-      `artifact_url of catalog.yaml is ${template}: ids are given after files are uploaded`,
+    throw refused(
+      `is ${template}: ids are given after files are uploaded`,
       "Remove {id} from it, or upload the files by other means once they have ids.",
     );
   const { name, package_type } = written;
@@ -168,32 +174,23 @@ function addressOf(
   const address = artifactUrl(parts, file, { artifactUrl: template, baseUrl: site.baseUrl });
   const url = document ? documentAddress(address, file, document) : address;
   const key = pathBelow(site.baseUrl, url);
-  if (key === undefined) throw elsewhere(url, site);
-  if (site.place.kind === "dir" && !key.startsWith("files/")) throw notServed(key, site);
-  if (isInOwnFolder(key) || !key.includes("/")) throw notFree(key, site);
+  if (key === undefined)
+    throw refused(
+      `leads to ${url}, which is not below ${site.baseUrl} of the site ${site.name}`,
+      "relcat does not upload such artifacts. To upload them, begin artifact_url with {base_url}.",
+    );
+  if (site.place.kind === "dir" && !key.startsWith("files/"))
+    throw refused(
+      `puts artifacts at ${key}, but the site ${site.name} (${site.url}) has them below files/`,
+      "Begin artifact_url with {base_url}/files/.",
+    );
+  if (isInOwnFolder(key) || !key.includes("/"))
+    throw refused(
+      `puts artifacts at ${key}, among the documents of the site ${site.name}`,
+      "Give them a folder of their own: begin artifact_url with {base_url}/files/.",
+    );
   return { url, key };
 }
-
-const elsewhere = (url: string, { name, baseUrl }: SiteSettings) =>
-  failure(
-    "config-url",
-    `artifact_url of catalog.yaml leads to ${url}, which is not below ${baseUrl} of the site ${name}`,
-    "relcat does not upload such artifacts. To upload them, begin artifact_url with {base_url}.",
-  );
-
-const notServed = (key: string, { name, url }: SiteSettings) =>
-  failure(
-    "config-url",
-    `artifact_url of catalog.yaml puts artifacts at ${key}, but the site ${name} (${url}) has them below files/`,
-    "Begin artifact_url with {base_url}/files/.",
-  );
-
-const notFree = (key: string, { name }: SiteSettings) =>
-  failure(
-    "config-url",
-    `artifact_url of catalog.yaml puts artifacts at ${key}, among the documents of the site ${name}`,
-    "Give them a folder of their own: begin artifact_url with {base_url}/files/.",
-  );
 
 const hidden = (file: string, { manifest, index }: Entry): Problem => ({
   code: "record-private",
@@ -202,13 +199,6 @@ const hidden = (file: string, { manifest, index }: Entry): Problem => ({
   hint: "Leave it out, and upload it by other means with its url in the manifest; or give --with-private.",
   at: manifest.place(["artifacts", index]),
 });
-
-const twice = (file: string, one: string, other: string) =>
-  failure(
-    "usage",
-    `${one} and ${other} would both be ${file}`,
-    "Give each name once: a release has one file of a name.",
-  );
 
 function unmatched(
   path: string,
