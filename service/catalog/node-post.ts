@@ -150,20 +150,14 @@ const wrongToken = "Invalid token.";
 
 /** Supports two schemes (RFC 7617, RFC 6750); for Basic, any user name is accepted. */
 function readCredentials(header: string | null): Credentials {
-  const [scheme = "", ...rest] = (header ?? "").split(/[ \t]+/);
-  const [given] = rest;
-  if (/^basic$/i.test(scheme)) {
-    if (given === undefined) return { refused: "Invalid basic header. No credentials provided." };
-    if (rest.length > 1)
-      return { refused: "Invalid basic header. Credentials string should not contain spaces." };
-    return readPair(given);
-  }
-  if (/^bearer$/i.test(scheme)) {
-    if (given === undefined) return { refused: "Invalid token header. No credentials provided." };
-    if (rest.length > 1) return { refused: "Invalid token header. Token string should not contain spaces." };
-    return { scheme: "bearer", secret: bytesOf(given) };
-  }
-  return { refused: missing };
+  const [scheme = "", given, ...others] = (header ?? "").split(/[ \t]+/);
+  const isBasic = /^basic$/i.test(scheme);
+  if (!isBasic && !/^bearer$/i.test(scheme)) return { refused: missing };
+  const [kind, what] = isBasic ? ["basic", "Credentials"] : ["token", "Token"];
+  if (given === undefined) return { refused: `Invalid ${kind} header. No credentials provided.` };
+  if (others.length > 0)
+    return { refused: `Invalid ${kind} header. ${what} string should not contain spaces.` };
+  return isBasic ? readPair(given) : { scheme: "bearer", secret: bytesOf(given) };
 }
 
 function readPair(encoded: string): Credentials {

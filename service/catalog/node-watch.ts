@@ -81,7 +81,7 @@ export async function openFolderSite(folder: string): Promise<FolderSite> {
   const { files } = build;
   files["build.json"] = { sha256: id, size: bytes.length };
   const published = readPublished(root, id);
-  Object.assign(files, published ? published.files : await readSignedFiles(root, id));
+  Object.assign(files, published ? published.files : readSignedFiles(root, id));
   const memory = fileMemory(root, files);
   for (const encoding of ["br", "zstd", "gzip"] as const) {
     await memory.hold(places.newestFirst, encoding);
@@ -144,13 +144,10 @@ function fileMemory(root: string, files: BuildDocument["files"]) {
 }
 
 /** Files that `relcat sign` added to this build; empty for another or no signature. */
-async function readSignedFiles(root: string, build: string): Promise<BuildDocument["files"]> {
-  const bytes = await readFile(join(root, signedList)).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined;
-    throw error;
-  });
-  if (!bytes) return {};
-  const signed = JSON.parse(new TextDecoder().decode(bytes));
+function readSignedFiles(root: string, build: string): BuildDocument["files"] {
+  const text = readIfPresent(join(root, signedList));
+  if (text === undefined) return {};
+  const signed = JSON.parse(text);
   if (signed?.build !== build || typeof signed.files !== "object") return {};
   refuseHostilePaths(signedList, signed.files);
   return signed.files;
