@@ -288,7 +288,6 @@ export class RelcatError extends Error {
   }
 }
 
-/** A shorter form, because most failures have one problem. */
 export function failure(
   code: Code,
   message: string,

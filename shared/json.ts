@@ -212,7 +212,6 @@ const near = (text: string, offset: number) => ({
   rest: text.slice(offset, offset + 80),
 });
 
-/** Characters with another meaning in other languages. */
 const signs: readonly (readonly [RegExp, ...Words])[] = [
   [/^'/, "text in single quotes", "Write text in double quotes."],
   [/^[“”„‟‘’‚«»]/, "a typographic quote", 'Write text in plain double quotes: ".'],

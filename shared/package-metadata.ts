@@ -217,7 +217,6 @@ const imageSchema = object({
 /** Members of an image that a manifest may lack: earlier versions, or those without a feed for Incus, did not write them. */
 export const lateImageMembers = ["content", "incus"] as const;
 
-/** Facts that a package states about itself; by the format of the package. */
 export const packageMetadataSchema = z.discriminatedUnion(
   "type",
   [debSchema, rpmSchema, chartSchema, msiSchema, pkgSchema, imageSchema, plainSchema],
@@ -266,7 +265,6 @@ const formats: Readonly<Record<string, PackageMetadata["type"]>> = {
 
 const clientFormats = ["deb", "rpm", "msi", "pkg", "archive"] as const;
 
-/** Formats of metadata that an artifact of this package type can have. */
 export function expectedFormats(packageType: string, kind: Kind): readonly PackageMetadata["type"][] {
   if (kind === "image") return ["image"];
   if (kind === "chart") return ["helm"];

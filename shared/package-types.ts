@@ -6,7 +6,6 @@ export interface PackageType {
   operating_system: string;
   platform: number;
   kind: Kind;
-  /** Default description of artifacts. */
   description: string;
 }
 

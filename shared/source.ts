@@ -107,7 +107,6 @@ function lineStarts(source: Source): number[] {
 
 export type Path = readonly (string | number)[];
 
-/** A document's value with the locations of its parts. */
 export interface Syntax {
   value: unknown;
   /** Offset of the value at `path` or of its key; if missing, of the nearest parent. */

@@ -17,7 +17,6 @@ export const rangePattern = whole(String.raw`${version}\.\.${version}`);
 export const isLine = (text: string): boolean => linePattern.test(text);
 export const isVersion = (text: string): boolean => versionPattern.test(text);
 
-/** Versions within a file name. */
 export const versionsWithin = (text: string): string[] =>
   text.match(new RegExp(String.raw`(?<!\d)${version}(?!\d)`, "g")) ?? [];
 
@@ -27,7 +26,7 @@ export const versionAfter = (prefix: string, path: string): string | undefined =
 
 export const lineOf = (version: string): string => version.slice(0, 5);
 
-/** Milliseconds since 1970 of an ISO 8601 time; undefined for dates like February 30, which Date.parse accepts. */
+/** Milliseconds since 1970. @param text in ISO 8601, with seconds @returns undefined for dates like February 30 */
 export function calendarTime(text: string): number | undefined {
   const time = Date.parse(text);
   const isThere = !Number.isNaN(time) && new Date(time).toISOString().startsWith(text.slice(0, 19));

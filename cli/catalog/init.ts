@@ -31,7 +31,6 @@ export async function init(folder: string, wanted: NewProject, host: Host): Prom
   sayNext(host, nextSteps(wanted.from, `relcat${there}`, version));
 }
 
-/** How relcat gets into the project, and what is missing for `npm ci`. */
 function aboutRelcat(
   { relcat, isUnpacked, unlocked }: StartedProject,
   folder: string,

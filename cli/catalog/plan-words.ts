@@ -25,7 +25,6 @@ const absence: Readonly<Record<string, string>> = {
   "not-installed": "git is not installed. ",
 };
 
-/** Reasons why the comparison is incomplete; [] if it is complete. */
 function reservations({ baseline, documents }: Plan, show: Show): string[] {
   const { name, problems } = baseline;
   const errors = problems === 1 ? "1 error keeps" : `${problems} errors keep`;
@@ -66,7 +65,6 @@ function renamedSentence({ renamed, changed, baseline }: Plan, show: Show): stri
   ];
 }
 
-/** Private records are counted but not named. */
 function privateSentence({ private: hidden }: Plan): string[] {
   const { added, changed, removed, lines } = hidden;
   const all = amounts([
@@ -85,7 +83,6 @@ function firstDocumentsSentence({ baseline, documents }: Plan): string[] {
   return [`The site gets ${count(documents.added.length, "document")}.`];
 }
 
-/** The lines that `cut` would write. */
 function ledgerSentence({ lines, private: hidden, at, ledger, forbidden, refused }: Plan): string {
   const amount = lines.length + hidden.lines.add + hidden.lines.revise;
   if (amount === 0) return "The ledger gets no lines.";

@@ -134,7 +134,6 @@ const inspection = (policies: readonly string[]): string =>
     ? "no artifact is inspected: catalog.yaml names no signers"
     : `inspected before they are cut: ${listed(policies)}`;
 
-/** Keys of package repositories that are not retired. */
 function repositoryKeys(keys: readonly FeedKeyEnd[], { feeds }: Config): string[] {
   const offered = keys.filter(({ state }) => state !== "retired");
   const isNeeded = feeds.apt !== undefined || feeds.yum !== undefined;

@@ -167,7 +167,6 @@ const ofArgument: Readonly<Record<string, Values>> = {
   filter: "filters",
 };
 
-/** Commands that accept only some versions. */
 const ofCommand: Readonly<Record<string, Values>> = {
   cut: "open-versions",
   uncut: "cut-versions",

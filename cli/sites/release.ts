@@ -227,7 +227,6 @@ async function runSteps(site: string, steps: readonly Step[], again: Repeated, h
   return exitStatus.done;
 }
 
-/** @param answered gets the document of the step */
 const withStep = (host: Host, answered: (document: Document) => void): Host =>
   Object.create(host, { step: { value: { answered } } });
 

@@ -14,7 +14,7 @@ import { timeOf } from "../terminal/option-values.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { inDays, listed, shellWord } from "../terminal/words.ts";
 
-const signing = "relcat build --released and relcat sign";
+export const signing = "relcat build --released and relcat sign";
 
 export async function initOpenPgp(source: NewFeedKey, { now }: { now?: string }, host: Host): Promise<void> {
   requireSource(source, "relcat trust init ~/relcat-keys --openpgp");

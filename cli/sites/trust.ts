@@ -14,7 +14,7 @@ import { answer, type Host, say, sayCommand, sayNext } from "../terminal/host.ts
 import { timeOf } from "../terminal/option-values.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count, listed, shellWord } from "../terminal/words.ts";
-import { describeFeedKey, exported } from "./trust-openpgp.ts";
+import { describeFeedKey, exported, signing } from "./trust-openpgp.ts";
 
 interface Dated {
   now?: string;
@@ -92,8 +92,6 @@ export async function rotate(
   const { trust } = await loadSettings(host.releases, undefined);
   sayWaiting(done, host, exported(done.keys[0], trust.online));
 }
-
-const signing = "relcat build --released and relcat sign";
 
 export async function signOffline({ keys, now }: Dated & { keys: string }, host: Host): Promise<void> {
   const done = await signTrust(host.releases, { keys }, timeOf(now, host));

@@ -12,7 +12,6 @@ const maxPerSeverity = 10;
 const isOnGitHub = ({ environment }: Pick<Host, "environment">): boolean =>
   environment.GITHUB_ACTIONS === "true";
 
-/** Problems as workflow commands, up to the limit. */
 export function annotations(
   problems: readonly Problem[],
   host: Pick<Host, "environment" | "given" | "releases">,

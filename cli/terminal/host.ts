@@ -2,7 +2,6 @@ import type { Surroundings } from "../../pipeline/index.ts";
 import type { DocumentName, LineName, OutputDocument, OutputLine } from "../output/outputs.ts";
 import { asGiven, type Given } from "./as-given.ts";
 
-/** relcat's own package, as found by its launcher. */
 export interface OwnPackage {
   folder: string;
   version: string;
@@ -99,7 +98,6 @@ export function printDocument<Name extends DocumentName = never>(
   print(host, documentText({ schema_version: 1, ...document }));
 }
 
-/** One of the lines of a command that prints several. */
 export const lineText = <Name extends LineName = never>(line: OutputLine<Name>): string =>
   printable(JSON.stringify(line));
 

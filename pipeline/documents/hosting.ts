@@ -1,6 +1,5 @@
 export const hosts = ["nginx", "caddy", "apache", "cloudflare", "cloudfront"] as const;
 export type Host = (typeof hosts)[number];
 
-/** Precompressed formats, by file suffix. */
 export const encodings = ["gz", "br", "zst"] as const;
 export type Encoding = (typeof encodings)[number];

@@ -10,7 +10,6 @@ import {
 export const feedNames = ["apt", "yum", "helm", "incus", "packslip"] as const;
 export type FeedName = (typeof feedNames)[number];
 
-/** The feed that lists packages of this format and package type. */
 export function feedOf(format: PackageMetadata["type"], packageType: string): FeedName | undefined {
   if (format === "deb" || format === "rpm" || format === "helm") return feedsByFormat[format];
   return format === "image" && /^(?:qcow|qcow-efi|incus)$/.test(packageType) ? "incus" : undefined;
