@@ -61,6 +61,7 @@ export function openJournal(
 ) {
   const cache = cacheIn(at, pid, clock, onCacheFailure);
   if (!cache) return undefined;
+  const slices: SliceStore = cache;
   const name = journalName(at, out);
   const outlinesName = `outlines-${name}`;
   const before = readJournal(cache.get(name), program, inputs, onCacheFailure);
@@ -99,7 +100,7 @@ export function openJournal(
   };
   return {
     /** Stores slices for the end of this build and for the next build. */
-    slices: cache as SliceStore,
+    slices,
     /** @param made everything that all releases depend on */
     begin(made: unknown) {
       basis = digestOf(program, made);
