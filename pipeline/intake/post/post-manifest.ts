@@ -253,7 +253,7 @@ function soundLedger(folder: string): Ledger {
 type Wire = Settings["wire"];
 
 /**
- * Converts one record to a manifest with one artifact; problems refer to the record's fields.
+ * Problems refer to the record's fields. @throws PostRefused with every invalid field
  * @returns `ignored`: unknown members, and members that the ledger decides
  */
 function manifestOfRecord(
