@@ -2,17 +2,21 @@ import { failure, type RelcatError } from "../../../shared/errors.ts";
 
 const maxRedirects = 5;
 
-export type IdleTimeout = ReturnType<typeof startIdleTimeout>;
-
 /** Aborts a request after a time without data; a slow server that keeps sending is fine. */
-export function startIdleTimeout(maxMilliseconds = 30_000) {
+export interface IdleTimeout {
+  signal: AbortSignal;
+  reset(): void;
+  /** Closes the connection, even if the body was not read to its end. */
+  end(): void;
+}
+
+export function startIdleTimeout(maxMilliseconds = 30_000): IdleTimeout {
   const controller = new AbortController();
   const abort = () => controller.abort(new Error(`no answer within ${maxMilliseconds / 1000} s`));
   const timer = setTimeout(abort, maxMilliseconds);
   return {
     signal: controller.signal,
-    reset: (): void => void timer.refresh(),
-    /** Closes the connection, even if the body was not read to its end. */
+    reset: () => timer.refresh(),
     end() {
       clearTimeout(timer);
       controller.abort(new Error("reading was stopped"));
