@@ -69,12 +69,7 @@ function publicationOf(
 }
 
 /** Live means that both the recorded state and the stored files match. */
-const isLive = (
-  state: SiteState,
-  { damage }: LiveSite,
-  local: LocalBuild,
-  { hold }: PublishContext,
-): boolean =>
+const isLive = (state: SiteState, { damage }: LiveSite, local: LocalBuild, { hold }: PublishContext) =>
   state.state === "done" &&
   damage.length === 0 &&
   state.build === local.id &&

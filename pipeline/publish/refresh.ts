@@ -6,7 +6,7 @@ import type { ProjectSettings } from "../project/settings.ts";
 import type { CommandContext } from "../system/lock.ts";
 import { withWorkFolder } from "../system/work-folder.ts";
 import { newerThanLive, readLiveMetadata } from "../trust/live-metadata.ts";
-import type { SignedRoot, SignedSnapshot } from "../trust/metadata.ts";
+import type { SignedRoot } from "../trust/metadata.ts";
 import { requireSigning, signProved } from "../trust/sign-site.ts";
 import { timestampPath } from "../trust/site-files.ts";
 import { requireTrust } from "../trust/stores/trust-folder.ts";
@@ -75,11 +75,7 @@ const rebuildHint = (name: string, at: string): string =>
   `Build and sign from the checkout instead: relcat build --released --site ${name}${at}, relcat sign --site ${name}, relcat publish ${name}`;
 
 /** The live metadata must verify from its timestamp on, and be the newest signed. @throws RelcatError build-unproved */
-async function provedSnapshot(
-  store: SiteStore,
-  root: SignedRoot,
-  name: string,
-): Promise<SignedSnapshot | undefined> {
+async function provedSnapshot(store: SiteStore, root: SignedRoot, name: string) {
   const source = metadataOf(store);
   const live = await readLiveMetadata(source, root);
   const [path] = live.timestamp ? live.unverified : [timestampPath];

@@ -72,11 +72,7 @@ export async function requireArtifacts(
   return { artifacts: unsettled.length, settled };
 }
 
-async function faultOf(
-  { url, size, sha256 }: NamedArtifact,
-  site: SiteSettings,
-  store: SiteStore,
-): Promise<string | undefined> {
+async function faultOf({ url, size, sha256 }: NamedArtifact, site: SiteSettings, store: SiteStore) {
   const head = await headArtifact(url, site.baseUrl, store);
   if ("reason" in head) return head.reason;
   if (size !== null && head.size !== size)
@@ -193,10 +189,7 @@ function listedIn(bytes: Uint8Array) {
 }
 
 /** @returns keys of the listed artifacts, or the reason why the site cannot be read */
-async function listedAt(
-  site: SettlingSite,
-  versions: ReadonlySet<string>,
-): Promise<ReadonlySet<string> | string> {
+async function listedAt(site: SettlingSite, versions: ReadonlySet<string>) {
   try {
     const store = await site.open();
     const documents = await inParallel([...versions], maxConcurrentRequests, (version) =>

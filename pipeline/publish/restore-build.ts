@@ -112,11 +112,7 @@ function namedBuild(request: RestoreRequest, bytes: Uint8Array | undefined): Nam
 }
 
 /** Provisional records have no ledger lines; a settling site has none of them. */
-function refuseUnconfirmed(
-  request: RestoreRequest,
-  list: ListedRecord[],
-  { provisional }: BuildDocument,
-): void {
+function refuseUnconfirmed(request: RestoreRequest, list: ListedRecord[], { provisional }: BuildDocument) {
   const settled = list.filter(({ version }) => !provisional.includes(version));
   const unconfirmed = unconfirmedRecords(settled, request.ledger);
   const [first] = unconfirmed;

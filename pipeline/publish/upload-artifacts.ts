@@ -214,12 +214,7 @@ async function sendAll(
 }
 
 /** Reads the manifest again, because concurrent uploads of the job may have changed it. */
-function writeDown(
-  folder: string,
-  file: string,
-  uploads: readonly Upload[],
-  { pid, onWait }: UploadContext,
-): "replaced" | "unchanged" | Promise<"replaced" | "unchanged"> {
+function writeDown(folder: string, file: string, uploads: readonly Upload[], { pid, onWait }: UploadContext) {
   const write = () => {
     const { value } = readManifest(file);
     const bytes = new TextEncoder().encode(manifestText(withUploads(value, uploads)));

@@ -200,12 +200,7 @@ const hidden = (file: string, { manifest, index }: Entry): Problem => ({
   at: manifest.place(["artifacts", index]),
 });
 
-function unmatched(
-  path: string,
-  file: string,
-  manifests: readonly Located<Manifest>[],
-  version: string,
-): Problem {
+function unmatched(path: string, file: string, manifests: readonly Located<Manifest>[], version: string) {
   const names = manifests.flatMap(({ value }) => value.artifacts.flatMap(namesOf));
   const some = names.length > 5 ? `${names.slice(0, 5).join(", ")} …` : names.join(", ");
   const known = names.length > 0 ? ` Named are ${some}.` : "";

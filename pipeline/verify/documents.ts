@@ -152,12 +152,7 @@ function maySpeak(role: string, target: string): boolean {
 }
 
 /** Key names in `data` are configurable, and imported values may break a format: those records are only counted. */
-async function readChecked<T>(
-  trusted: TrustedSite,
-  path: string,
-  schema: z.ZodType<T>,
-  findings: Finding[],
-): Promise<{ value: T; isRight: boolean; irregular: number }> {
+async function readChecked<T>(trusted: TrustedSite, path: string, schema: z.ZodType<T>, findings: Finding[]) {
   const value = (await readTarget(trusted, path)) as T;
   const { error } = schema.safeParse(value);
   const issues = error?.issues ?? [];

@@ -106,10 +106,7 @@ async function find(trusted: TrustedSite, wanted: Wanted) {
 }
 
 /** @throws RelcatError channel-unknown */
-async function offeredVersions(
-  trusted: TrustedSite,
-  name?: string,
-): Promise<ReadonlySet<string> | undefined> {
+async function offeredVersions(trusted: TrustedSite, name?: string) {
   const path = channelTarget(channelIndex);
   const isThere = Boolean(await trusted.describe(path));
   if (!isThere && name === undefined) return undefined;
@@ -198,11 +195,7 @@ function parametersOf({ which, packageType, settings }: Wanted): [string, string
   return field === undefined ? all : [...all, [field, which]];
 }
 
-function ambiguous(
-  { packageType }: Wanted,
-  fitting: readonly Fitting[],
-  fields: readonly (keyof Fitting)[],
-): RelcatError {
+function ambiguous({ packageType }: Wanted, fitting: readonly Fitting[], fields: readonly (keyof Fitting)[]) {
   const [first] = fitting;
   const kinds = fields.filter((field) => field !== "id" && field !== "name");
   const settings = (record: Fitting, of: readonly (keyof Fitting)[]) =>

@@ -53,12 +53,7 @@ const isCompressible = (path: string): boolean =>
   compressible.has(extensionOf(path)) || path.endsWith("SHA256SUMS");
 
 /** Compressed copies are not signed, so they are decoded and compared. A missing copy is allowed. */
-async function encodingFindings(
-  site: SiteReader,
-  path: string,
-  address: string,
-  known: Listed[string],
-): Promise<Finding[]> {
+async function encodingFindings(site: SiteReader, path: string, address: string, known: Listed[string]) {
   const findings: Finding[] = [];
   for (const encoding of ["gzip", "br"]) {
     const answer = await site.read(address, known.size + slack, { "accept-encoding": encoding });

@@ -151,11 +151,7 @@ const inspectAt = (
     return inspectPackage(opened.file, kind, { ...options, openSibling });
   });
 
-async function fetchSignatures(
-  { url, file }: Artifact,
-  path: string,
-  lacking: ReadonlySet<string>,
-): Promise<boolean> {
+async function fetchSignatures({ url, file }: Artifact, path: string, lacking: ReadonlySet<string>) {
   let isAny = false;
   for (const name of lacking) {
     // The name comes from the artifact's bytes, so it could contain a path.

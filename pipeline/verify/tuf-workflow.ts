@@ -112,11 +112,7 @@ async function updateSnapshot(run: Run): Promise<void> {
 }
 
 /** 5.6, for targets and for delegated roles. */
-async function loadTargets(
-  run: Run,
-  role: string,
-  delegator: string,
-): Promise<Metadata<Targets> | undefined> {
+async function loadTargets(run: Run, role: string, delegator: string) {
   const { store } = run;
   const loaded = store.getRole(role);
   if (loaded) {

@@ -106,10 +106,7 @@ export async function verifySite(request: VerifyRequest): Promise<Verdict> {
 }
 
 /** Loads the inspection code only if it is a site of the project. */
-async function inspecting(
-  { artifacts, policy }: VerifyRequest,
-  now: number,
-): Promise<InspectAgain | undefined> {
+async function inspecting({ artifacts, policy }: VerifyRequest, now: number) {
   const project = policy && (policy.project ?? policy.manifests);
   if (!artifacts || !project) return undefined;
   const { inspectAgain } = await import("./inspect-published.ts");
@@ -135,11 +132,7 @@ function judge(findings: readonly Finding[], late: boolean, isPart: boolean): Ve
 }
 
 /** The site's indexes of releases and files, which are not among the signed targets. */
-async function indexFindings(
-  site: SiteReader,
-  documents: SignedDocuments,
-  build: BuildDocument | undefined,
-): Promise<Finding[]> {
+async function indexFindings(site: SiteReader, documents: SignedDocuments, build: BuildDocument | undefined) {
   const findings: Finding[] = [];
   const index = await jsonIn<ReleaseIndex>(site, documents, "api/v1/release/index.json");
   const versions = index?.releases.map(({ version }) => version).sort();
@@ -153,11 +146,7 @@ async function indexFindings(
 }
 
 /** Signatures of apt, yum and packslip. OpenPGP is loaded only for sites that have such repositories. */
-async function signatureFindings(
-  site: SiteReader,
-  documents: SignedDocuments,
-  now: number,
-): Promise<Finding[]> {
+async function signatureFindings(site: SiteReader, documents: SignedDocuments, now: number) {
   const { listed } = documents;
   const signed = { listed, read: (path: string) => readListed(site, documents, path), now };
   const faults = await packslipFaults(signed);
@@ -172,11 +161,7 @@ async function jsonIn<T>(site: SiteReader, documents: SignedDocuments, path: str
 }
 
 /** undefined if it differs from the signed bytes, which the file comparison reports. */
-async function readListed(
-  site: SiteReader,
-  { listed }: SignedDocuments,
-  path: string,
-): Promise<Uint8Array | undefined> {
+async function readListed(site: SiteReader, { listed }: SignedDocuments, path: string) {
   const known = Object.hasOwn(listed, path) ? listed[path] : undefined;
   if (!known) return undefined;
   const { status, bytes } = await site.read(path, known.size + 1024 * 1024);

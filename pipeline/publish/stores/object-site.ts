@@ -15,7 +15,6 @@ import {
   siteStateSchema,
 } from "../../documents/site-state.ts";
 import {
-  type Kept,
   type KeptFile,
   type Publication,
   type PublicFile,
@@ -227,11 +226,7 @@ const longAgo = "1970-01-01T00:00:00.000000Z";
 const md5 = (bytes: Uint8Array) => createHash("md5").update(bytes).digest("hex");
 
 /** @throws RelcatError site-taken, object-taken */
-async function publishObjects(
-  store: ObjectStore,
-  publication: Publication,
-  turn: PublishTurn,
-): Promise<Kept> {
+async function publishObjects(store: ObjectStore, publication: Publication, turn: PublishTurn) {
   const { changes, read } = publication;
   const etags = new Map<string, string>();
   const bytesOf = async (file: PublicFile) =>

@@ -52,12 +52,7 @@ export async function placeFile(placing: Placing, file: PublicFile): Promise<voi
 }
 
 /** Reuses a sibling only if it decompresses to the file's bytes; otherwise compresses again. */
-async function placeSiblings(
-  placing: Placing,
-  path: RelativePath,
-  bytes: Uint8Array,
-  isUnchanged: boolean,
-): Promise<void> {
+async function placeSiblings(placing: Placing, path: RelativePath, bytes: Uint8Array, isUnchanged: boolean) {
   const { target, old, source, written } = placing;
   for (const encoding of siblingEncodings(path)) {
     const name = relativePath(`${path}.${encoding}`);

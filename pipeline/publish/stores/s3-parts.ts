@@ -128,12 +128,7 @@ function begin({ session: { client, demand }, key, file }: Upload): Promise<stri
 }
 
 /** @returns ETags in order; undefined if another process completed or aborted the upload */
-async function sendParts(
-  upload: Upload,
-  id: string,
-  known: Unfinished["parts"],
-  reader: FileReader,
-): Promise<string[] | undefined> {
+async function sendParts(upload: Upload, id: string, known: Unfinished["parts"], reader: FileReader) {
   const { file, partSize } = upload;
   const etags = new Array<string>(Math.ceil(file.size / partSize));
   let next = 1;

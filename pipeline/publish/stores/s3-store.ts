@@ -118,11 +118,7 @@ const conditionOf = (condition: PutCondition | undefined, unquoted: boolean) => 
   return { IfMatch: unquoted ? condition.ifMatch : `"${condition.ifMatch}"` };
 };
 
-async function removeSome(
-  session: S3Session,
-  keys: readonly string[],
-  before: () => Promise<void>,
-): Promise<void> {
+async function removeSome(session: S3Session, keys: readonly string[], before: () => Promise<void>) {
   const { client, full, named, demand } = session;
   const [first = ""] = keys;
   const failed = await demand("removed", first, async ({ Bucket }, request) => {
@@ -199,12 +195,7 @@ function artifactsIn(
   };
 }
 
-async function uploadWhole(
-  reader: FileReader,
-  key: string,
-  file: UploadHeaders,
-  put: ArtifactStore["put"],
-): Promise<"uploaded" | "taken"> {
+async function uploadWhole(reader: FileReader, key: string, file: UploadHeaders, put: ArtifactStore["put"]) {
   const bytes = await reader.next(Buffer.allocUnsafeSlow(file.size));
   reader.finish();
   const { contentType, cacheControl, sha256 } = file;

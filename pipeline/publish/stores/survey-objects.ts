@@ -54,11 +54,7 @@ function faultOf(file: PublishedFile, object: ListedObject | undefined): string 
 }
 
 /** Reads the apparently unchanged objects and removes those that differ from `files`. */
-async function readAll(
-  store: ObjectStore,
-  published: SiteIndex["files"],
-  files: SiteIndex["files"],
-): Promise<Damage[]> {
+async function readAll(store: ObjectStore, published: SiteIndex["files"], files: SiteIndex["files"]) {
   const paths = Object.keys(published).filter(
     (path) => files[path] && files[path].headers !== unknownHeaders,
   );

@@ -74,11 +74,7 @@ async function fetchAgain(...request: Parameters<typeof fetchFile>): Promise<Ans
   }
 }
 
-const fetchFile = (
-  url: string,
-  limit: number,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<Answer> =>
+const fetchFile = (url: string, limit: number, headers: Readonly<Record<string, string>> = {}) =>
   requesting(url, async (idleTimeout) => {
     const response = await fetch(url, {
       headers: { "accept-encoding": "identity", ...headers },
