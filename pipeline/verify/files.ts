@@ -10,7 +10,7 @@ import { type Answer, addressOf, type SiteReader } from "./stores/site-reader.ts
 const maxConcurrentRequests = 8;
 
 /** Bytes to read beyond the listed size, enough to tell a different file from an endless one. */
-const slack = 1024 * 1024;
+export const slack = 1024 * 1024;
 
 export async function compareFiles(
   site: SiteReader,

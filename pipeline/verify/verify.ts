@@ -7,14 +7,13 @@ import { isHosting } from "../trust/site-files.ts";
 import { artifactsOf, compareArtifacts, placeOf } from "./artifacts.ts";
 import { buildFindings, disagreements } from "./consistency.ts";
 import { readDocuments, type SignedDocuments } from "./documents.ts";
-import { compareFiles, difference } from "./files.ts";
+import { compareFiles, difference, slack } from "./files.ts";
 import type { Finding, Listed } from "./finding.ts";
 import type { InspectAgain } from "./inspect-published.ts";
 import { metadataFindings } from "./metadata-form.ts";
 import type { ProjectPolicy } from "./place.ts";
 import { findStale } from "./staleness.ts";
-import { readHosting } from "./stores/hosting-folder.ts";
-import { type Answer, type SiteReader, siteAt } from "./stores/site-reader.ts";
+import { type Answer, readHosting, type SiteReader, siteAt } from "./stores/site-reader.ts";
 import { openTrustedSite } from "./tuf-client.ts";
 
 export type { Finding } from "./finding.ts";
@@ -164,7 +163,7 @@ async function jsonIn<T>(site: SiteReader, documents: SignedDocuments, path: str
 async function readListed(site: SiteReader, { listed }: SignedDocuments, path: string) {
   const known = Object.hasOwn(listed, path) ? listed[path] : undefined;
   if (!known) return undefined;
-  const { status, bytes } = await site.read(path, known.size + 1024 * 1024);
+  const { status, bytes } = await site.read(path, known.size + slack);
   return status === 200 && sha256(bytes) === known.sha256 ? bytes : undefined;
 }
 
@@ -196,8 +195,6 @@ async function copyFindings(site: SiteReader, build: BuildDocument | undefined):
       paths.push(path);
   return compareFiles(site, paths.sort(), copies, () => {});
 }
-
-const slack = 1024 * 1024;
 
 const isThere = async (site: SiteReader, path: string, size: number): Promise<boolean> =>
   (await site.read(path, size + slack)).status !== 404;
