@@ -14,18 +14,12 @@ import { withWorkFolder } from "../system/work-folder.ts";
 import { readBuild } from "../trust/built-site.ts";
 import { signProved, signSite } from "../trust/sign-site.ts";
 import { readTrust, requireTrust } from "../trust/stores/trust-folder.ts";
-import { guards, passGuards } from "./guards.ts";
+import { guards, passGuards, type SiteSituation } from "./guards.ts";
 import { readLocal } from "./local-build.ts";
 import { openPublishing, type PublishOptions, stateOf } from "./open-publishing.ts";
 import { publishBuild } from "./publish-build.ts";
 import { shortId } from "./refusals.ts";
-import {
-  offersIn,
-  type RestoredBuild,
-  type RestoreRequest,
-  restoreBuild,
-  unknownBuild,
-} from "./restore-build.ts";
+import { offersIn, type RestoredBuild, restoreBuild, unknownBuild } from "./restore-build.ts";
 import { metadataOf } from "./stores/kept-build.ts";
 import { type PublishContext, unlessTaken } from "./turn.ts";
 
@@ -62,7 +56,7 @@ export async function rollbackSite(
             site,
             store,
             (now) => now.tag === tag,
-            () => restoreChosen({ project, site, store, ledger, isSigned }, chosen(state, options.to), work),
+            () => restoreChosen({ project, site, store, ledger }, isSigned, chosen(state, options.to), work),
           )
         : builtEarlier(out);
     const { document, offers, commit } = earlier;
@@ -104,21 +98,17 @@ interface EarlierBuild extends Omit<RestoredBuild, "id"> {
   proved?: string;
 }
 
-interface RestoringHere {
-  project: ProjectSettings;
-  isSigned: boolean;
-}
-
 async function restoreChosen(
-  { project, isSigned, ...request }: Omit<RestoreRequest, "entry" | "root" | "hint"> & RestoringHere,
+  { project, site, store, ledger }: Pick<SiteSituation, "project" | "site" | "store" | "ledger">,
+  isSigned: boolean,
   entry: HistoryEntry,
   work: string,
 ): Promise<EarlierBuild> {
-  const { name } = request.site;
+  const { name, place } = site;
   const root = isSigned ? requireTrust(project.folder).root : undefined;
   const hint = `Go back to another build with --to, or build this one again from its commit: ${rebuildHint(name, entry)}`;
-  const { id, document, offers } = await restoreBuild({ ...request, entry, root, hint }, work);
-  if (request.site.place.kind === "dir") await compressAgain(work, document, project.config.precompress);
+  const { id, document, offers } = await restoreBuild({ site, store, ledger, entry, root, hint }, work);
+  if (place.kind === "dir") await compressAgain(work, document, project.config.precompress);
   return { document, offers, commit: document.at ?? entry.commit, proved: id };
 }
 
