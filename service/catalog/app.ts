@@ -97,25 +97,18 @@ export function catalogApp({ addManifest, onError = () => {} }: CatalogAppOption
     if (path === undefined) return notFound();
     if (path === "") return redirect(301, `${site.base}/${searchOf(request)}`);
     try {
-      return marked(await answerPath(path, operations, request, site), site);
+      const found = routeAt(path);
+      // The list and its pages are files whose paths match the route of an id.
+      if (!found || Object.hasOwn(site.files, path.slice(1)))
+        return marked(await answerStatic(site, request, path), site);
+      if (!path.endsWith("/")) return marked(withSlash(request, site), site);
+      const { route, params } = found;
+      return marked(await answerRoute(route, operations, request, site, params.id ?? ""), site);
     } catch (error) {
       onError(error);
       return marked(detail(500, "The server failed."), site);
     }
   };
-}
-
-/** The list and its pages are files whose paths match the route of an id. */
-async function answerPath(
-  path: string,
-  operations: Operations,
-  request: CatalogRequest,
-  site: CatalogSite,
-): Promise<ServerAnswer> {
-  const found = routeAt(path);
-  if (!found || Object.hasOwn(site.files, path.slice(1))) return answerStatic(site, request, path);
-  if (!path.endsWith("/")) return withSlash(request, site);
-  return answerRoute(found.route, operations, request, site, found.params.id ?? "");
 }
 
 async function answerRoute(

@@ -18,7 +18,6 @@ import { readPath } from "../http/path.ts";
 import { requestedRange } from "../http/range.ts";
 import type { ServerAnswer } from "../http/request.ts";
 import { type CatalogApp, type CatalogAppOptions, catalogApp } from "./app.ts";
-import type { CatalogRequest } from "./exchange.ts";
 import { fileHeaders } from "./files.ts";
 import { SiteUnfinished } from "./node-files.ts";
 import { type FolderSite, type WatchedSite, watchSite } from "./node-watch.ts";
@@ -84,24 +83,18 @@ async function respond(
   const served = site.current();
   const early = answerEarly(incoming, site);
   if (early) return send(outgoing, early);
-  const path = artifactPath(served, incoming.url ?? "");
+  const artifact = await findArtifact(served, incoming.url ?? "");
   // For a missing artifact the site sends its usual 404.
-  if (path !== undefined && (await sendArtifact(served, path, incoming, outgoing))) return;
+  if (artifact) return sendArtifact(artifact, incoming, outgoing);
   const request = readRequest(incoming, host);
   if (!request) return send(outgoing, detail(400, "Bad request."));
-  send(outgoing, await app(request, served).catch(() => afterRefresh(app, request, site)));
-}
-
-/** The files changed during the request: retries with the new build, or tells the client to retry. */
-async function afterRefresh(
-  app: CatalogApp,
-  request: CatalogRequest,
-  site: WatchedSite,
-): Promise<ServerAnswer> {
-  await site.refresh();
-  return app(request, site.current()).catch(() =>
-    detail(503, "A new build is being written.", { "Retry-After": "1" }),
-  );
+  const answer = app(request, served).catch(async () => {
+    // The files changed during the request: retries with the new build, or tells the client to retry.
+    await site.refresh();
+    const busy = () => detail(503, "A new build is being written.", { "Retry-After": "1" });
+    return app(request, site.current()).catch(busy);
+  });
+  send(outgoing, await answer);
 }
 
 function answerEarly(incoming: IncomingMessage, site: WatchedSite): ServerAnswer | undefined {
@@ -120,39 +113,17 @@ interface Artifact {
   stats: Stats;
 }
 
-/** Path that an address gives to an artifact, which no build lists; undefined for other addresses. */
-function artifactPath({ base, artifacts }: FolderSite, url: string): string | undefined {
-  const path = artifacts === undefined ? undefined : readPath(url, base);
+/** The artifact at an address, which no build lists; undefined: none, or a link out of the artifacts' folder. */
+async function findArtifact({ base, artifacts }: FolderSite, url: string): Promise<Artifact | undefined> {
+  if (artifacts === undefined) return undefined;
+  const path = readPath(url, base);
   if (!path?.startsWith("/files/") || path.endsWith("/") || path.includes("/.")) return undefined;
-  return path.slice(1);
-}
-
-/**
- * Sends an artifact or one range of it, never compressed: a sibling such as FILE.gz is another artifact.
- * @returns false if it does not exist, or is a link out of the artifacts' folder
- */
-async function sendArtifact(
-  { artifacts = "" }: FolderSite,
-  path: string,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-): Promise<boolean> {
-  const artifact = await findArtifact(artifacts, path);
-  if (!artifact) return false;
-  const { method = "GET" } = incoming;
-  const allow = { Allow: "GET, HEAD, OPTIONS" };
-  if (method === "GET" || method === "HEAD") await sendFile(artifact, incoming, outgoing);
-  else send(outgoing, method === "OPTIONS" ? detail(200, "A file.", allow) : methodNotAllowed(method, allow));
-  return true;
-}
-
-async function findArtifact(artifacts: string, path: string): Promise<Artifact | undefined> {
   try {
     // biome-ignore lint/plugin: the next line refuses paths that lead out, including links.
-    const file = await realpath(join(artifacts, path.slice("files/".length)));
+    const file = await realpath(join(artifacts, path.slice("/files/".length)));
     if (!file.startsWith(`${artifacts}/`)) return undefined;
     const stats = await stat(file);
-    return stats.isFile() ? { file, path, stats } : undefined;
+    return stats.isFile() ? { file, path: path.slice(1), stats } : undefined;
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
     if (["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"].includes(code)) return undefined;
@@ -160,11 +131,15 @@ async function findArtifact(artifacts: string, path: string): Promise<Artifact |
   }
 }
 
-async function sendFile(
+/** Sends an artifact or one range of it, never compressed: a sibling such as FILE.gz is another artifact. */
+async function sendArtifact(
   { file, path, stats }: Artifact,
-  { method, headers }: IncomingMessage,
+  { method = "GET", headers }: IncomingMessage,
   outgoing: ServerResponse,
-) {
+): Promise<void> {
+  const allow = { Allow: "GET, HEAD, OPTIONS" };
+  if (method === "OPTIONS") return send(outgoing, detail(200, "A file.", allow));
+  if (method !== "GET" && method !== "HEAD") return send(outgoing, methodNotAllowed(method, allow));
   const etag = `"${Math.floor(stats.mtimeMs).toString(16)}-${stats.size.toString(16)}"`;
   const { Vary: _, ...own } = fileHeaders(path);
   const common: Headers = {
