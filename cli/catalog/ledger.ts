@@ -4,13 +4,10 @@ import { table } from "../terminal/cells.ts";
 import { afterDryRun, answer, commandContext, type Host, say, sayNext } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";
 
-interface RebaseOptions {
-  onto?: string;
-  dryRun?: true;
-  now?: string;
-}
-
-export async function rebase({ onto, dryRun, now }: RebaseOptions, host: Host): Promise<void> {
+export async function rebase(
+  { onto, dryRun, now }: { onto?: string; dryRun?: true; now?: string },
+  host: Host,
+): Promise<void> {
   const base = onto ?? (await openSettings(host.releases)).config.ledgerBase;
   const done = await rebaseLedger(host.releases, base, { ...commandContext(host, now), dryRun });
   const summary = summarize(done);

@@ -13,7 +13,7 @@ import { planSentences } from "./plan-words.ts";
 export const planMarker = "<!-- relcat plan -->";
 
 /** GitHub's limit is 65,536 characters per comment; other tools may append to it. */
-export const commentLimit = 60_000;
+const commentLimit = 60_000;
 
 /** Number of visible rows; the others are folded. */
 const unfolded = 20;

@@ -4,14 +4,10 @@ import { count, listed, naturally } from "../terminal/words.ts";
 export interface PlanSection {
   title: string;
   columns: readonly string[];
-  rows: readonly SectionRow[];
+  /** `details`: lines below the row. */
+  rows: readonly { cells: readonly string[]; details?: readonly string[] }[];
   /** Shortened at a terminal. */
   isLong?: true;
-}
-
-interface SectionRow {
-  cells: readonly string[];
-  details?: readonly string[];
 }
 
 const recordColumns = ["id", "version", "type", "file"];

@@ -12,7 +12,7 @@ import { annotate, summarize } from "../terminal/github.ts";
 import { commandContext, type Host, type Output, print, printDocument, sayNext } from "../terminal/host.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { shellWord } from "../terminal/words.ts";
-import { commentLimit, planMarkdown, smallestLimit } from "./plan-markdown.ts";
+import { planMarkdown, smallestLimit } from "./plan-markdown.ts";
 import { type PlanSection, planSections } from "./plan-sections.ts";
 import { planSentences } from "./plan-words.ts";
 
@@ -46,7 +46,9 @@ export async function plan(versions: readonly string[], options: PlanOptions, ho
   const { plan: decided } = await planCatalog(host.releases, request, commandContext(host, now));
   if (out !== undefined) writeText(out, `${JSON.stringify(decided, null, 2)}\n`);
   const pasted = withPastedHints(decided, host);
-  show(decided, pasted, options, host);
+  if (options.format === "markdown") host.data.write(planMarkdown(pasted, options.limit));
+  else if (host.json) printDocument<"plan">(host, { ...decided });
+  else print(host, planText(pasted, host.data));
   annotate(problemsOf(decided), host);
   summarize(host, (limit, measure) => planMarkdown(pasted, limit, measure));
   sayNext(host, nextAfter(decided, versions, options));
@@ -74,12 +76,6 @@ const withPastedHints = (decided: Plan, { given }: Host): Plan => ({
   forbidden: [...problemsAsGiven(decided.forbidden, given)],
   refused: [...problemsAsGiven(decided.refused, given)],
 });
-
-function show(decided: Plan, pasted: Plan, { format, limit = commentLimit }: PlanOptions, host: Host): void {
-  if (format === "markdown") host.data.write(planMarkdown(pasted, limit));
-  else if (host.json) printDocument<"plan">(host, { ...decided });
-  else print(host, planText(pasted, host.data));
-}
 
 const problemsOf = ({ forbidden, refused }: Plan): Problem[] =>
   [...forbidden, ...refused].map(({ code, message, hint, file, line, column }) => ({

@@ -1,5 +1,5 @@
 import { requireFolder } from "../../pipeline/index.ts";
-import { type Origin, type OriginOptions, startOrigin, untilStopped } from "../../service/catalog/node.ts";
+import { type OriginOptions, startOrigin, untilStopped } from "../../service/catalog/node.ts";
 import { failure } from "../../shared/errors.ts";
 import { ledgerGuard } from "../catalog/ledger-guard.ts";
 import { commandContext, type Host, lineText, print, say } from "../terminal/host.ts";
@@ -44,18 +44,14 @@ export async function serve(options: ServeOptions, host: Host): Promise<void> {
   const stopWatching = watch ? authoring?.rebuildOnChange(dir, origin, host, guard) : undefined;
   // Installed before the message, because its reader may stop the server at once.
   const stopped = untilStopped();
-  announce(origin, dir, options, host);
+  const [url, id] = [origin.url, origin.build()];
+  if (host.json) print(host, lineText<"serve-listening">({ event: "listening", url, build: id }));
+  const watched = watch ? `, again after each change in ${host.releases}/` : "";
+  say(host, `Serving ${folderName(dir)} on ${url}/${watched}. Ctrl-C stops it.`);
   await stopped;
   stopWatching?.();
   say(host, "Finishing requests in progress…");
   await origin.close();
-}
-
-function announce(origin: Origin, dir: string, { watch }: ServeOptions, host: Host): void {
-  const [url, build] = [origin.url, origin.build()];
-  if (host.json) print(host, lineText<"serve-listening">({ event: "listening", url, build }));
-  const watched = watch ? `, again after each change in ${host.releases}/` : "";
-  say(host, `Serving ${folderName(dir)} on ${url}/${watched}. Ctrl-C stops it.`);
 }
 
 /** @returns undefined if posting is disabled */
