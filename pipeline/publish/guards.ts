@@ -270,10 +270,7 @@ export function reasonOf(name: string): string {
 }
 
 /** Runs guards one after the other, until one refuses. @throws RelcatError */
-export async function passGuards<Situation>(
-  list: readonly Guard<Situation>[],
-  situation: Situation,
-): Promise<Remarks> {
+export async function passGuards<Situation>(list: readonly Guard<Situation>[], situation: Situation) {
   const remarks: Remarks = { uncommitted: [], unverified: [] };
   for (const { applies, check } of list) if (applies?.(situation) ?? true) await check(situation, remarks);
   return remarks;

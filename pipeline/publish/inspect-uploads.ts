@@ -21,18 +21,12 @@ interface Standard {
 }
 
 /** The policy must accept a file, and its manifest be true. @throws RelcatError for signers that cannot be read */
-export async function uploadInspector({
-  config,
-  catalog,
-  version: release,
-  manifests,
-  clock,
-}: Standard): Promise<(file: NamedFile, opened: FileWithNeighbours) => Promise<Seen | undefined>> {
+export async function uploadInspector({ config, catalog, version: release, manifests, clock }: Standard) {
   const evidence = manifests.flatMap((manifest) => evidenceOf(manifest).files ?? []);
   const claimed = new Map<string, Claimed>(evidence.map((each) => [each.name, each]));
   const artifacts = manifests.flatMap(({ value }) => value.artifacts);
   const inspect = await policyInspector(config, catalog, { release, artifacts }, clock);
-  return async ({ file, path }, opened) => {
+  return async ({ file, path }: NamedFile, opened: FileWithNeighbours): Promise<Seen | undefined> => {
     const claim = claimed.get(file) ?? { name: file, at: wholeFile(path) };
     const seen = await inspect(claim, opened);
     const stated = claim.finished?.value;

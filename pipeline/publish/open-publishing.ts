@@ -1,10 +1,8 @@
 import { failure } from "../../shared/errors.ts";
-import type { SiteState } from "../documents/site-state.ts";
 import type { SiteStore, StoredState } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
 import { type ProjectSettings, siteNamed } from "../project/settings.ts";
 import { readBuild } from "../trust/built-site.ts";
-import type { MetadataSource } from "../trust/live-metadata.ts";
 import { holdOn } from "./refusals.ts";
 import type { SettlingSite } from "./require-artifacts.ts";
 import { metadataOf } from "./stores/kept-build.ts";
@@ -74,26 +72,15 @@ export async function stateOf({ store, site: { name } }: Publishing): Promise<St
 }
 
 /** State of a site. @throws RelcatError site-unknown, site-empty */
-export const readSiteState = async (
-  project: ProjectSettings,
-  name: string,
-  access: SiteAccess,
-): Promise<SiteState> => (await stateOf(await openPublishing(project, name, access))).state;
+export const readSiteState = async (project: ProjectSettings, name: string, access: SiteAccess) =>
+  (await stateOf(await openPublishing(project, name, access))).state;
 
 /** The metadata of a site named in catalog.yaml. @throws RelcatError site-unknown */
-export const metadataAtSite = async (
-  project: ProjectSettings,
-  name: string,
-  access: SiteAccess,
-): Promise<MetadataSource> => metadataOf((await openPublishing(project, name, access)).store);
+export const metadataAtSite = async (project: ProjectSettings, name: string, access: SiteAccess) =>
+  metadataOf((await openPublishing(project, name, access)).store);
 
 /** The hold that keeps the build in `out` from a site; null: none does. @throws RelcatError site-unknown */
-export async function holdAgainst(
-  project: ProjectSettings,
-  name: string,
-  out: string,
-  access: SiteAccess,
-): Promise<SiteState["hold"]> {
+export async function holdAgainst(project: ProjectSettings, name: string, out: string, access: SiteAccess) {
   if (!siteNamed(project.config, name).settles) return null;
   const { store } = await openPublishing(project, name, access);
   const stored = await store.readState();

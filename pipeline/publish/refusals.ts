@@ -119,10 +119,7 @@ export const holdOn = ({ at }: BuildDocument, { hold }: SiteState): SiteState["h
   at === undefined ? hold : null;
 
 /** Refuses a site that another run is publishing to. @throws RelcatError site-taken */
-export function refuseTaken(
-  state: SiteState,
-  { now, publisher }: { now: number; publisher: Publisher },
-): void {
+export function refuseTaken(state: SiteState, { now, publisher }: { now: number; publisher: Publisher }) {
   const left = Date.parse(state.lease_until) - now;
   // A lease that lasts longer was dated by a clock that was ahead.
   if (state.state === "done" || left <= 0 || left > lease + clockTolerance) return;

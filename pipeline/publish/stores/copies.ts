@@ -14,11 +14,7 @@ interface Copy extends FileBytes {
 }
 
 /** @returns the path if it must be synced to disk. @throws RelcatError artifact-unpublished */
-export async function placeCopy(
-  artifacts: RootFolder,
-  target: RootFolder,
-  copy: Copy,
-): Promise<string | undefined> {
+export async function placeCopy(artifacts: RootFolder, target: RootFolder, copy: Copy) {
   const source = artifacts(relativePath(copy.from));
   const measured = exists(source) ? await hashFile(source) : undefined;
   if (measured?.sha256 !== copy.sha256) throw otherArtifact(source, copy);

@@ -9,10 +9,7 @@ export interface Publisher {
 }
 
 /** @param environment CI's variables for the user or job */
-export function thisPublisher(
-  environment: Readonly<Record<string, string | undefined>>,
-  pid: number,
-): Publisher {
+export function thisPublisher(environment: Readonly<Record<string, string | undefined>>, pid: number) {
   const who =
     environment.RELCAT_PUBLISHER ?? environment.GITHUB_ACTOR ?? environment.GITLAB_USER_LOGIN ?? userName();
   return { name: `${who}@${hostname()}`, run: `${pid}-${machine()}${randomBytes(2).toString("hex")}` };

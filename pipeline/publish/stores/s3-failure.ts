@@ -80,11 +80,7 @@ function transportReason({ name, message, code, $metadata }: ServiceError): stri
 
 const firstLine = (text: string) => text.split("\n", 1)[0]?.slice(0, 200) ?? "";
 
-export function unreachable(
-  { verb, object }: ObjectAction,
-  { name, reason }: Verdict,
-  tries: number,
-): RelcatError {
+export function unreachable({ verb, object }: ObjectAction, { name, reason }: Verdict, tries: number) {
   if (name === "RequestTimeTooSkewed") return refused({ verb, object }, { name, reason });
   return failure(
     "network",

@@ -10,10 +10,7 @@ interface Bundled {
 }
 
 /** Concatenates and compresses files, read one by one, because a first publish contains the whole site. */
-export function packedFiles(
-  paths: readonly string[],
-  read: (path: string) => Uint8Array,
-): Promise<Uint8Array> {
+export function packedFiles(paths: readonly string[], read: (path: string) => Uint8Array) {
   const parts = function* () {
     for (const path of paths) yield read(path);
   };
@@ -23,10 +20,7 @@ export function packedFiles(
 const chunkSize = 256 * 1024;
 
 /** Extracts files one by one. If the bundle is truncated, missing bytes are zeros. */
-export async function* unpackedFiles(
-  bundle: Uint8Array,
-  files: readonly Bundled[],
-): AsyncGenerator<{ path: string; bytes: Uint8Array }> {
+export async function* unpackedFiles(bundle: Uint8Array, files: readonly Bundled[]) {
   const sorted = files.toSorted((a, b) => a.offset - b.offset || a.size - b.size);
   const wanted = sorted.values();
   let file = wanted.next().value;
