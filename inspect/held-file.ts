@@ -1,25 +1,19 @@
 import type { FileSignature } from "./inspection.ts";
 
-/** Keeps a file of a package in memory if its first bytes are wanted; other files stream past. */
-interface HeldFile {
-  write(chunk: Uint8Array): void;
-  /** Undefined: not a wanted file. `too-large`: wanted, but above the memory limit. */
-  bytes(): Uint8Array | "too-large" | undefined;
-  /** Frees the memory now, because the next file may need as much. */
-  release(): void;
-}
-
 /** Executables inside packages need random access, so they are kept in memory; larger ones are reported but not read. */
 const maxHeldBytes = 96 << 20;
 
 const headSize = 8;
 
-/** @param size of the whole file, according to the package @param other receives the content of unwanted files */
+/**
+ * Keeps a file of a package in memory if its first bytes are wanted; other files stream past, to `other`.
+ * @param size of the whole file, according to the package
+ */
 export function heldFile(
   size: number,
   isWanted: (head: Uint8Array) => boolean,
   other = (_chunk: Uint8Array) => {},
-): HeldFile {
+) {
   let head: Uint8Array = new Uint8Array(0);
   let held: Uint8Array<ArrayBuffer> | undefined;
   let isKnown = false;
@@ -34,14 +28,16 @@ export function heldFile(
   }
 
   return {
-    write(chunk) {
+    write(chunk: Uint8Array) {
       const bytes = isKnown ? chunk : begin(chunk);
       if (!bytes) return;
       if (held) held.set(bytes.subarray(0, held.length - done), Math.min(done, held.length));
       else other(bytes);
       done = Math.min(done + bytes.length, held?.length ?? 0);
     },
+    /** Undefined: not a wanted file. `too-large`: wanted, but above the memory limit. */
     bytes: () => (held && size > maxHeldBytes ? "too-large" : held?.subarray(0, done)),
+    /** Frees the memory now, because the next file may need as much. */
     release: () => void held?.buffer.transfer(0),
   };
 }

@@ -13,19 +13,7 @@ export function withSelfCheck(inspection: Inspection, finder: SelfCheckFinder): 
   }
 }
 
-/** Finds the hash that the product's self-check expects: a word of 64 upper-case hexadecimal digits. */
-export interface SelfCheckFinder {
-  /**
-   * Starts the next file of the package and ends the previous one. A leading `/` or `./` of its path is ignored.
-   * @returns a consumer for the content in order; undefined: the file is not searched
-   */
-  file(path: string, arch?: string): ((chunk: Uint8Array) => void) | undefined;
-  /**
-   * The result over all files. A multi-architecture file must have exactly one hash for each architecture.
-   * @throws Fault malformed, if the file was named in advance and has no hash or several
-   */
-  found(): SelfCheck;
-}
+export type SelfCheckFinder = ReturnType<typeof selfCheckFinder>;
 
 interface SelfCheck {
   cryptolib_post: CryptolibPost | null;
@@ -44,15 +32,22 @@ const noSelfCheck: SelfCheck = { cryptolib_post: null, file: null, note: null };
 /** More candidates are not collected: the result is ambiguous anyway, and people read this list. */
 const maxWords = 8;
 
-/** @param pattern path of the file, with `*` for any part of a name; undefined: every file */
-export function selfCheckFinder(pattern: string | undefined): SelfCheckFinder {
+/**
+ * Finds the hash that the product's self-check expects: a word of 64 upper-case hexadecimal digits.
+ * @param pattern path of the file, with `*` for any part of a name; undefined: every file
+ */
+export function selfCheckFinder(pattern: string | undefined) {
   const isLookedAt = pattern === undefined ? () => true : matcher(pattern);
   const words: FoundHash[] = [];
   let isThere = false;
   let end = () => {};
 
   return {
-    file(path, arch = "") {
+    /**
+     * Starts the next file of the package and ends the previous one. A leading `/` or `./` of its path is ignored.
+     * @returns a consumer for the content in order; undefined: the file is not searched
+     */
+    file(path: string, arch = "") {
       end();
       end = () => {};
       const file = plain(path);
@@ -65,7 +60,11 @@ export function selfCheckFinder(pattern: string | undefined): SelfCheckFinder {
       end = scanner.end;
       return scanner.write;
     },
-    found() {
+    /**
+     * The result over all files. A multi-architecture file must have exactly one hash for each architecture.
+     * @throws Fault malformed, if the file was named in advance and has no hash or several
+     */
+    found(): SelfCheck {
       end();
       const [first] = words;
       const post = onlyOneEach(words);
@@ -110,7 +109,7 @@ const isHexadecimal = new Uint8Array(256);
 for (const digit of Buffer.from("0123456789ABCDEFabcdef")) isHexadecimal[digit] = 1;
 
 /** A longer run of digits is some other value, so its parts do not match. Content arrives in chunks. */
-function wordScanner(take: (word: string) => void): { write(chunk: Uint8Array): void; end(): void } {
+function wordScanner(take: (word: string) => void) {
   let carried: Uint8Array = new Uint8Array(0);
 
   function scan(bytes: Uint8Array, until: number): void {
@@ -128,7 +127,7 @@ function wordScanner(take: (word: string) => void): { write(chunk: Uint8Array): 
   }
 
   return {
-    write(chunk) {
+    write(chunk: Uint8Array) {
       const bytes = carried.length === 0 ? chunk : Buffer.concat([carried, chunk]);
       let until = bytes.length;
       while (until > 0 && isHexadecimal[bytes[until - 1] ?? 0]) until--;

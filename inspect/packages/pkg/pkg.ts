@@ -42,8 +42,10 @@ async function readPkgContents({ files, heap }: Xar, into: Into): Promise<void> 
     const [content] = file.parts;
     if (!archives.includes(name) || !content) continue;
     const prefix = name === "Payload" ? "" : `${name}/`;
+    const onEntry = ({ type, path, size }: CpioEntry) =>
+      type === "file" ? fileSink(`${prefix}${path}`, size, into, signatures) : undefined;
     try {
-      limit -= await readArchive(archiveIn(heap, file), { ...into, prefix, limit, signatures });
+      limit -= await readArchive(archiveIn(heap, file), limit, onEntry);
     } catch (error) {
       if (!(error instanceof Fault) || error.verdict !== "unsupported-format") throw error;
       notes.push(`${file.path}: ${error.message}; its files were not looked at`);
@@ -58,40 +60,33 @@ function archiveIn(heap: ByteSource, { path, parts: [content] }: XarFile): ByteS
   return partOf(heap, content.offset, content.size, path);
 }
 
-interface Archive extends Into {
-  prefix: string;
-  limit: number;
-  signatures: FileSignature[];
-}
-
 /** @returns unpacked size in bytes */
-async function readArchive(source: ByteSource, archive: Archive): Promise<number> {
+async function readArchive(
+  source: ByteSource,
+  limit: number,
+  onEntry: Parameters<typeof cpioReader>[0],
+): Promise<number> {
   const head = Buffer.from(source.read(0, Math.min(6, source.size)));
   if (head.toString("latin1", 0, 4) === "pbzx") throw unsupported("it is compressed as pbzx, expected gzip");
-  const cpio = cpioReader((entry) => (entry.type === "file" ? fileSink(entry, archive) : undefined));
-  const unpacked = await decompress(source, compressionOf(head), archive.limit, cpio.write);
+  const cpio = cpioReader(onEntry);
+  const unpacked = await decompress(source, compressionOf(head), limit, cpio.write);
   cpio.end();
   return unpacked;
 }
 
 /** Programs need random access and are inspected when complete; the self-check search works per architecture. */
-function fileSink({ path, size }: CpioEntry, { prefix, finder, options, signatures }: Archive) {
-  const name = `${prefix}${path}`;
+function fileSink(name: string, size: number, { finder, options }: Into, signatures: FileSignature[]) {
   const held = heldFile(size, isMachO, finder.file(name));
   let left = size;
-
-  function inspect(): void {
+  return (chunk: Uint8Array) => {
+    held.write(chunk);
+    left -= chunk.length;
+    if (left > 0) return;
     const bytes = held.bytes();
     if (bytes === "too-large") signatures.push(tooLarge(name));
     else if (bytes)
       signatures.push(...machOSignatures(bytesSource(bytes, name), options, finder).file_signatures);
     held.release();
-  }
-
-  return (chunk: Uint8Array) => {
-    held.write(chunk);
-    left -= chunk.length;
-    if (left === 0) inspect();
   };
 }
 

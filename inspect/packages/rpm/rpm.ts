@@ -39,7 +39,14 @@ export const inspectRpm: Reader = async (source, options) => {
     });
     if (isBroken(digests) || isBroken(signature)) return refuseWorst(digests, signature);
     const contents = await settled("rpm", found, async () => {
-      await readContents(source, layout, { options, finder, found, isSigned: signatures.length > 0 });
+      found.facts = factsOf(layout.main);
+      const notes = [...(found.notes ?? []), ...notesOf(layout)];
+      found.notes = notes;
+      if (signatures.length > 0 && !isPayloadCovered(layout))
+        throw notCovered("the signed header has no digest of the payload, which may have been replaced");
+      found.file_signatures = fileSignaturesOf(layout, options);
+      refuseFileSignature(found.file_signatures);
+      notes.push(...(await readRpmPayload(source, layout, options.limit, finder)));
       isRead = true;
       if (signatures.length === 0) throw unsigned("it has no signature");
     });
@@ -47,27 +54,6 @@ export const inspectRpm: Reader = async (source, options) => {
   });
   return isRead ? withSelfCheck(inspection, finder) : inspection;
 };
-
-/** @throws Fault payload-not-covered, and those of file signatures and of the payload */
-async function readContents(
-  source: ByteSource,
-  layout: RpmLayout,
-  {
-    options,
-    finder,
-    found,
-    isSigned,
-  }: { options: InspectOptions; finder: SelfCheckFinder; found: Found; isSigned: boolean },
-): Promise<void> {
-  found.facts = factsOf(layout.main);
-  const notes = [...(found.notes ?? []), ...notesOf(layout)];
-  found.notes = notes;
-  if (isSigned && !isPayloadCovered(layout))
-    throw notCovered("the signed header has no digest of the payload, which may have been replaced");
-  found.file_signatures = fileSignaturesOf(layout, options);
-  refuseFileSignature(found.file_signatures);
-  notes.push(...(await readRpmPayload(source, layout, options.limit, finder)));
-}
 
 function factsOf(main: RpmHeader) {
   const identity = [tags.name, tags.version, tags.release, tags.arch];
