@@ -38,13 +38,8 @@ function bootFrom(disk: Pick<Disk, "read" | "virtualSize">): { boot: Boot; notes
   const ids = [512, 4096].map((sector) => gptTypes(disk, sector)).find((found) => found !== undefined);
   if (!ids) return { boot: bootName(isBios, false), notes: ["its GPT is damaged"] };
   const hasBios = isBios || ids.some(({ id, isLegacyBootable }) => id === biosBoot || isLegacyBootable);
-  return {
-    boot: bootName(
-      hasBios,
-      ids.some(({ id }) => id === efiSystem),
-    ),
-    notes: [],
-  };
+  const hasEfi = ids.some(({ id }) => id === efiSystem);
+  return { boot: bootName(hasBios, hasEfi), notes: [] };
 }
 
 const bootName = (isBios: boolean, isEfi: boolean): Boot =>

@@ -43,11 +43,8 @@ function contentOf(head: Buffer, name: string): OpenContent | undefined {
 }
 
 const diskContent: OpenContent = (findings, _options, { name }) => {
-  const passed = headAndTail(name);
-  return {
-    write: passed.write,
-    end: () => recordDisk(passed.end(), findings),
-  };
+  const { write, end } = headAndTail(name);
+  return { write, end: () => recordDisk(end(), findings) };
 };
 
 async function readCompressed(

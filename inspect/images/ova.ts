@@ -238,7 +238,7 @@ function readManifest(path: string, text: SmallText) {
 
 /** @throws Fault malformed, if the manifest does not list exactly these files; bad-digest */
 function refuseDigests(files: readonly OvaFile[], { path, digests }: Manifest): void {
-  const listed = files.filter((file) => !/\.(?:mf|cert)$/.test(file.path));
+  const listed = files.filter((file) => !isSeal(file));
   const unlisted = listed.find((file) => !digests.has(file.path));
   if (unlisted) throw malformed(`${path} does not list ${unlisted.path}`);
   for (const [name, expected] of digests) {

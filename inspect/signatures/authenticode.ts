@@ -2,7 +2,7 @@ import type { InspectOptions } from "../inspection.ts";
 import { badDigest, malformed } from "../verdict.ts";
 import { octetsOf, oidOf, readAsn1, sequenceOf } from "./asn1.ts";
 import { type SignedData, type Trusted, verifyTrusted } from "./cms.ts";
-import { type Digest, digestOf, refuseWeak } from "./digest.ts";
+import { digestOf } from "./digest.ts";
 import { usages } from "./x509.ts";
 
 /** Authenticode (Windows Authenticode Portable Executable Signature Format, Microsoft 2008). */
@@ -33,25 +33,18 @@ export function indirectDataOf(signed: SignedData, subject: string, what: string
   };
 }
 
-/** Verifies the file's hash against the indirect data, and the signature over that. @param bytes encoded signature */
-export async function verifyAuthenticode(
+/**
+ * Verifies the file's hash against the indirect data, and the signature over that. Callers refuse weak digests.
+ * @param found the hash, computed in the way of this kind of file @param bytes encoded signature
+ * @throws Fault
+ */
+export function verifyAuthenticode(
   signed: SignedData,
   { digest, expected, content }: IndirectData,
-  {
-    bytes,
-    what,
-    options,
-    hashed,
-  }: {
-    bytes: Uint8Array;
-    what: string;
-    options: InspectOptions;
-    /** Computes the hash in the way of this kind of file. */
-    hashed: (digest: Digest) => Promise<Buffer>;
-  },
-): Promise<Trusted> {
-  refuseWeak(digest, what);
-  const found = await hashed(digest);
+  found: Buffer,
+  bytes: Uint8Array,
+  { what, options }: { what: string; options: InspectOptions },
+): Trusted {
   if (!found.equals(expected)) {
     const hex = Buffer.from(expected).toString("hex");
     throw badDigest(`its ${digest.name} is ${found.toString("hex")}, and ${what} is over ${hex}`);

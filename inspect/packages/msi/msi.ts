@@ -15,6 +15,7 @@ import {
 import { type SelfCheckFinder, selfCheckFinder, withSelfCheck } from "../../self-check.ts";
 import { indirectDataOf, subjects, verifyAuthenticode } from "../../signatures/authenticode.ts";
 import { readSignedData, signatureOf } from "../../signatures/cms.ts";
+import { refuseWeak } from "../../signatures/digest.ts";
 import { badDigest, Fault, malformed, unsigned } from "../../verdict.ts";
 import { isPe, peSignature } from "../pe/pe.ts";
 import { type MsiTables, msiTables, openInstaller, streamName, summaryName } from "./tables.ts";
@@ -178,9 +179,9 @@ async function checkSignature(root: Storage, options: InspectOptions, found: Fou
   const extended = extension ? bytesOf(extension) : Buffer.alloc(0);
   if (extension && !updateMetadata(createHash(data.digest.name), root).digest().equals(extended))
     throw badDigest("names, sizes or times of its streams are not those that were signed");
-  const begun = createHash(data.digest.name).update(extended);
-  const hashed = async () => (await updateContent(begun, root)).digest();
-  const trusted = await verifyAuthenticode(signed, data, { bytes, what, options, hashed });
+  refuseWeak(data.digest, what);
+  const hash = await updateContent(createHash(data.digest.name).update(extended), root);
+  const trusted = verifyAuthenticode(signed, data, hash.digest(), bytes, { what, options });
   found.signature = signatureOf(signed.signer, "Authenticode", trusted.time);
   found.notes = [...trusted.notes, ...(extension ? [] : [openNames])];
   found.uncovered = [

@@ -5,6 +5,7 @@ import { selfCheckFinder, withSelfCheck } from "../../self-check.ts";
 import { type Asn1, readPaddedAsn1 } from "../../signatures/asn1.ts";
 import { indirectDataOf, pageHashesOf, subjects, verifyAuthenticode } from "../../signatures/authenticode.ts";
 import { signatureOf, signedDataOf } from "../../signatures/cms.ts";
+import { refuseWeak } from "../../signatures/digest.ts";
 import { badDigest, malformed, unsigned, unsupported } from "../../verdict.ts";
 
 const what = "its Authenticode signature";
@@ -26,7 +27,7 @@ export function peSignature(source: ByteSource, options: InspectOptions): Promis
   return settled("pe", found, () => checkSignature(source, options, found));
 }
 
-async function checkSignature(source: ByteSource, options: InspectOptions, found: Found): Promise<void> {
+function checkSignature(source: ByteSource, options: InspectOptions, found: Found): void {
   const layout = peLayout(source);
   found.facts = { machine: layout.machine };
   const pkcs7 = certificateOf(source, layout);
@@ -35,18 +36,17 @@ async function checkSignature(source: ByteSource, options: InspectOptions, found
   found.key_id = found.signature.fingerprint;
   const data = indirectDataOf(signed, subjects.pe, what);
   found.facts = { ...found.facts, digest: Buffer.from(data.expected).toString("hex") };
-  const hash = createHash(data.digest.name);
-  const hashed = async () => update(hash, source, 0, layout.certificates.from, layout).digest();
-  const checked = { bytes: pkcs7.raw, what, options, hashed };
-  const { time, notes, uncovered } = await verifyAuthenticode(signed, data, checked);
+  refuseWeak(data.digest, what);
+  const hash = update(createHash(data.digest.name), source, 0, layout.certificates.from, layout);
+  const trusted = verifyAuthenticode(signed, data, hash.digest(), pkcs7.raw, { what, options });
   const pages = pageHashesOf(data, what);
   if (pages) checkPages(source, layout, pages.digest, pages.table);
-  found.signature = signatureOf(signed.signer, "Authenticode", time);
-  found.notes = notes;
+  found.signature = signatureOf(signed.signer, "Authenticode", trusted.time);
+  found.notes = trusted.notes;
   const start = layout.certificates.from + 8;
   found.uncovered = [
     { from: layout.checksumAt, to: layout.checksumAt + 4, why: "the checksum of a PE file" },
-    ...uncovered.map(shifted(start)),
+    ...trusted.uncovered.map(shifted(start)),
   ];
 }
 
