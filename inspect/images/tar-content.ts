@@ -26,7 +26,7 @@ interface XvaDisk {
   index: number;
   size: number;
   sum: string;
-  start: DiskFacts | undefined;
+  boot: DiskFacts["boot"];
 }
 
 /** XenServer's export of a machine: its description, then disks in chunks of 1 MiB, each with a checksum. */
@@ -55,7 +55,13 @@ const xvaTar: OpenTar = (findings) => {
     async end() {
       check();
       await readXml(description?.text() ?? "", ["value"], "ova.xml");
-      const facts = [...disks].map(([name, disk]) => ({ ...factsOf(disk), name }));
+      const format = { format: "raw", variant: "raw" };
+      const facts = [...disks].map(([name, { size, boot }]) => ({
+        ...format,
+        virtual_size: size,
+        boot,
+        name,
+      }));
       if (facts.length === 0) throw malformed("the XVA has no disks");
       recordDisks(facts, findings);
     },
@@ -63,7 +69,7 @@ const xvaTar: OpenTar = (findings) => {
 };
 
 function diskOf(disks: Map<string, XvaDisk>, name: string): XvaDisk {
-  const disk = disks.get(name) ?? { index: -1, size: 0, sum: "", start: undefined };
+  const disk = disks.get(name) ?? { index: -1, size: 0, sum: "", boot: "unknown" };
   disks.set(name, disk);
   if (disks.size > maxDisks) throw refused(`the XVA has over ${maxDisks} disks`);
   return disk;
@@ -85,7 +91,7 @@ function nextChunk(
   const hash = createHash("sha1");
   const isFirst = index === 0 && entry.size > 0;
   const consume = isFirst
-    ? passingDisk(entry, { ...findings, notes: [] }, (facts) => (disk.start = facts), raw)
+    ? passingDisk(entry, { ...findings, notes: [] }, ({ boot }) => (disk.boot = boot), raw)
     : () => {};
   let left = entry.size;
   return (chunk) => {
@@ -110,13 +116,6 @@ function refuseSum(
   if (kind === ".checksum" && text.trim().toLowerCase() !== disk.sum)
     throw badDigest(`the XVA has chunk ${index}, which differs from its checksum`);
 }
-
-const factsOf = ({ start, size }: XvaDisk): DiskFacts => ({
-  format: "raw",
-  variant: "raw",
-  virtual_size: size,
-  boot: start?.boot ?? "unknown",
-});
 
 /** Google's import requires exactly one file with this name. */
 const wanted = "disk.raw";

@@ -33,15 +33,11 @@ export const readFields = (source: Bytes, from: number, length: number, order: "
 
 /** Microsoft's form: the first three groups are little-endian; upper case. */
 function guidAt(bytes: Buffer, at: number): string {
-  const hex = (value: number, digits: number) => value.toString(16).padStart(digits, "0");
-  const groups = [
-    hex(bytes.readUInt32LE(at), 8),
-    hex(bytes.readUInt16LE(at + 4), 4),
-    hex(bytes.readUInt16LE(at + 6), 4),
-    bytes.toString("hex", at + 8, at + 10),
-    bytes.toString("hex", at + 10, at + 16),
-  ];
-  return groups.join("-").toUpperCase();
+  const guid = Buffer.from(bytes.subarray(at, at + 16));
+  guid.subarray(0, 4).reverse();
+  guid.subarray(4, 8).swap16();
+  const groups = /^(.{8})(.{4})(.{4})(.{4})/;
+  return guid.toString("hex").replace(groups, "$1-$2-$3-$4-").toUpperCase();
 }
 
 /** Bytes of a table read at a time. */

@@ -25,9 +25,11 @@ export const inspectDeb: Reader = async (source, options) => {
     const ignored = new Set(ignoredMembers(members));
     const early = new Set(upToData(members));
     found.notes = notesOf([...ignored]);
-    found.uncovered = members.flatMap((member) =>
-      ignored.has(member) ? uncoveredMember(member) : uncoveredOf(member, early.has(member)),
-    );
+    found.uncovered = members.flatMap((member) => {
+      const { headerAt: from, at, size } = member;
+      if (ignored.has(member)) return { from, to: at + size, why: "a member that dpkg ignores" };
+      return uncoveredOf(member, early.has(member));
+    });
     const signature = await settled("deb", found, async () => {
       const signatures = await signaturesOf(source, members, options, found);
       const { joined } = contentsOf(source, members);
@@ -81,12 +83,6 @@ function uncoveredOf({ name, headerAt }: Member, isEarly: boolean): Uncovered[] 
     : { from: headerAt + "_gpg".length, to: end };
   return [{ ...role, why: `role of the signature ${name}` }, ...fields];
 }
-
-const uncoveredMember = ({ headerAt, at, size }: Member): Uncovered => ({
-  from: headerAt,
-  to: at + size,
-  why: "a member that dpkg ignores",
-});
 
 /** Every signature must be valid; the origin's signer is reported. */
 async function signaturesOf(

@@ -19,7 +19,13 @@ const maxTableBytes = 1 << 26;
 /** Tables are column-oriented streams whose texts are indexes into one string pool. @throws Fault malformed */
 export function msiTables(root: Storage) {
   const streams = new Map(root.streams.map(({ entry, content }) => [streamName(entry.name), content]));
-  const bytesOf = (name: string) => bytesIn(streams.get(`!${name}`), name);
+  const bytesOf = (name: string): Buffer => {
+    const content = streams.get(`!${name}`);
+    if (!content) return Buffer.alloc(0);
+    if (content.size > maxTableBytes)
+      throw malformed(`the table ${name} has ${content.size} bytes, expected ${maxTableBytes} at most`);
+    return Buffer.from(content.read(0, content.size));
+  };
   const pool = poolOf(bytesOf("_StringPool"), bytesOf("_StringData"));
   const columns = columnsOf(bytesOf("_Columns"), pool);
 
@@ -110,13 +116,6 @@ function decoderOf(codePage: number): TextDecoder {
   } catch {
     return new TextDecoder("windows-1252");
   }
-}
-
-function bytesIn(content: ByteSource | undefined, name: string): Buffer {
-  if (!content) return Buffer.alloc(0);
-  if (content.size > maxTableBytes)
-    throw malformed(`the table ${name} has ${content.size} bytes, expected ${maxTableBytes} at most`);
-  return Buffer.from(content.read(0, content.size));
 }
 
 const letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz._";

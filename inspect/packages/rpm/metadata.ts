@@ -91,12 +91,10 @@ export function rpmMetadata(
   };
 }
 
-const optionalTexts = (main: RpmHeader): Partial<Record<keyof typeof texts, string>> =>
-  Object.fromEntries(
-    Object.entries(texts)
-      .map(([field, tag]) => [field, decodedTextOf(main, tag)])
-      .filter(([, text]) => text !== undefined),
-  );
+function optionalTexts(main: RpmHeader): Partial<Record<keyof typeof texts, string>> {
+  const found = Object.entries(texts).map(([field, tag]) => [field, decodedTextOf(main, tag)]);
+  return Object.fromEntries(found.filter(([, text]) => text !== undefined));
+}
 
 /** Sizes over 4 GiB have tags of their own. */
 function sizesOf({ main, signatures }: RpmLayout): RpmMetadata["size"] {
@@ -197,11 +195,8 @@ const comparisons = new Map<number, NonNullable<RpmEntry["flags"]>>([
 const preFlags = (1 << 6) | (1 << 9) | (1 << 10);
 
 function* readEntries(main: RpmHeader, [names, flags, versions]: Tags) {
-  const [all, bits, bounds] = [
-    decodedTextsOf(main, names),
-    integersOf(main, flags),
-    decodedTextsOf(main, versions),
-  ];
+  const [all, bits] = [decodedTextsOf(main, names), integersOf(main, flags)];
+  const bounds = decodedTextsOf(main, versions);
   if (bits.length !== all.length || bounds.length !== all.length)
     throw malformed(
       `tag ${names} has ${all.length} names, tag ${flags} ${bits.length} flags, tag ${versions} ${bounds.length} versions`,
