@@ -49,15 +49,13 @@ export async function retractRecords(
     await confirmOrRefuse(`Retract ${entries.length === 1 ? "it" : "them"}?`, options.yes, host);
   const { events } = await retract(host.releases, retraction, { ...commandContext(host, now), dryRun });
   await guard.report(ledger);
-  answer<"retract">(host, { events, dry_run: dryRun ?? false }, () => doneText(events.length, dryRun));
+  answer<"retract">(host, { events, dry_run: dryRun ?? false }, () => {
+    if (events.length === 0) return "Nothing changed: the ledger already says so.";
+    const records = count(events.length, "record");
+    return dryRun ? `Would retract ${records}; nothing was written.` : `Retracted ${records}.`;
+  });
   if (dryRun || events.length > 0)
     sayNext(host, `commit ${host.releases}/ledger.jsonl, then relcat build --released`, dryRun);
-}
-
-function doneText(changed: number, dryRun?: true): string {
-  if (changed === 0) return "Nothing changed: the ledger already says so.";
-  const records = count(changed, "record");
-  return dryRun ? `Would retract ${records}; nothing was written.` : `Retracted ${records}.`;
 }
 
 function choiceOf(targets: readonly string[], { type, name }: RetractCommandOptions): RecordChoice {

@@ -1,4 +1,4 @@
-import { type LedgerChange, openSettings, uncut } from "../../pipeline/index.ts";
+import { openSettings, uncut } from "../../pipeline/index.ts";
 import { answer, commandContext, type Host, sayNext } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";
 import { ledgerGuard } from "./ledger-guard.ts";
@@ -15,7 +15,7 @@ export async function uncutRelease(
     proveLedger: guard.prove,
     dryRun,
   });
-  const ids = addedIds(events);
+  const ids = events.flatMap((event) => (event.event === "add" ? [event.id] : []));
   answer<"uncut">(host, { version, lines: events.length, ids, dry_run: dryRun ?? false }, () => {
     const [first, last] = [ids[0], ids.at(-1)];
     const range = first === last ? `the id ${first}` : `the ids ${first} to ${last}`;
@@ -25,6 +25,3 @@ export async function uncutRelease(
   });
   sayNext(host, `relcat check, then relcat cut ${version}`, dryRun);
 }
-
-const addedIds = (events: LedgerChange["events"]): number[] =>
-  events.flatMap((event) => (event.event === "add" ? [event.id] : []));

@@ -87,16 +87,11 @@ export function* leavesOf(
 
 export function addExitStatuses(program: CommandUnknownOpts): void {
   const add = (command: CommandUnknownOpts, path: readonly string[]) => {
-    if (command.commands.length === 0)
-      command.addHelpText(
-        "after",
-        () => `\nExit status: ${statusesOf(path).join(", ")} (relcat help exit-codes)`,
-      );
-    else
-      command.addHelpText(
-        "after",
-        "\nThe help of each command has its exit statuses (relcat help exit-codes).",
-      );
+    command.addHelpText("after", () =>
+      command.commands.length === 0
+        ? `\nExit status: ${statusesOf(path).join(", ")} (relcat help exit-codes)`
+        : "\nThe help of each command has its exit statuses (relcat help exit-codes).",
+    );
     for (const below of command.commands) add(below, [...path, below.name()]);
   };
   for (const command of program.commands) add(command, [command.name()]);

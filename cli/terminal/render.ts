@@ -122,22 +122,14 @@ function fitting(all: readonly string[], room: number): string[] {
   return kept;
 }
 
-interface Tally {
-  errors: number;
-  warnings: number;
-}
-
-export function tally(problems: readonly Problem[]): Tally {
+export function tally(problems: readonly Problem[]) {
   const errors = problems.filter((problem) => problem.severity === "error").length;
   return { errors, warnings: problems.length - errors };
 }
 
-export function countProblems({ errors, warnings }: Tally): string {
-  const parts = [
-    ...(errors > 0 ? [count(errors, "error")] : []),
-    ...(warnings > 0 ? [count(warnings, "warning")] : []),
-  ];
-  return parts.join(", ") || "no problems";
+export function countProblems({ errors, warnings }: ReturnType<typeof tally>): string {
+  const parts = [errors > 0 && count(errors, "error"), warnings > 0 && count(warnings, "warning")];
+  return parts.filter(Boolean).join(", ") || "no problems";
 }
 
 export const problemRows = (problems: readonly Problem[], { given }: Pick<Host, "given">) =>
