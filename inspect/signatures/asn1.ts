@@ -35,14 +35,16 @@ const maxElements = 1 << 20;
 
 /** Reads exactly one element. @throws Fault malformed, also if bytes follow the element; refuse */
 export function readAsn1(bytes: Uint8Array, what: string): Asn1 {
-  const found = firstElement(bytes, what);
+  const found = readPaddedAsn1(bytes, what);
   if (found.raw.length !== bytes.length) throw malformed(`bytes follow the end of ${what}`);
   return found;
 }
 
 /** Like `readAsn1`, but zeros may follow. */
-export function readPaddedAsn1(bytes: Uint8Array, what: string): Asn1 {
-  const found = firstElement(bytes, what);
+export function readPaddedAsn1({ buffer, byteOffset, length }: Uint8Array, what: string): Asn1 {
+  // Slices of a Buffer take several times as long to create.
+  const bytes = new Uint8Array(buffer, byteOffset, length);
+  const found = element({ bytes, what, count: 0 }, 0, length, 0);
   if (!areZeros(bytes.subarray(found.raw.length))) throw malformed(`bytes follow the end of ${what}`);
   return found;
 }
@@ -52,12 +54,6 @@ interface Reading {
   what: string;
   /** Number of elements so far. */
   count: number;
-}
-
-function firstElement({ buffer, byteOffset, length }: Uint8Array, what: string): Asn1 {
-  // Slices of a Buffer take several times as long to create.
-  const bytes = new Uint8Array(buffer, byteOffset, length);
-  return element({ bytes, what, count: 0 }, 0, length, 0);
 }
 
 function element(reading: Reading, from: number, end: number, depth: number): Asn1 {

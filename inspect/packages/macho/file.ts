@@ -1,13 +1,7 @@
 import { type ByteSource, gaps, piecesOf, type Uncovered } from "../../bytes/byte-source.ts";
-import {
-  type FileSignature,
-  type Inspection,
-  type InspectOptions,
-  inspection,
-  worstOf,
-} from "../../inspection.ts";
+import { type Inspection, type InspectOptions, inspection, worstOf } from "../../inspection.ts";
 import { type SelfCheckFinder, selfCheckFinder, withSelfCheck } from "../../self-check.ts";
-import { Fault, type Verdict } from "../../verdict.ts";
+import { Fault } from "../../verdict.ts";
 import { type Slice, slicesOf } from "./macho.ts";
 import { inspectSlice, type SliceSignature } from "./signature.ts";
 
@@ -52,31 +46,25 @@ function joined(
 ): Inspection {
   const { verdict, reason } = worstOf(signatures);
   const first = signatures.find(({ signature }) => signature);
+  const signer = first?.signature?.signer;
+  const { identifier, team } = signatures.find(({ identifier }) => identifier) ?? {};
+  const archs = signatures.map(({ arch }) => arch);
+  const hashes = signatures.flatMap(({ arch, fingerprint }) =>
+    fingerprint ? [[arch, fingerprint] as const] : [],
+  );
+  const signature =
+    hashes.length === 0
+      ? null
+      : { ...(signer && { signer }), fingerprint_per_arch: Object.fromEntries(hashes) };
   return inspection("macho", verdict, {
     reason,
     key_id: first?.keyId ?? null,
     signature: first?.signature ?? null,
-    file_signatures: [fileSignature(source.name, signatures, verdict)],
-    facts: factsOf(signatures),
+    file_signatures: [{ name: source.name, signature, verdict }],
+    facts: { archs, ...(identifier && { identifier }), ...(team && { team }) },
     notes: [...new Set(signatures.flatMap(({ notes }) => notes))],
     uncovered: [...betweenSlices(slices, source), ...signatures.flatMap(({ uncovered }) => uncovered)],
   });
-}
-
-function fileSignature(name: string, signatures: readonly SliceSignature[], verdict: Verdict): FileSignature {
-  const fingerprints = signatures.flatMap(({ arch, fingerprint }) =>
-    fingerprint ? [[arch, fingerprint] as const] : [],
-  );
-  if (fingerprints.length === 0) return { name, signature: null, verdict };
-  const signer = signatures.find(({ signature }) => signature)?.signature?.signer;
-  const fingerprint_per_arch = Object.fromEntries(fingerprints);
-  return { name, signature: { ...(signer && { signer }), fingerprint_per_arch }, verdict };
-}
-
-function factsOf(signatures: readonly SliceSignature[]) {
-  const { identifier, team } = signatures.find(({ identifier }) => identifier) ?? {};
-  const archs = signatures.map(({ arch }) => arch);
-  return { archs, ...(identifier && { identifier }), ...(team && { team }) };
 }
 
 /** Gaps between slices, and the alignment field, which no signature covers. */
