@@ -28,14 +28,11 @@ async function rootFindings(trusted: TrustedSite, pinned: Uint8Array): Promise<F
     const path = `metadata/${version}.root.json`;
     const bytes = trusted.answered.get(path) ?? (await read(trusted, path, maxRootBytes));
     const root = bytes && parsed(bytes);
-    if (!bytes)
-      findings.push({
-        path,
-        what: "is missing: clients that trust an older root cannot update to the newest",
-      });
-    else if (!root) findings.push({ path, what: "is not root metadata" });
+    const say = (what: string) => findings.push({ path, what });
+    if (!bytes) say("is missing: clients that trust an older root cannot update to the newest");
+    else if (!root) say("is not root metadata");
     else if (version === pinnedVersion && Buffer.compare(bytes, pinned) !== 0)
-      findings.push({ path, what: "is not the root that is pinned" });
+      say("is not the root that is pinned");
     else findings.push(...formFindings(path, bytes, root, [root, ...(before ? [before] : [])], "root"));
     before = root;
   }
