@@ -126,11 +126,10 @@ async function refuse(error: CommanderError, command: string, host: Host): Promi
 
 async function enter(folder: string | undefined): Promise<void> {
   if (folder === undefined) return;
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  if (!stats?.isDirectory()) {
     const hint = "Give an existing folder with -C; relcat init FOLDER creates a new project.";
-    const what = statSync(folder, { throwIfNoEntry: false })
-      ? `${folder} is not a folder`
-      : `there is no folder ${folder} here`;
+    const what = stats ? `${folder} is not a folder` : `there is no folder ${folder} here`;
     const { UsageError } = await import("./terminal/usage.ts");
     throw new UsageError(what, hint, "folder-missing");
   }
