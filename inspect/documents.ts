@@ -52,6 +52,7 @@ export function readDocument(
 /** Members of its manifest entry that a document states itself. */
 type Stated = Partial<Pick<ArtifactDocument, "kind" | "format" | "version">>;
 
+/** @throws Fault malformed, for a document about another file */
 function statedBy(bytes: Uint8Array, format: string, subject: Subject): Stated {
   if (format === "cyclonedx") return cyclonedx(jsonIn(bytes), subject);
   if (format === "spdx") return spdx(jsonIn(bytes), subject);

@@ -39,6 +39,7 @@ function unpackedAtOnce(xz: Decoder, source: ByteSource): Uint8Array {
   }
 }
 
+/** @returns size of the output in bytes */
 async function unpackStream(xz: Decoder, source: ByteSource, take: Take): Promise<number> {
   const input = handOver();
   const output = xz.decompressStream(input.stream).getReader();
@@ -265,6 +266,7 @@ function walkChunks(cursor: FramingCursor): number {
   return size;
 }
 
+/** @returns size of the index in bytes */
 function walkIndex(cursor: FramingCursor, sizes: readonly number[]): number {
   cursor.beginSum();
   const from = cursor.at;

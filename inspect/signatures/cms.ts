@@ -284,6 +284,7 @@ const algorithms = new Map<string, Digest["name"] | null>([
 /**
  * Verifies that the signer's key signed this content (RFC 5652, 5.4 and 5.6), not that the key is allowed.
  * @param content without tag and length, if it is ASN.1
+ * @throws Fault bad-signature, bad-digest, malformed, weak-digest, unsupported-format
  */
 function verifySignature({ signer, contentType }: SignedData, content: Uint8Array, what: string): void {
   const { digest } = signer;

@@ -271,6 +271,7 @@ const fingerprintOf = (directory: CodeDirectory): string =>
 const fullHashOf = ({ digest, bytes }: CodeDirectory): Buffer =>
   createHash(digest.name).update(bytes).digest();
 
+/** @throws Fault bad-digest, if a page differs from the signed one */
 function checkCode(
   content: ByteSource,
   { bytes, codeLimit, pageSize, hashSize, digest, hashes }: CodeDirectory,
@@ -286,6 +287,7 @@ function checkCode(
   }
 }
 
+/** @throws Fault bad-digest, for missing or other data; payload-not-covered, if the signature has no hash of it */
 function checkSpecial(
   blobs: readonly Blob[],
   { bytes, hashSize, digest, hashes }: CodeDirectory,

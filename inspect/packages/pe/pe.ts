@@ -84,6 +84,7 @@ function update(hash: Hash, source: ByteSource, from: number, to: number, layout
 /**
  * Checks the page hashes that Windows checks while it loads a program.
  * @param table pairs of offset and hash: the header, each page of each section, and an end marker with a zero hash
+ * @throws Fault bad-digest, malformed
  */
 function checkPages(source: ByteSource, layout: PeLayout, digest: string, table: Uint8Array): void {
   const size = createHash(digest).digest().length;

@@ -135,6 +135,7 @@ function weakNotes(xar: Xar): string[] {
   return names.map((name) => `its table of contents or files are hashed with ${name}, expected SHA-256`);
 }
 
+/** @throws Fault bad-digest, if a file differs from the table of contents */
 async function refuseOtherFiles({ files, heap }: Xar): Promise<void> {
   for (const { path, parts } of files) {
     for (const { offset, size, digest, hash } of parts) {
