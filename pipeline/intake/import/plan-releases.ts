@@ -142,7 +142,9 @@ function artifactEntry(
   const { description, ...others } = plain;
   const { operating_system, platform } = type ?? {};
   const given: Record<string, unknown> = {
-    ...{ name, package_type, description: usual.description, checksum },
+    ...{ name, package_type, description: usual.description },
+    // Even a record with the word "unknown" keeps it in `verbatim`: an entry alone may not say it.
+    checksum: checksum === "unknown" ? undefined : checksum,
     ...{ ...usualValues, ...plain, operating_system, platform },
   };
   const isNeutral = isObject(data) && recordShape(wire).safeParse({ data }).success;

@@ -158,6 +158,18 @@ test("entries have verbatim only for values that a manifest cannot state", () =>
   );
 });
 
+test("a checksum that the list calls unknown is imported like any other that is no SHA-256", async () => {
+  const listed = records.filter(({ name }) => name === "md5 of old days");
+  const made = liveProject(listed.map((record) => ({ ...record, checksum: "unknown" })));
+  const { stderr } = await made.run("import", "live.json");
+  expect(complaints(stderr)[0]).toBe(
+    'error[checksum-format] record 4095 ("md5 of old days" of 26.01.002): checksum is "unknown", expected 64 lowercase hexadecimal characters',
+  );
+  await made.succeed("import", "live.json", "--accept-violations");
+  const { sha256, verbatim } = entryOf(made, "26.01.002", "md5 of old days");
+  expect({ sha256, verbatim }).toEqual({ sha256: "unknown", verbatim: { checksum: "unknown" } });
+});
+
 test("two builds with the same name get file names of their own", () => {
   const manifest = JSON.parse(imported.read("releases/26.08.001/manifests/imported.json"));
   const shared = manifest.artifacts.filter(
