@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../support/run.ts";
@@ -44,6 +44,14 @@ test("a folder whose artifacts are all by-products is not read file by file", as
     → Give the files, an output folder, or a checksum file with --sums.",
     ]
   `);
+});
+
+test("another document that is called artifacts.json hides no file of its folder", async () => {
+  const folder = temporaryFolder();
+  cpSync(file("nix-path-info/map.json"), join(folder, "artifacts.json"));
+  writeFileSync(join(folder, "tool.tar.xz"), "xz");
+  const { manifest } = await ingest([folder]);
+  expect(manifest.artifacts.map(({ name }) => name)).toEqual(["tool.tar.xz"]);
 });
 
 test("a binary that is released without an archive is an artifact with the name of its download", async () => {

@@ -32,7 +32,7 @@ export const pathInfos = [
       (value as object[]).some((item) => "narHash" in item || "valid" in item),
     schema: z.array(info),
     read: ({ value, place }) =>
-      gather(value.map((item, index) => objectOf(item.path ?? "", item, () => place([index])))),
+      together(value.map((item, index) => objectOf(item.path ?? "", item, () => place([index])))),
   }),
   // An object keyed by path: Nix 2.19 and later.
   shape({
@@ -45,7 +45,7 @@ export const pathInfos = [
       }),
     schema: byPath,
     read: ({ value, place }) =>
-      gather(Object.entries(value).map(([path, item]) => objectOf(path, item, () => place([path])))),
+      together(Object.entries(value).map(([path, item]) => objectOf(path, item, () => place([path])))),
   }),
   // Wrapped, with paths relative to the store: Nix 2.33 and later.
   shape({
@@ -53,13 +53,19 @@ export const pathInfos = [
     fits: (value) => isObject(value) && isObject(value.info) && "storeDir" in value,
     schema: loose({ storeDir: absolutePath, info: byPath }),
     read: ({ value: { storeDir, info }, place }) =>
-      gather(
+      together(
         Object.entries(info).map(([path, item]) =>
           objectOf(path, item, () => place(["info", path]), `${storeDir}/`),
         ),
       ),
   }),
 ];
+
+/** Without `leftOut`, by which a folder of GoReleaser is known. */
+function together(parts: readonly Partial<Evidence>[]): Partial<Evidence> {
+  const { objects, problems } = gather(parts);
+  return { objects, problems };
+}
 
 function objectOf(path: string, item: z.infer<typeof info> | null, at: At, store = ""): Partial<Evidence> {
   const whole = (path: string) => (isStoreBase(path) ? `${store}${path}` : path);
