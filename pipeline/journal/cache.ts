@@ -178,8 +178,8 @@ function growingEntry(
     /** Removes the entry unless `keep` was called. */
     end() {
       try {
-        rmSync(temporary, { force: true });
         close();
+        rmSync(temporary, { force: true });
       } catch {
         // The file stays behind; a later run prunes it.
       }

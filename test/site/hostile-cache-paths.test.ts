@@ -1,6 +1,18 @@
-import { existsSync, mkdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { cacheIn } from "../../pipeline/journal/cache.ts";
 import { noStatData, readStatData } from "../../pipeline/journal/file-stats.ts";
 import { untouchedFiles } from "../../pipeline/journal/journal.ts";
 import { copyProject, relcat, temporaryFolder } from "../support/run.ts";
@@ -47,3 +59,25 @@ test("a cache that is a link to a folder of other files removes none of them, ho
   const { exitCode } = await relcat(project, ["build"]);
   expect([exitCode, existsSync(other)]).toEqual([0, true]);
 });
+
+test("an entry is closed even if its temporary file cannot be removed", () => {
+  const cache = temporaryFolder();
+  const entry = cacheIn(cache, 1, Date.now())?.begin("abandoned");
+  const isOpen = () =>
+    readdirSync("/proc/self/fd", { withFileTypes: true }).some((link) => linkOf(link.name).startsWith(cache));
+  expect(isOpen()).toBe(true);
+  const [temporary = ""] = globSync(join(cache, "ab/abandoned.*"));
+  rmSync(temporary);
+  mkdirSync(temporary);
+  entry?.end();
+  expect(isOpen()).toBe(false);
+});
+
+/** The listing itself has a descriptor, which is closed by now. */
+function linkOf(descriptor: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`);
+  } catch {
+    return "";
+  }
+}
