@@ -6,7 +6,7 @@ import type { MadeFile, MadeGroup, StatData } from "./file-stats.ts";
 import type { InputFile, InputFolder, Inputs } from "./inputs.ts";
 
 /** Inputs and outputs of the last build into a folder. A build that finds nothing changed reads only this file. */
-export interface JournalFile {
+interface JournalFile {
   head: JournalHead;
   inputs: Inputs;
   /** Folders that contain folders. Their stat data change if someone replaces a subfolder by a link. */

@@ -49,7 +49,7 @@ interface NextRelease {
 /** Name of the group of build.json, which is in no other group. */
 const otherFiles = "";
 
-/** Information that one build stores for the next. Nothing in it is trusted without a comparison with the actual files. */
+/** Stored by one build for the next. Nothing in it is trusted without a comparison with the actual files. */
 export type Journal = NonNullable<ReturnType<typeof openJournal>>;
 
 /** @returns undefined if the cache is not writable; the build then works without a journal */
@@ -177,7 +177,7 @@ function readOutlines(bytes: Uint8Array = new Uint8Array()): Map<string, string>
   return outlines;
 }
 
-/** Folders that contain folders. Those with files alone, such as that of each record, need no entry: their files have theirs. */
+/** Folders that contain folders. Others, such as that of each record, need no entry, because their files have one. */
 function foldersWithFolders(out: string, groups: readonly MadeGroup[]): (readonly [string, StatData])[] {
   const found = new Set<string>();
   for (const { files } of groups)

@@ -54,7 +54,7 @@ export interface Identified extends AssignedIds {
 }
 
 /** True if artifacts of the version may get new ids and revisions; false: they keep those in the ledger. */
-export type Allocate = (version: string) => boolean;
+type Allocate = (version: string) => boolean;
 
 /**
  * Ids and dates: those of the ledger if there is a line, otherwise the id that `cut` would give and midnight of the

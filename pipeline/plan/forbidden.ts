@@ -106,7 +106,7 @@ function changedUnseen(changed: Plan["changed"], { ledger, identified }: Catalog
   });
 }
 
-/** Lines after which two branches assigned the same ids: growth reports them once, as ours is not published yet. */
+/** Lines before the two branches parted. Ids of later lines are reported once, as diverged ledgers. */
 function commonLines(ledger: Catalog["ledger"], { ledger: base }: Baseline): number {
   const growth = base === undefined ? undefined : compareGrowth(ledger, base);
   return growth?.kind === "parted" ? growth.common : Number.POSITIVE_INFINITY;

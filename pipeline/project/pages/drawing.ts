@@ -201,7 +201,7 @@ const functions =
 
 const atRules = words("media supports keyframes -webkit-keyframes font-face charset");
 
-/** Comments and texts count too: skipping them could hide others. An @ after a letter, as in an address, begins no rule. */
+/** Comments and texts count too: skipping them could hide rules. An @ after a letter, as in an address, begins none. */
 function styleFlaw(css: string): string | undefined {
   if (css.includes("\\")) return "a backslash in CSS";
   for (const [, rule = ""] of css.matchAll(/(?<!\w)@([\w-]*)/g))
