@@ -29,7 +29,7 @@ interface Subject {
   sha256: string;
 }
 
-/** Requires that a document is about its artifact, as far as its format says so; verifies no signature. @throws Fault malformed */
+/** Refuses a document about something else, as far as its format says; verifies no signature. @throws Fault malformed */
 export function readDocument(
   source: ByteSource,
   { kind, format, ending }: DocumentFormat,

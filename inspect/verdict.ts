@@ -1,4 +1,4 @@
-/** If a signature is required, only `ok` may be shipped. `refuse` is well-formed but unsafe: an external backing file, a bomb. */
+/** If a signature is required, only `ok` may be shipped. `refuse`: well-formed but unsafe (bomb, external disk). */
 export const verdicts = [
   "ok",
   "unsigned",

@@ -40,7 +40,7 @@ const required: readonly (readonly [field: string, form: RegExp])[] = [
   ["Architecture", /^[0-9a-z][0-9a-z-]*$/],
 ];
 
-/** Why a repository cannot repeat this control paragraph (deb-control(5)) in its index; undefined: it can. */
+/** Says why an index cannot repeat this control paragraph (deb-control(5)) unchanged; undefined: it can. */
 export function controlFault(text: string): string | undefined {
   const unseen = /[^\P{Cc}\n\t]/u.exec(text)?.[0];
   if (unseen !== undefined) return `has the control character ${JSON.stringify(unseen)}`;

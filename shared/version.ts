@@ -26,7 +26,10 @@ export const versionAfter = (prefix: string, path: string): string | undefined =
 
 export const lineOf = (version: string): string => version.slice(0, 5);
 
-/** Milliseconds since 1970. @param text in ISO 8601, with seconds @returns undefined for February 30, which Date.parse reads as March 2 */
+/**
+ * Milliseconds since 1970. @param text in ISO 8601, with seconds
+ * @returns undefined if the calendar lacks it: Date.parse reads February 30 as March 2
+ */
 export function calendarTime(text: string): number | undefined {
   const time = Date.parse(text);
   const isThere = !Number.isNaN(time) && new Date(time).toISOString().startsWith(text.slice(0, 19));

@@ -22,7 +22,7 @@ export async function readDevices(
 /** With more selectors, the whole list is downloaded instead. */
 const maxAsked = 20;
 
-/** A selector is an id, a serial number or a name. @throws RelcatError for every one that matches no device, or several */
+/** A selector is an id, a serial number or a name. @throws RelcatError for each that matches no device, or several */
 export async function requireDevices(api: Api, selectors: readonly string[]): Promise<Device[]> {
   const candidates = await candidatesFor(api, selectors);
   const problems: Problem[] = [];

@@ -3,7 +3,7 @@ import { identify } from "./auth/authenticate.ts";
 import { recordFailure } from "./auth/login-throttle.ts";
 import type { Controller } from "./controller.ts";
 
-/** Whether a request's API key may upload packages. @returns "unknown" for an invalid key; the audit log has the reason */
+/** Whether a request's API key may upload packages. @returns "unknown" for an invalid key; the audit log says why */
 export async function mayPostPackages(
   controller: Controller,
   request: Pick<ServerRequest, "header">,

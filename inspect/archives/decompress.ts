@@ -147,7 +147,7 @@ const decoders: Partial<Record<Compression, Decode>> = {
 
 /**
  * Decompresses all members, frames and streams. Chunks come in order and are valid only during the call.
- * @param limit of the output, in bytes, as is the returned size of the output
+ * @param limit largest allowed output in bytes @returns size of the output in bytes
  * @throws Fault refuse, beyond the limit or for a dictionary over 64 MiB; bad-digest, for damaged, truncated or trailing
  * data; unsupported-format. RelcatError, if xz cannot be read on this machine
  */

@@ -180,7 +180,7 @@ function readFilter(fields: FramingCursor, isLast: boolean): void {
 }
 
 /**
- * Reads the framing of an xz file (The .xz File Format 1.2.1). @returns uncompressed size of all streams in bytes
+ * Reads only the framing of an xz file (The .xz File Format 1.2.1). @returns size of all streams in bytes, uncompressed
  * @throws Fault bad-digest, for bad framing or trailing bytes; refuse, for a dictionary over 64 MiB; unsupported-format
  */
 export function walkXz(source: ByteSource): number {

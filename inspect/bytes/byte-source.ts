@@ -6,11 +6,11 @@ export interface ByteSource {
   /** File name without its folder. */
   readonly name: string;
   readonly size: number;
-  /** Returns exactly `length` bytes, valid until the next call. @throws Fault malformed, if the range goes past the end */
+  /** Returns exactly `length` bytes, valid until the next call. @throws Fault malformed, for a range past the end */
   read(from: number, length: number): Uint8Array;
   /**
-   * Passes over all bytes in order, in chunks that are valid only during the call. The first pass also computes the SHA-256,
-   * so that hashing and inspecting read the file once.
+   * Passes over all bytes in order, in chunks that are valid only during the call. The first pass also computes the
+   * SHA-256, so that hashing and inspecting read the file once.
    */
   each(take: (chunk: Uint8Array, at: number) => void | Promise<void>): Promise<void>;
 }

@@ -55,9 +55,9 @@ const xvaTar: OpenTar = (findings) => {
     async end() {
       check();
       await readXml(description?.text() ?? "", ["value"], "ova.xml");
-      const format = { format: "raw", variant: "raw" };
+      const plain = { format: "raw", variant: "raw" };
       const facts = [...disks].map(([name, { size, boot }]) => ({
-        ...format,
+        ...plain,
         virtual_size: size,
         boot,
         name,

@@ -128,7 +128,7 @@ const recorded: readonly Recorded[] = [
   },
 ];
 
-/** Finds changes of access that SQL made. Each statement reads one snapshot, so writers may continue. @returns the first one */
+/** Finds the first change of access made directly by SQL. Each statement reads one snapshot, so writers may continue. */
 async function findUnrecorded(kind: DatabaseKind, read: Kysely<Schema>): Promise<string | undefined> {
   for (const each of recorded) {
     const added = await firstOf(read, unrecordedOf(each));

@@ -13,7 +13,10 @@ const maxHeaderLength = 512;
 
 export const sessionCookie = "relcat-session";
 
-/** Reads the Authorization header (RFC 7617) or, without one, the session cookie. Only the exact issued form is accepted. */
+/**
+ * Reads the Authorization header (RFC 7617) or, without one, the session cookie. Only the exact issued form is accepted:
+ * nothing is trimmed, case-folded or decoded twice.
+ */
 export function readCredentials(authorization: string | null, cookie: string | null): Credentials {
   if (authorization !== null) return readBasic(authorization) ?? { kind: "malformed" };
   return cookie === null ? { kind: "none" } : readCookie(cookie);

@@ -6,7 +6,7 @@ import type { DatabaseKind, Schema } from "./schema.ts";
 /** Triggers and constraints that keep the audit log append-only: definition by name. */
 type Guards = ReadonlyMap<string, string>;
 
-/** Compares the audit log's table, triggers and constraints with those of the migrations. @returns the first difference */
+/** Compares the audit log's table, triggers and constraints with those of migrations. @returns the first difference */
 export async function findMissingGuard(
   kind: DatabaseKind,
   read: Kysely<Schema>,

@@ -63,7 +63,7 @@ export interface Recorded {
   at: string;
 }
 
-/** Chains each row to the one before it by an HMAC with the pepper. Only inside `Database.write`, which serializes writers. */
+/** Chains rows by an HMAC with the pepper, each to the one before. Only in `Database.write`, which serializes writers. */
 export function appendAuditEntries(
   transaction: Kysely<Schema>,
   pepper: Pepper,

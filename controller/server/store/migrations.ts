@@ -151,7 +151,7 @@ export class MigrationFailed extends Error {
   override readonly name = "MigrationFailed";
 }
 
-/** Migrates a database to a step, never backwards. @returns the names of the steps that ran @throws MigrationFailed */
+/** Migrates to a step or to the last, never backwards. @returns names of the steps that ran @throws MigrationFailed */
 export async function migrate(
   database: Kysely<never>,
   kind: DatabaseKind,

@@ -99,7 +99,7 @@ function readExtensions(source: Bytes, from: number, clusterSize: number): void 
 const maxL1Entries = 2 ** 22;
 const maxRefcountBytes = 2 ** 23;
 
-/** Requires that tables and data clusters are inside the file and do not overlap. @throws Fault malformed; OutsideWindow */
+/** Requires that tables and data clusters are in the file and do not overlap. @throws Fault malformed; OutsideWindow */
 function checkTables(source: Bytes, layout: Layout): void {
   const { l1, refcounts, clusterSize } = layout;
   const needed = Math.ceil(layout.virtualSize / (clusterSize * entriesOf(layout)));

@@ -107,7 +107,7 @@ function checkGrains(source: Bytes, grains: Grains): void {
 
 const inOneFile = ["monolithicSparse", "streamOptimized"];
 
-/** @returns the create type @throws Fault refuse, for a parent, several extents or an extent in another file; malformed */
+/** @returns the create type @throws Fault refuse, for a parent, several extents or one in another file; malformed */
 function refuseExtents(text: string, name: string): string {
   const refuse = (reason: string) => refused(`${name} ${reason}`);
   const values = new Map<string, string>();

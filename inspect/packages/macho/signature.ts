@@ -208,7 +208,7 @@ function refuseUnbound({ signer }: SignedData, first: CodeDirectory, best: CodeD
 
 type CodeDirectory = ReturnType<typeof codeDirectoryOf>;
 
-/** In macOS's order of preference; the third is SHA-256 truncated to 20 bytes. */
+/** macOS uses the CodeDirectory with the highest rank. Number 3 is SHA-256 truncated to 20 bytes. */
 const hashTypes = new Map([
   [1, { digest: digests.sha1, size: 20, rank: 1 }],
   [3, { digest: digests.sha256, size: 20, rank: 2 }],
@@ -221,7 +221,7 @@ const fingerprintSize = 20;
 /** Slots of files outside the program: Info.plist, CodeResources, and the disk image slot. */
 const outside = [1, 3, 6];
 
-/** Hashes of a program's pages and of the data signed with it (cs_blobs.h). @throws Fault malformed; unsupported-format */
+/** Hashes of pages and of signed data (osfmk/kern/cs_blobs.h). @throws Fault malformed; unsupported-format */
 function codeDirectoryOf({ slot, bytes }: Blob, name: string) {
   const number = (at: number) => (at + 4 <= bytes.length ? bytes.readUInt32BE(at) : 0);
   const version = number(8);

@@ -79,7 +79,7 @@ const fields = {
 } as const;
 type Field = keyof typeof fields;
 
-/** Without `MsiDigitalSignatureEx`, the signature covers only class ids of storages and, indirectly, places of content. */
+/** Without `MsiDigitalSignatureEx`, the signature covers only class ids of storages and, indirectly, where content is. */
 function uncoveredEntries(root: Storage, isExtended: boolean): Uncovered[] {
   const open: Field[] = isExtended ? [] : ["name", "state", "times"];
   const stream = (stream: Stream): Uncovered[] => {
@@ -93,7 +93,7 @@ function uncoveredEntries(root: Storage, isExtended: boolean): Uncovered[] {
       ...inside(storage),
     ]),
   ];
-  // The root's name and times are never used; its size is that of the mini stream, which may be longer than its used part.
+  // The root's name and times are never used; its size is that of the mini stream, which may have an unused end.
   const top: Field[] = ["name", "times", "size", ...(isExtended ? [] : (["state"] as const))];
   return [...entryRanges(root, root.entry.size === 0 ? [...top, "first"] : top), ...inside(root)];
 }

@@ -111,7 +111,7 @@ function openTexts(signatures: RpmHeader, count: number): Uncovered[] {
   );
 }
 
-/** Digests of the signature header sign nothing; the payload digest of the header makes the signature cover the payload. */
+/** Digests of the signature header sign nothing; with the header's payload digest, the signature covers the payload. */
 export function digestChecks({ signatures, main, size }: RpmLayout): RpmCheck[] {
   const header = { from: main.from, to: main.to };
   const ofHeader = [

@@ -180,7 +180,7 @@ function namesOf(main: RpmHeader): string[] {
   });
 }
 
-/** security.ima, version 2 (signature_v2_hdr in Linux's security/integrity/integrity.h). `keyId` has its last four bytes. */
+/** Version 2 (signature_v2_hdr in Linux's security/integrity/integrity.h). `keyId`: last four bytes, in hexadecimal. */
 function imaSignature(hex: string, name: string) {
   const bytes = Buffer.from(hex, "hex");
   const isWhole =
