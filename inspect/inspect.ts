@@ -26,7 +26,7 @@ interface Format {
   named: RegExp;
   /** Imports lazily, so that one format does not load the readers of the others. */
   open(): Promise<Reader>;
-  /** Kind of its metadata. Absent, with the reader, for a format that states nothing about a package. */
+  /** Kind of its metadata, which `metadata` reads. Both are absent for a format that states nothing about a package. */
   states?: PackageMetadata["type"];
   metadata?(): Promise<MetadataReader>;
 }

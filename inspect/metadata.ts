@@ -46,7 +46,7 @@ async function readImage(source: ByteSource, known: Inspection | undefined): Pro
   return imageMetadata(await inspectImage(source, { keys, now: 0, limit: limits.image }));
 }
 
-/** Applies the rules of manifests, so that all of it can be read again. @param settings of the yum feed @throws Fault */
+/** Applies the rules of manifests, so that what is kept can be read. @param settings of the yum feed @throws Fault */
 function storable(metadata: PackageMetadata, settings: readonly string[] = []): PackageMetadata {
   const size = Buffer.byteLength(JSON.stringify(metadata));
   if (size > maxMetadataBytes) {

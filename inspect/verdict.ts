@@ -1,4 +1,4 @@
-/** If a signature is required, only `ok` may be shipped. `refuse`: well-formed but unsafe (bomb, external disk). */
+/** Where signatures are required, only `ok` ships. `refuse`: well-formed but unsafe (external backing file, bomb). */
 export const verdicts = [
   "ok",
   "unsigned",

@@ -13,7 +13,7 @@ export const exitStatus = {
   bug: 70,
 } as const;
 
-/** Closed: an unknown code does not compile, and each one has a test that provokes it. */
+/** The list is closed: an unknown code does not compile, and each one has a test that provokes it. */
 export const codes = {
   // reading a document
   "file-encoding": 1,

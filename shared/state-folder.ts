@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { failure } from "./errors.ts";
 
-/** XDG Base Directory. @throws RelcatError file-access for a user without a home folder */
+/** Folder for persistent state (XDG Base Directory). @throws RelcatError file-access for a user without a home folder */
 export function stateFolder(environment: Readonly<Record<string, string | undefined>>): string {
   return join(environment.XDG_STATE_HOME || join(homeOf(environment), ".local/state"), "relcat");
 }

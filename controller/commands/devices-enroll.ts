@@ -36,7 +36,7 @@ export async function enrollDevice(options: EnrollOptions, host: Host): Promise<
   return printState(enrolled, file, host);
 }
 
-/** In the order of the proof. */
+/** Members have the order in which the proof signs them. */
 function fieldsOf({ name, serial, type, os }: EnrollOptions, { own }: Host) {
   return {
     name: name ?? hostname(),

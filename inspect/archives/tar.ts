@@ -168,7 +168,8 @@ interface Part {
 }
 
 /**
- * Reads a sparse file of GNU tar (`tar --sparse`, the old format). @param room bytes left for holes, reduced here
+ * Reads a sparse file of GNU tar (`tar --sparse`, the old GNU format of 1.12 and later).
+ * @param room bytes that holes may still expand to, reduced here
  * @throws Fault malformed; refuse, for holes beyond the limit; unsupported-format, if no holes are allowed
  */
 function* readParts(header: Header, room: { holes: number }): Generator<Wanted, Part[], Uint8Array> {

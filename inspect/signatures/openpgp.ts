@@ -9,7 +9,7 @@ import { isArmored, type Place, readArmor, readCleartext } from "./openpgp-text.
 
 export type OpenPgpSignature = Awaited<ReturnType<typeof readOpenPgpSignature>>;
 
-/** RFC 9580, sections 5 and 5.2.1. */
+/** Types of packets and of signatures (RFC 9580, sections 5 and 5.2.1). */
 const signatureTag = 2;
 const signatureTypes = { binary: 0, text: 1 } as const;
 
@@ -224,7 +224,7 @@ const padded = (bytes: Uint8Array, size: number): Buffer =>
 
 const packetOf = ({ packet }: SigningKey) => packet as PublicKey["keyPacket"];
 
-/** Vocabulary and key id format. */
+/** Vocabulary and key id format of rpm or of gpg. */
 type Style = "rpm" | "gpg";
 
 /**

@@ -6,7 +6,7 @@ import type { Actor } from "../store/audit-log.ts";
 import type { Failure } from "./authenticate.ts";
 
 const window = 300_000;
-/** Failures in five minutes per name and address, and per address. If per name alone, anyone could lock a user out. */
+/** Failures in five minutes per name and address, and per address. Per name alone, anyone could lock a user out. */
 const maxFailures = { pair: 5, address: 50 };
 /** Audit rows per minute for failures; further failures are counted, not recorded. */
 const maxRecorded = 60;

@@ -157,7 +157,7 @@ export function sharedCounters({ read, note }: Database): Counters {
 
 const groups = 8;
 
-/** IPv6 addresses count by 64 bits: providers assign at least that much, so each request could have a new address. */
+/** IPv6 addresses count by their first 64 bits: providers assign that much, enough for a new one per request. */
 export function networkOf(address: string): string {
   const [plain = ""] = address.split("%", 1);
   if (!/^[0-9a-f:]*:[0-9a-f:]*$/i.test(plain)) return address;

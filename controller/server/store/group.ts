@@ -25,7 +25,7 @@ const groupMilliseconds = 20;
 /**
  * Group commit: waiting writers share one transaction and one disk sync. An error of one writer rolls back
  * only its own part; a failed commit fails all of them.
- * @param inTurn where writers of a process wait: SQLite's lock would block the event loop, PostgreSQL's keep a connection
+ * @param inTurn where writers of a process wait: SQLite's lock would block the event loop, PostgreSQL's hold a connection
  * @param duration milliseconds after which a transaction accepts no more writers
  */
 export function grouped(

@@ -24,7 +24,7 @@ const lookEvery = 500;
 
 /** Opens a controller's SQLite file, or creates it. Each commit is synced to disk. */
 export function openSqlite(file: string): Database {
-  // Only for the owner, before SQLite creates it; SQLite gives its log file the same permissions.
+  // Created for the owner only, before SQLite does it; SQLite gives its log file the same permissions.
   closeSync(openSync(file, "a", 0o600));
   const writer = open(file);
   const reader = open(file);

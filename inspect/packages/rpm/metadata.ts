@@ -151,7 +151,7 @@ function changelogsOf(main: RpmHeader): RpmChange[] {
 
 type Tags = readonly [names: number, flags: number, versions: number];
 
-/** As createrepo_c writes them to `primary.xml`. @param files paths that it lists @throws Fault malformed */
+/** Dependencies as createrepo_c writes them to `primary.xml`. @param files paths that it lists @throws Fault malformed */
 function rpmDependencies(main: RpmHeader, files: ReadonlySet<string>) {
   const entries = (...tags: Tags) => [...readEntries(main, tags)].map(({ entry }) => entry);
   const provided = entries(1047, 1112, 1113);

@@ -115,7 +115,7 @@ async function readRpmPayload(
 const modes = { mask: 0o170000, file: 0o100000, link: 0o120000 };
 const ghostFlag = 1 << 6;
 
-/** By number in the header, which is all that payloads of rpm 6 have, and those of rpm 4 with a file over 4 GiB. */
+/** Finds files by number in the header: payloads of rpm 6 have no more, and those of rpm 4 with a file over 4 GiB. */
 function listedFiles(main: RpmHeader): (index: number) => CpioEntry | undefined {
   let files: CpioEntry[] | undefined;
   return (index) => {
