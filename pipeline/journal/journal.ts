@@ -49,7 +49,7 @@ interface NextRelease {
 /** Name of the group of build.json, which is in no other group. */
 const otherFiles = "";
 
-/** Stored by one build for the next. Nothing in it is trusted without a comparison with the actual files. */
+/** One build stores it for the next. Nothing in it is trusted without a comparison with the actual files. */
 export type Journal = NonNullable<ReturnType<typeof openJournal>>;
 
 /** @returns undefined if the cache is not writable; the build then works without a journal */

@@ -68,7 +68,7 @@ export const registryAtRoot: ConfigRule = (config, report) => {
   }
 };
 
-/** Clients load the keys of package feeds from the site, so another address must not be able to replace them on the way. */
+/** Clients load keys of package feeds from the site, so another address must not be able to replace them on the way. */
 export const feedsByHttps: ConfigRule = (config, report) => {
   if (Object.keys(config.feeds ?? {}).length === 0) return;
   for (const { path, url, settles } of addressesOf(config)) {

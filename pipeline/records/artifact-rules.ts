@@ -70,8 +70,8 @@ const namesReadAsStored: ArtifactRule = function* (context) {
 };
 
 /** Earlier versions of relcat cut such names, which the ledger makes permanent. */
-function* refusedIfNew(its: ArtifactInRelease, at: Place, message: string, fix: string, reason: string) {
-  const state = its.ledgerState();
+function* refusedIfNew(context: ArtifactInRelease, at: Place, message: string, fix: string, reason: string) {
+  const state = context.ledgerState();
   const hint = `It is cut, so the name stays. Withdraw it with relcat retract: ${reason}.`;
   if (state === "new") yield error("name-format", at, message, `${fix}: ${reason}.`);
   if (state === "cut") yield warning("name-format", at, message, hint);

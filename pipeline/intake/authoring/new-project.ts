@@ -195,7 +195,7 @@ function pinWanted(wanted: string): Pin {
   throw failure("usage", message, "Leave it out to use the relcat that runs now.");
 }
 
-/** The version of Node that relcat was tested with: a project's `npx relcat` must not depend on the Node of its machine. */
+/** The Node that relcat was tested with: a project's `npx relcat` must not depend on that of its machine. */
 function testedNode({ folder }: OwnPackage): string | undefined {
   const about = new TextDecoder().decode(readPresent(`${folder}/package.json`));
   return (JSON.parse(about) as { devDependencies?: { node?: string } }).devDependencies?.node;

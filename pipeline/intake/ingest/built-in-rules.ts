@@ -18,7 +18,7 @@ const row = (match: string, packageType: string | undefined): BuiltInRule => ({ 
 const disk = (match: string, packageType: string | undefined) =>
   row(`${match}{,.gz,.xz,.zst,.bz2}`, packageType);
 
-/** The first match wins, after a project's `ingest:` rules and what the build says. docs/releases.md has the same table. */
+/** The first match wins, after `ingest:` rules and what the build says. docs/releases.md has the same table. */
 export const builtInRules: readonly BuiltInRule[] = [
   row("*.rpm", "rpm"),
   row("*.deb", "deb"),

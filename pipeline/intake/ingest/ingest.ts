@@ -76,7 +76,7 @@ export interface Ingested {
 }
 
 /**
- * Decides everything and writes nothing.
+ * Reads, joins, describes, checks, measures, then describes and checks again. Decides everything and writes nothing.
  * @param folder the releases folder; it may be missing if `elsewhere` is set
  * @throws RelcatError with every problem that can be found before the files are read, then with the others
  */

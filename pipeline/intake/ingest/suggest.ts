@@ -8,7 +8,7 @@ import { sideFileReason } from "./inputs.ts";
 /** Package types that the default table lacks, by ending. */
 const archives = /\.(tar\.(?:gz|xz|zst|bz2)|tgz|zip)$/;
 
-/** The ending that names a format, also of a compressed file. It does not begin with a digit, as the end of a version does. */
+/** The ending that names a format, even if compressed. It does not begin with a digit, as the end of a version does. */
 const format = /\.(?:(?!(?:gz|xz|zst|bz2)$)[a-z]\w{0,7}|7z|[a-z]\w{0,7}\.(?:gz|xz|zst|bz2))$/i;
 
 /** Versions and dates of releases. Versions of Ubuntu, such as 22.04, stay. */

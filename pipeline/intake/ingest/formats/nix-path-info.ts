@@ -61,7 +61,7 @@ export const pathInfos = [
   }),
 ];
 
-/** Without `leftOut`, by which a folder of GoReleaser is known. */
+/** The result has no `leftOut`, because only GoReleaser's list may make a folder one of GoReleaser. */
 function together(parts: readonly Partial<Evidence>[]): Partial<Evidence> {
   const { objects, problems } = gather(parts);
   return { objects, problems };
