@@ -18,7 +18,7 @@ interface RetractCommandOptions extends LedgerGuardOptions {
   reason: string;
   type?: string;
   name?: string;
-  replacedBy?: number | null;
+  replacedBy?: number | "none";
   now?: string;
   dryRun?: true;
   yes?: true;
@@ -38,7 +38,8 @@ export async function retractRecords(
   const guard = ledgerGuard(options, host);
   await guard.prove(ledger);
   const { entries, alreadyRetracted } = selectRecords(ledger, choice);
-  const retraction = { ids: entries.map((entry) => entry.add.id), reason, replacedBy: options.replacedBy };
+  const replacedBy = options.replacedBy === "none" ? null : options.replacedBy;
+  const retraction = { ids: entries.map((entry) => entry.add.id), reason, replacedBy };
   // Validated before the confirmation, so that users do not confirm what is then refused.
   const due = decideRetract(ledger, retraction, ledger.newest).events;
   say(host, `To be retracted: ${count(entries.length, "record")}`);

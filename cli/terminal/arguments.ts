@@ -52,8 +52,9 @@ export const asIds = (value: string, previous: number[] = []): number[] => [...p
 export const isId = (value: string): boolean =>
   /^[1-9]\d{0,15}$/.test(value) && Number.isSafeInteger(Number(value));
 
-export function asReplacement(value: string): number | null {
-  return value === "none" ? null : asId(value);
+/** "none" is a word here, because commander makes an empty text of null. */
+export function asReplacement(value: string): number | "none" {
+  return value === "none" ? value : asId(value);
 }
 
 export function asCount(value: string): number {

@@ -35,6 +35,17 @@ test("shows the records, and withdraws them with --yes", async () => {
   );
 });
 
+test("a correction replaces the replacement, and --replaced-by none removes it", async () => {
+  const { run, read } = await cutCatalog();
+  const replacement = async (id: string) => {
+    const args = ["retract", "1", "--reason", "Bad.", "--replaced-by", id, "--yes", "--now", later];
+    const { stderr, exitCode } = await run(...args);
+    expect(exitCode, stderr).toBe(0);
+    return JSON.parse(read("releases/ledger.jsonl").trimEnd().split("\n").at(-1) ?? "").replaced_by;
+  };
+  expect([await replacement("2"), await replacement("3"), await replacement("none")]).toEqual([2, 3, null]);
+});
+
 test("refuses without a terminal and --yes, after it shows the records", async () => {
   const { run, read } = await cutCatalog();
   const before = read("releases/ledger.jsonl");
