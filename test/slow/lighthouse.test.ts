@@ -37,9 +37,12 @@ async function rate(path: string): Promise<Report> {
 
 const percent = (score: number | null) => Math.round((score ?? 0) * 100);
 
-/** Scores below 95, with the audits that lower them. */
+/** Scores below 95, with the audits that lower them, and any shift of the layout. */
 const shortcomings = ({ categories, audits, runtimeError }: Report): string[] => [
   ...(runtimeError ? [runtimeError.message] : []),
+  ...[audits["cumulative-layout-shift"]?.numericValue ?? 1]
+    .filter((shift) => shift >= 0.01)
+    .map((shift) => `performance: the layout shifts by ${shift}`),
   ...Object.entries(categories)
     .filter(([, { score }]) => percent(score) < 95)
     .map(([name, { score, auditRefs }]) => {
@@ -56,10 +59,10 @@ test.each(pages)("%j has at least 95 points in each of the four categories", asy
   for (let run = 0; run < 3; run++) {
     const report = await rate(path);
     expect(Object.keys(report.categories)).toEqual(categories);
-    expect(report.audits["cumulative-layout-shift"]?.numericValue).toBeLessThan(0.01);
     expect(report.audits["total-byte-weight"]?.numericValue).toBeLessThan(200_000);
     found = shortcomings(report);
-    // Only performance differs between runs, because the browser may have to wait for the processor.
+    // Only performance differs between runs, because the browser may have to wait for the processor. Then it can also
+    // report a shift that the page has neither with slow answers nor in parts.
     if (!found.some((each) => each.startsWith("performance"))) break;
   }
   expect(found).toEqual([]);
