@@ -12,7 +12,7 @@ const roff = (text: string): string =>
 
 const tagged = (tag: string, text: string) => `.TP\n.B ${roff(tag)}\n${roff(text)}`;
 
-/** In the man macros, and without a date, so that the same table gives the same page. */
+/** The page uses the man macros and has no date, so that the same table gives the same page. */
 export function manPage(program: CommandUnknownOpts, version: string): string {
   const options = program.createHelp().visibleOptions(program);
   return `${[

@@ -44,7 +44,7 @@ export interface Host {
   environment: Readonly<Record<string, string | undefined>>;
   /** Asks for confirmation; undefined: no terminal, so no one can be asked. */
   confirm: ((question: string) => Promise<boolean>) | undefined;
-  /** A line from the terminal or of standard input, hidden if secret; undefined at its end. */
+  /** A line from the terminal or from standard input, hidden if secret; undefined at its end. */
   ask(question: string, isSecret: boolean): Promise<string | undefined>;
   own: OwnPackage;
   /** Options that hints and "Next" lines repeat. */

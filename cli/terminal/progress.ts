@@ -48,7 +48,7 @@ function showProgress<T>(
   };
 }
 
-/** A terminal also gets the rate and the time left. @param verb such as "Building" @param noun "releases" */
+/** A terminal also gets the rate and the time left. @param verb such as "Building" @param noun such as "releases" */
 export const showCount = (host: Messages, verb: string, noun: string, now = clock) =>
   showProgress<Progress>(host, now, (progress, terminal) => {
     const text = `${verb}: ${progress.done} of ${progress.total} ${noun}`;

@@ -3,7 +3,7 @@ import type { Code } from "../../shared/errors.ts";
 import { expects, id, list, object, text } from "../../shared/fields.ts";
 import { rangePattern } from "../../shared/version.ts";
 
-/** Only these can have exceptions: other problems prevent reading, so accepting them would drop data. */
+/** Only these can have exceptions: other problems prevent reading, so accepting them would silently drop data. */
 export const exceptableRules = [
   "missing-key",
   "unknown-key",

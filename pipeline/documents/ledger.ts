@@ -85,6 +85,5 @@ export type AddEvent = z.infer<typeof addSchema>;
 export type ReviseEvent = z.infer<typeof reviseSchema>;
 export type RetractEvent = z.infer<typeof retractSchema>;
 export type ReinstateEvent = z.infer<typeof reinstateSchema>;
-export type ReserveEvent = z.infer<typeof reserveSchema>;
 export type LedgerEvent = z.infer<typeof ledgerEventSchema>;
 export type ChannelEvent = Extract<LedgerEvent, { channel: string }>;

@@ -1,7 +1,7 @@
 /** Lease in milliseconds: after this time without renewal, another publisher may take over the site. */
 export const lease = 120_000;
 
-/** Named after what comes next. `sign` occurs only in refresh and rollback, `prune-remove` if there is something. */
+/** Steps are named after what comes next. `sign` occurs only in refresh and rollback, `prune-remove` if there is something. */
 export const publishSteps = {
   dir: ["sign", "look", "begin", "place", "index", "flip", "finish", "prune"],
   s3: [
@@ -28,7 +28,11 @@ export type PublishStep = (typeof publishSteps)["dir" | "s3"][number];
 export interface PublishTurn {
   /** Id of this run. */
   run: string;
-  /** @param when "now": before a change that cannot be undone, even if the lease is young @throws RelcatError site-taken */
+  /**
+   * Extends the lease after part of it has passed.
+   * @param when "now": before a change that cannot be undone, even if the lease is young
+   * @throws RelcatError site-taken
+   */
   renew(when?: "now"): Promise<void>;
   /** @param tag of the current state @throws RelcatError site-taken if this publisher did not write it */
   requireOurs(tag: string | undefined): void;

@@ -49,7 +49,7 @@ export type FeedParts = Partial<
   Record<FeedName, { rows: readonly unknown[]; omitted: FeedsDocument["feeds"][number]["left_out"] }>
 >;
 
-export interface ReleaseHead {
+interface ReleaseHead {
   version: string;
   date: string;
   /** Time of its cut; absent before. */

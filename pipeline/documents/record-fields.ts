@@ -1,4 +1,4 @@
-/** In published order. Apart from the schema, because the edge worker reads them without zod. */
+/** Fields in published order. They are apart from the schema, because the edge worker reads them without zod. */
 export const recordFields = [
   "id",
   "name",

@@ -33,7 +33,7 @@ import { slicesOf } from "./slices.ts";
 import { supportFiles } from "./support-dates.ts";
 import { channelFiles, versionLists } from "./version-lists.ts";
 
-/** @param head its first members, in their order */
+/** `build.json`, written file by file. @param head its first members, in their order */
 export function buildDocument(
   { copies, ...head }: Omit<BuildDocument, "schema_version" | "files"> & { copies: BuildCopies },
   files: readonly MadeFile[],

@@ -54,12 +54,12 @@ const table: readonly [FeedName, RegExp, FeedPath["role"], string][] = [
   ["apt", /^keys\/[^/]+\.asc$/, "copy", key],
 ];
 
-export const feedPaths = table.map(
-  ([feed, path, role, contentType]): FeedPath => ({ feed, path, role, contentType }),
-);
+export const feedPaths: readonly FeedPath[] = table.map(([feed, path, role, contentType]) => {
+  return { feed, path, role, contentType };
+});
 
 /**
- * A signed folder is as deep as the copy at `yum/NAME`, because indexes of earlier versions have relative URLs that fit both.
+ * A signed folder is as deep as the copy at `yum/NAME`: relative URLs in indexes of earlier versions fit both.
  * @param sha256 of repomd.xml followed by repomd.xml.asc
  */
 export const yumFolder = (sha256: string): string => `yum/${sha256}`;

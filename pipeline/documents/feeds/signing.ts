@@ -1,5 +1,5 @@
 /**
- * If not, `build` writes complete files that switch the check off: `Trusted: yes` for apt, `repo_gpgcheck=0` for yum.
+ * Whether `sign` signs the feeds. If not, `build` writes complete files that switch the check off: `Trusted: yes` for apt, `repo_gpgcheck=0` for yum.
  * @param isProvisional whether anything in the build is not permanent
  */
 export const areFeedsSigned = (

@@ -95,7 +95,7 @@ function valueRules(rows: readonly Row[], field: string, first: readonly Rule[] 
   ];
 }
 
-/** The operating system of each type's records; undefined: several, as in inconsistent imported records, or not a facet. */
+/** The operating system of each type's records; undefined: several, as imported records may have, or not a facet. */
 function systemsOfTypes(rows: readonly Row[]): Map<string, string | undefined> {
   const systems = new Map<string, string | undefined>();
   for (const { package_type: type, operating_system: system } of rows) {

@@ -24,7 +24,7 @@ interface Grouped {
   arch?: Architecture | undefined;
 }
 
-/** Empty groups are left out. In a group, files are ordered by platform and package type as configured, then by architecture. */
+/** Leaves out empty groups. Files are ordered by platform and package type as configured, then by architecture. */
 export function downloadGroups<File extends Grouped>(
   files: readonly File[],
   { platforms, packageTypes }: Pick<SiteConfig, "platforms" | "packageTypes">,
