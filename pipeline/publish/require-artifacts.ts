@@ -132,7 +132,9 @@ export function namedArtifacts(
     // A chart may lack its provenance, unless a feed copies it.
     .filter(({ format }) => format !== "helm-prov")
     .map((document) => ({
-      ...{ file: document.file, size: document.size, checksum: document.sha256 },
+      file: document.file,
+      size: document.size,
+      checksum: document.sha256,
       url: documentAddress(url, file, document),
     }));
   return [{ file, url, size, checksum }, ...beside].map((each) => {

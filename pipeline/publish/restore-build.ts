@@ -17,7 +17,7 @@ import { isHosting, listPath, timestampPath } from "../trust/site-files.ts";
 import { shortId } from "./refusals.ts";
 import { placeKeptFiles, readKeptFile } from "./stores/kept-build.ts";
 
-export interface RestoreRequest {
+interface RestoreRequest {
   site: SiteSettings;
   store: SiteStore;
   entry: HistoryEntry;

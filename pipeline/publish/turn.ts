@@ -169,6 +169,7 @@ function newest(history: readonly HistoryEntry[], builds: number): HistoryEntry[
 
 /**
  * If `work` fails and the state is not ours any longer, the takeover is reported as the cause.
+ * @param isOurs whether the state is still the one that `work` assumes
  * @throws RelcatError site-taken, and whatever `work` throws
  */
 export async function unlessTaken<T>(

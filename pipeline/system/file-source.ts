@@ -194,7 +194,7 @@ interface PassHash {
   buffers?: readonly Buffer[];
   /** Ends when the chunk may be overwritten. */
   update(chunk: Uint8Array): Promise<unknown> | undefined;
-  /** Reads and hashes a part of an open file; undefined: only the caller can. @returns number of bytes, fewer at the end */
+  /** Reads and hashes a part of an open file; undefined: only the caller can. @returns bytes read, fewer at the end */
   read?(part: { descriptor: number; from: number; length: number }): Promise<number>;
   digest(): Promise<string>;
   /** Must also be called if the pass failed. */

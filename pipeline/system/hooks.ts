@@ -17,7 +17,7 @@ export async function runHook(
     reject: false,
     input,
     stdout: "ignore",
-    // Goes directly to relcat's own messages, without buffering.
+    // It goes directly to relcat's own messages, without buffering.
     stderr: "inherit",
     // Long enough for purging a CDN.
     timeout: 300_000,

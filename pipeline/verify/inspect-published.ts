@@ -46,7 +46,7 @@ export async function inspectAgain({ folder, catalog, config }: Project, clock: 
   );
   const claimOf = ({ version, file }: Artifact) => claims.get(`${version}/${file}`);
   let accepted = 0;
-  /** Rejected although their manifest records an inspection. Without one, they may be older than the policy. */
+  /** Rejected files whose manifest records an inspection; those without one may be older than the policy. */
   const refused: Finding[] = [];
   const uninspected: string[] = [];
   /** Their detached signature is not published. */

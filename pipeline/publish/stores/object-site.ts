@@ -106,7 +106,8 @@ export function objectSite(store: ObjectStore): SiteStore {
 }
 
 /**
- * If the service ignored conditions, two publishers would both succeed. @throws RelcatError storage-refused
+ * Writes the state under conditions that do not hold: if the service ignored them, two publishers would both succeed.
+ * @throws RelcatError storage-refused
  * @param bytes current state; a final line feed makes another ETag, so that a retry does not find its own bytes
  */
 async function requireConditions(store: ObjectStore, bytes: Uint8Array): Promise<void> {
@@ -164,7 +165,10 @@ async function* untilDamaged<T>(files: AsyncIterable<T>) {
 
 type ReadIndex = (name: string) => Promise<SiteIndex | undefined>;
 
-/** The current state and the store's clock decide what is removed. @throws RelcatError site-taken */
+/**
+ * Removes data of publishes that left the history, and files without references. The current state and the store's clock
+ * decide. @returns number of objects @throws RelcatError site-taken
+ */
 async function pruneObjects(
   { store, readIndex, turn }: { store: ObjectStore; readIndex: ReadIndex; turn: PublishTurn },
   isOver: (since: string) => boolean,
@@ -256,7 +260,10 @@ async function publishObjects(store: ObjectStore, publication: Publication, turn
 const stepOf = (file: PublicFile, last: PublicFile | undefined) =>
   file.isImmutable ? "put-immutable" : file === last ? "put-timestamp" : "put-document";
 
-/** @returns documents that a concurrent publisher may have written, which stay until they are older than a lease */
+/**
+ * Removes documents of the last publish that this build lacks.
+ * @returns those that a concurrent publisher may have written, which stay until they are older than a lease
+ */
 async function removeDocuments(
   store: ObjectStore,
   { changes: { removed }, before }: Publication,

@@ -42,7 +42,7 @@ export interface CommittedLedgers {
 
 const noLedgers = (kind: WithoutLedgers): CommittedLedgers => ({ kind, earlier: [], base: undefined });
 
-/** The ledgers that the current one must extend, with two git calls and no network. @param base whose lines are settled */
+/** The ledgers that the current one must extend, by two calls of git. @param base the lines of its ledger are settled */
 export async function findLedgers(folder: string, base: string): Promise<CommittedLedgers> {
   const history = await readHistory(folder, base);
   if (typeof history === "string") return noLedgers(history);

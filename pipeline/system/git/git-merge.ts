@@ -27,7 +27,7 @@ function gitFolder(git: string): string {
 }
 
 export async function operationUnderWay(folder: string): Promise<Operation | undefined> {
-  // First, because a rebase also cherry-picks; REBASE_HEAD alone may be left over from an earlier one.
+  // It comes first, because a rebase also cherry-picks; REBASE_HEAD alone may be left over from an earlier one.
   if ((await isRebasing(folder)) && (await isCommit(folder, "REBASE_HEAD")))
     return { kind: "rebase", head: "REBASE_HEAD" };
   if (await isCommit(folder, "MERGE_HEAD"))

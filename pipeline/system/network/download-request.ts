@@ -24,7 +24,7 @@ export function startIdleTimeout(maxMilliseconds = 30_000): IdleTimeout {
   };
 }
 
-/** Closes the connection at the end. @param maxMilliseconds without data @throws RelcatError network, and those of `ask` */
+/** Closes the connection at the end. @param maxMilliseconds without data @throws RelcatError network; errors of `ask` */
 export async function requesting<T>(
   url: string,
   ask: (idleTimeout: IdleTimeout) => Promise<T>,
