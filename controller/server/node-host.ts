@@ -62,12 +62,17 @@ export function askOnHost(controller: Controller) {
 }
 
 export function hostActor(): Actor {
-  // In containers, the user id often has no account.
-  let name = `uid-${process.getuid?.() ?? "unknown"}`;
-  try {
-    name = userInfo().username;
-  } catch {}
+  const name = accountName();
   return { kind: "host", id: name, name, ip: null, request: null };
+}
+
+function accountName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // In containers, the user id often has no account.
+    return `uid-${process.getuid?.() ?? "unknown"}`;
+  }
 }
 
 const owner = userOfRow({ ...blank(null, 0), ordinal: 0, id: "", role: "Owner" });

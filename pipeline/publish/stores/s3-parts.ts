@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { ListMultipartUploadsRequest, ListPartsRequest } from "@aws-sdk/client-s3";
 import { RelcatError } from "../../../shared/errors.ts";
 import {
   type ArtifactPlace,
@@ -80,8 +81,9 @@ export async function abandonUnfinished(session: S3Session, keys: readonly strin
 async function listUploads(session: S3Session, prefix: string) {
   const { client, full, attempt } = session;
   const found: { key: string; id: string; begun: number }[] = [];
+  let from: Pick<ListMultipartUploadsRequest, "KeyMarker" | "UploadIdMarker"> = {};
   try {
-    for (let from = {}, isMore = true; isMore; ) {
+    for (let isMore = true; isMore; ) {
       const answer = await attempt("listed", prefix, ({ Bucket, Key: Prefix }, request) =>
         client.listMultipartUploads({ Bucket, Prefix, ...from }, request),
       );
@@ -102,7 +104,8 @@ async function listParts(upload: Upload, id: string): Promise<Unfinished["parts"
   const { session, key, file, partSize } = upload;
   const { client, attempt } = session;
   const parts = new Map<number, string>();
-  for (let from = {}, isMore = true; isMore; ) {
+  let from: Pick<ListPartsRequest, "PartNumberMarker"> = {};
+  for (let isMore = true; isMore; ) {
     const answer = await attempt("listed", key, (object, request) =>
       client.listParts({ ...object, UploadId: id, ...from }, request),
     );

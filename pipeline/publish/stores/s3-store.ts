@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { HeadObjectCommandOutput } from "@aws-sdk/client-s3";
+import type { HeadObjectCommandOutput, ListObjectsV2Request } from "@aws-sdk/client-s3";
 import { failure } from "../../../shared/errors.ts";
 import type {
   ArtifactPlace,
@@ -102,7 +102,9 @@ async function write(
     ...conditionOf(condition, unquoted),
   };
   let tries = 0;
-  const done = await session[condition ? "attempt" : "demand"]("written", key, async (object, request) => {
+  // Without a condition, an answer that something is missing or changed is a refusal.
+  const send = condition ? session.attempt : session.demand;
+  const done = await send("written", key, async (object, request) => {
     tries++;
     return { etag: bare((await session.client.putObject({ ...object, ...input }, request)).ETag) };
   });
@@ -138,7 +140,8 @@ async function removeSome(session: S3Session, keys: readonly string[], before: (
 
 async function* list(session: S3Session, prefix: string) {
   const { client, full, demand } = session;
-  for (let from = {}, isMore = true; isMore; ) {
+  let from: Pick<ListObjectsV2Request, "ContinuationToken"> = {};
+  for (let isMore = true; isMore; ) {
     const answer = await demand("listed", prefix, async ({ Bucket, Key: Prefix }, request) => {
       const output = await client.listObjectsV2({ Bucket, Prefix, MaxKeys: page, ...from }, request);
       // A truncated or foreign answer would look like an empty list.
