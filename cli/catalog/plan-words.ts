@@ -22,7 +22,6 @@ const absence: Readonly<Record<string, string>> = {
   "no-repository": "This folder is not in a git repository. ",
   "no-commit": "The repository has no commit yet. ",
   "no-remote": "The repository has no remote yet. ",
-  "not-installed": "git is not installed. ",
 };
 
 function reservations({ baseline, documents }: Plan, show: Show): string[] {

@@ -74,7 +74,7 @@ const baseline = object({
     expects("option-value", "revision, live, ledger or nothing"),
   ),
   name: anyText.describe(
-    "The git revision, URL, folder or file that was compared with; or the reason why not: none, no-repository, no-commit, no-remote, not-installed.",
+    "The git revision, URL, folder or file that was compared with; or the reason why not: none, no-repository, no-commit, no-remote.",
   ),
   commit: revision.nullable(),
   records: count.describe("Number of its public records."),

@@ -25,7 +25,6 @@ export async function findLedgerBase(folder: string, name: string): Promise<Ledg
 }
 
 const reasons = {
-  "no-git": "git is not installed.",
   "no-repository": "this folder is not in a git repository.",
   "no-commit": "the repository has no commit yet.",
   "no-remote": "the repository has no remote yet.",

@@ -14,8 +14,9 @@ import { loadCatalog } from "../ledger/load-catalog.ts";
 import { filesOf } from "../project/authored-files.ts";
 import { emitSite, type Sources } from "../site/emit.ts";
 import { readIfPresent } from "../system/files.ts";
+import { isInRepository } from "../system/git/git.ts";
 import { whyNotYet } from "../system/git/git-revision.ts";
-import { readTree, withoutGit } from "../system/git/git-tree.ts";
+import { readTree } from "../system/git/git-tree.ts";
 import { pathInfo, readInput, refuseScheme } from "../system/input-files.ts";
 import { fetchBytes } from "../system/network/fetch.ts";
 import { emptySnapshot, type Snapshot, snapshotOf, snapshotOfList } from "./snapshot.ts";
@@ -83,9 +84,9 @@ async function revisionBaseline(
 ): Promise<Baseline> {
   const revision = named ?? catalog.config.ledgerBase;
   if (revision === "none") return emptyBaseline(catalog, "none", sources);
-  const reason =
-    (await withoutGit(catalog.folder)) ??
-    (named === undefined ? await whyNotYet(catalog.folder, revision) : undefined);
+  const reason = !isInRepository(catalog.folder)
+    ? "no-repository"
+    : named === undefined && (await whyNotYet(catalog.folder, revision));
   if (reason) return emptyBaseline(catalog, reason, sources);
   const { commit, files } = await readTree(catalog.folder, revision);
   const base = await loadCatalog(catalog.folder, { released: true }, filesOf(files));

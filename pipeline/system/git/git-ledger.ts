@@ -1,5 +1,5 @@
 import { failure } from "../../../shared/errors.ts";
-import { git, gitIfNeeded, gitText, isInRepository, refused, revParse } from "./git.ts";
+import { git, gitIfNeeded, gitText, refused, revParse } from "./git.ts";
 import { lacksRemote } from "./git-revision.ts";
 
 export interface LedgerBlob {
@@ -19,14 +19,7 @@ export interface CommittedLedger {
 }
 
 /** Reason why nothing can be compared. */
-type WithoutLedgers =
-  | "no-git"
-  | "no-repository"
-  | "no-commit"
-  | "no-remote"
-  | "no-base"
-  | "unrelated"
-  | "shallow";
+type WithoutLedgers = "no-repository" | "no-commit" | "no-remote" | "no-base" | "unrelated" | "shallow";
 
 export interface CommittedLedgers {
   /** "known": ledgers were found. */
@@ -90,7 +83,7 @@ interface History {
 async function readHistory(folder: string, base: string): Promise<History | WithoutLedgers> {
   const asked = ["--is-shallow-repository", "HEAD", `HEAD...${base}`];
   const answer = await gitIfNeeded(folder, ["rev-parse", ...asked]);
-  if (!answer) return "no-git";
+  if (!answer) return "no-repository";
   const [, twice] = /^warning: refname '(?!HEAD')(.+)' is ambiguous/m.exec(answer.stderr) ?? [];
   if (twice !== undefined)
     throw failure(
@@ -100,12 +93,13 @@ async function readHistory(folder: string, base: string): Promise<History | With
     );
   // If git fails, it has already printed what it could resolve.
   const [shallow, head, tip, , ...parted] = answer.stdout.split("\n").filter((line) => line !== "");
-  if (shallow === undefined && isInRepository(folder)) throw refused(folder, answer.stderr || "no answer");
-  if (shallow === undefined) return "no-repository";
+  if (shallow === undefined) throw refused(folder, answer.stderr || "no answer");
   if (head === undefined || head === "HEAD") return "no-commit";
   const isShallow = shallow === "true";
   if (answer.exitCode !== 0 || tip === undefined) {
-    await requireCommits(folder, ["HEAD", base]);
+    await requireCommit(folder, "HEAD", head);
+    const named = await revParse(folder, base);
+    if (named.exitCode === 0) await requireCommit(folder, base, named.stdout);
     if (isShallow) return "shallow";
     return (await lacksRemote(folder, base)) ? "no-remote" : "no-base";
   }
@@ -113,13 +107,9 @@ async function readHistory(folder: string, base: string): Promise<History | With
 }
 
 /** A name that git resolves, without the commit, is damage. @throws RelcatError git-refused */
-async function requireCommits(folder: string, names: readonly string[]): Promise<void> {
-  for (const name of names) {
-    const { exitCode, stdout } = await revParse(folder, name);
-    if (exitCode !== 0) continue;
-    const commit = await git(folder, ["cat-file", "-e", stdout]);
-    if (commit.exitCode !== 0) throw refused(folder, `the commit ${stdout} of ${name} is missing`);
-  }
+async function requireCommit(folder: string, name: string, id: string): Promise<void> {
+  const { exitCode } = await git(folder, ["cat-file", "-e", id]);
+  if (exitCode !== 0) throw refused(folder, `the commit ${id} of ${name} is missing`);
 }
 
 /** A commit without a readable parent is the first one. @throws RelcatError git-refused if it names a parent */

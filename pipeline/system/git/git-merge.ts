@@ -1,7 +1,7 @@
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { exists, readIfPresent } from "../files.ts";
 import { isFolder } from "../folders.ts";
-import { git, isCommit, isInRepository, repositoryOf, revParse } from "./git.ts";
+import { git, isCommit, repositoryOf, revParse } from "./git.ts";
 
 export interface Operation {
   kind: "merge" | "rebase" | "cherry-pick";
@@ -9,49 +9,49 @@ export interface Operation {
   head: string;
 }
 
-const underWay = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "rebase-merge", "rebase-apply"];
-
-/** Reads git's files directly, because starting a git process takes longer than most checks. */
-export function isMergeUnderWay(folder: string): boolean {
-  const repository = repositoryOf(folder);
-  if (repository === undefined) return false;
-  const own = gitFolder(join(repository, ".git"));
-  return underWay.some((name) => exists(join(own, name)));
+/**
+ * True if git has one of these. Its folder is read directly, because starting a process takes longer than most checks.
+ * @param names of files or folders that git writes in a merge, a rebase or a cherry-pick
+ */
+export function isUnderWay(folder: string, ...names: readonly string[]): boolean {
+  const own = gitFolder(folder);
+  return own !== undefined && hasAny(own, ...names);
 }
 
+const hasAny = (own: string, ...names: readonly string[]) => names.some((name) => exists(join(own, name)));
+
 /** In a linked work tree, `.git` is a file with the folder's path. */
-function gitFolder(git: string): string {
+function gitFolder(folder: string): string | undefined {
+  const repository = repositoryOf(folder);
+  if (repository === undefined) return undefined;
+  const git = join(repository, ".git");
   if (isFolder(git)) return git;
   const [, path = ""] = /^gitdir: (.+)$/m.exec(new TextDecoder().decode(readIfPresent(git))) ?? [];
-  return resolve(dirname(git), path);
+  return resolve(repository, path);
 }
 
 export async function operationUnderWay(folder: string): Promise<Operation | undefined> {
+  const own = gitFolder(folder);
+  if (own === undefined) return undefined;
   // It comes first, because a rebase also cherry-picks; REBASE_HEAD alone may be left over from an earlier one.
-  if ((await isRebasing(folder)) && (await isCommit(folder, "REBASE_HEAD")))
+  if (hasAny(own, "rebase-merge", "rebase-apply") && (await isCommit(folder, "REBASE_HEAD")))
     return { kind: "rebase", head: "REBASE_HEAD" };
-  if (await isCommit(folder, "MERGE_HEAD"))
-    return { kind: "merge", head: (await mergedBranch(folder)) ?? "MERGE_HEAD" };
-  if (await isCommit(folder, "CHERRY_PICK_HEAD")) return { kind: "cherry-pick", head: "CHERRY_PICK_HEAD" };
+  if (hasAny(own, "MERGE_HEAD"))
+    return { kind: "merge", head: (await mergedBranch(folder, own)) ?? "MERGE_HEAD" };
+  if (await isPicking(folder)) return { kind: "cherry-pick", head: "CHERRY_PICK_HEAD" };
   return undefined;
 }
 
+/** Only git is asked: CHERRY_PICK_HEAD is a ref, which a repository may keep in a table of refs. */
+export const isPicking = (folder: string): Promise<boolean> => isCommit(folder, "CHERRY_PICK_HEAD");
+
 /** Name of the merged branch, from git's merge message. */
-async function mergedBranch(folder: string): Promise<string | undefined> {
-  const text = new TextDecoder().decode(readIfPresent(await gitPath(folder, "MERGE_MSG")));
+async function mergedBranch(folder: string, own: string): Promise<string | undefined> {
+  const text = new TextDecoder().decode(readIfPresent(join(own, "MERGE_MSG")));
   const [, name] = /^Merge (?:remote-tracking )?branch '([^']+)'/.exec(text) ?? [];
   if (name === undefined) return undefined;
   const commits = await Promise.all([name, "MERGE_HEAD"].map((each) => revParse(folder, `${each}^{commit}`)));
   return commits[0]?.stdout === commits[1]?.stdout ? name : undefined;
-}
-
-/** Relative paths are relative to the folder; git has an option for absolute ones since 2.31. */
-const gitPath = async (folder: string, name: string): Promise<string> =>
-  resolve(folder, (await git(folder, ["rev-parse", "--git-path", name])).stdout);
-
-async function isRebasing(folder: string): Promise<boolean> {
-  const paths = await Promise.all(["rebase-merge", "rebase-apply"].map((name) => gitPath(folder, name)));
-  return isInRepository(folder) && paths.some(exists);
 }
 
 /** The versions that git keeps until a conflict is resolved; undefined: no conflict, or a side without the file. */

@@ -1,12 +1,5 @@
-import { gitIfNeeded, gitText, ownRepository, pathsOf, refused } from "./git.ts";
+import { gitText, ownRepository, pathsOf, refused } from "./git.ts";
 import { resolveCommit } from "./git-revision.ts";
-
-/** Reason why git cannot be used for a folder; undefined: it can. */
-export async function withoutGit(folder: string): Promise<"not-installed" | "no-repository" | undefined> {
-  const inside = await gitIfNeeded(folder, ["rev-parse", "--is-inside-work-tree"]);
-  if (!inside) return "not-installed";
-  return inside.exitCode === 0 ? undefined : "no-repository";
-}
 
 /** Files of the work tree that differ from a revision, relative to the folder; new ones only if they are staged. */
 export async function changedSince(folder: string, revision: string, pattern: string): Promise<string[]> {
