@@ -21,7 +21,7 @@ export async function ledgerGrowthProblems(
   return checkGrowth(ledger, await showFile(folder, revision, "ledger.jsonl"), revision);
 }
 
-/** What git has while a conflict may be unresolved. */
+/** Names of what git keeps while a conflict may be unresolved. */
 const conflicting = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "rebase-merge", "rebase-apply"];
 
 /** Detects an unresolved merge: without conflict markers, the file holds one side and looks valid. */
