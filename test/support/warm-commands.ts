@@ -89,7 +89,7 @@ export function warmCommands(launcher: string, folder: string): WarmCommands {
 
 /** Codes of refusals that come before a publish begins. */
 const refusals =
-  /^error\[(?:site-(?:tampered|newer|held|unknown|empty)|build-[\w-]+|folder-missing|usage|not-confirmed|git-(?:refused|missing)|content-uncommitted|ledger-unpushed|metadata-changed|notes-changed|clock|feed-unsigned|trust-expired|artifact-unpublished|origin-changed)\]/m;
+  /^error\[(?:site-(?:tampered|newer|held|unknown|empty)|build-[\w-]+|folder-missing|usage|not-confirmed|git-(?:refused|missing)|content-uncommitted|ledger-unpushed|metadata-changed|notes-changed|clock|feed-unsigned|trust-expired|origin-changed)\]|^error\[artifact-unpublished\] \d/m;
 
 /** A publish that fails after it began may hold the site until its process has ended. */
 const mayHoldSite = ({ args }: WarmCommand, { exitCode, stderr }: WarmResult): boolean =>
