@@ -1,7 +1,7 @@
 type Input = NodeJS.ReadStream;
 
 /** Input that was read beyond the requested line. */
-let rest = "";
+const unread = new WeakMap<Input, string>();
 
 interface Dialogue {
   input: Input;
@@ -21,6 +21,7 @@ export function ask(question: string, isSecret: boolean, dialogue: Dialogue): Pr
 }
 
 async function nextLine(input: Input): Promise<string | undefined> {
+  let rest = unread.get(input) ?? "";
   while (!rest.includes("\n")) {
     const more = await nextChunk(input);
     if (more !== undefined) rest += more;
@@ -29,7 +30,7 @@ async function nextLine(input: Input): Promise<string | undefined> {
   }
   const end = rest.indexOf("\n");
   const line = rest.slice(0, end).replace(/\r$/, "");
-  rest = rest.slice(end + 1);
+  unread.set(input, rest.slice(end + 1));
   return line;
 }
 

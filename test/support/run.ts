@@ -115,15 +115,15 @@ export async function relcat(
   args: readonly string[],
   { env: own = {}, input = "", ahead = 0 }: { env?: Env; input?: string; ahead?: number } = {},
 ): Promise<WarmResult> {
-  // Standard input belongs to one process, and Node reads its own variables only when it starts.
-  if (input !== "" || Object.keys(own).some((name) => name.startsWith("NODE_"))) {
+  // "-" is read from the descriptor of the process, and Node reads its own variables only when it starts.
+  if (args.includes("-") || Object.keys(own).some((name) => name.startsWith("NODE_"))) {
     const clock = ahead === 0 ? {} : movedClock(ahead);
     const { exitCode = -1, stdout, stderr } = await spawnRelcat(folder, args, { env: own, input, ...clock });
     return { exitCode, stdout, stderr };
   }
   const all: Env = { ...process.env, ...notOurs, ...own };
   const set = Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
-  const result = await runWarm({ cwd: folder, args, env: Object.fromEntries(set), ahead });
+  const result = await runWarm({ cwd: folder, args, env: Object.fromEntries(set), input, ahead });
   const [stdout = "", stderr = ""] = [result.stdout, result.stderr].map((output) =>
     output.replace(/\r?\n$/, ""),
   );

@@ -1,6 +1,7 @@
 // node warm-command.mjs LAUNCHER: runs one command line of relcat after another, as its parent asks for them.
 // Its standard output and error are files: emptied before a command, read after it.
 import { fstatSync, ftruncateSync, readFileSync, readSync } from "node:fs";
+import { Readable } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const [node, , launcher] = process.argv;
@@ -18,7 +19,7 @@ const { main } = await import(new URL("build/program/main.js", own).href);
 let isRunning = false;
 let before;
 
-function begin({ cwd, args, env, ahead: milliseconds = 0 }) {
+function begin({ cwd, args, env, input = "", ahead: milliseconds = 0 }) {
   isRunning = true;
   ahead = milliseconds;
   before = process.cpuUsage();
@@ -27,6 +28,10 @@ function begin({ cwd, args, env, ahead: milliseconds = 0 }) {
   Object.assign(process.env, env);
   process.chdir(cwd);
   process.argv = [node, launcher, ...args];
+  Object.defineProperty(process, "stdin", {
+    configurable: true,
+    value: Readable.from([input], { objectMode: false }),
+  });
   // From here on only what the command still waits for keeps the process alive, as in a process of its own.
   process.channel.unref();
   main({ folder: fileURLToPath(own), version, bugs });
@@ -38,7 +43,7 @@ function end() {
   for (const event of ["uncaughtException", "SIGINT", "SIGTERM"]) process.removeAllListeners(event);
   process.chdir("/");
   process.channel.ref();
-  const memory = process.memoryUsage.rss();
+  const memory = process.resourceUsage().maxRSS * 1024;
   const { user, system } = process.cpuUsage(before);
   const seconds = (user + system) / 1e6;
   process.send({ exitCode: process.exitCode ?? 0, stdout: written(1), stderr: written(2), memory, seconds });

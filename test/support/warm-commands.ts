@@ -10,6 +10,8 @@ export interface WarmCommand {
   cwd: string;
   args: readonly string[];
   env: Record<string, string>;
+  /** Standard input; default: none. */
+  input?: string;
   /** Milliseconds by which the clock of the machine is ahead, or behind if negative. */
   ahead?: number;
 }
