@@ -85,7 +85,7 @@ test("ten megabytes are refused unread", () => {
   );
 });
 
-/** Content for a file of the maximum size. */
+/** Content for a file of the maximum size; outside .ci/nightly, of a quarter of it where the size is not the fault. */
 const fillings: ["yaml" | "json", string, string, string][] = [
   ["yaml", "closing brackets", "]", "1:1 yaml-syntax"],
   ["yaml", "brackets that do not fit", "[}", "1:1 yaml-syntax"],
@@ -108,7 +108,8 @@ test.each(fillings)(
   "a large %s file of only %s is refused quickly",
   { tags: ["long"] },
   (format, _, filling, expected) => {
-    const size = (format === "json" ? 4 : 1) * megabyte;
+    const whole = (format === "json" ? 4 : 1) * megabyte;
+    const size = expected.endsWith("file-size") ? whole : often(whole, whole / 4);
     expect(place(problemInManifest(format, filling.repeat(size / filling.length)))).toBe(expected);
   },
 );

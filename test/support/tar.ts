@@ -41,7 +41,8 @@ function tarHeader(
 /** A changed header with its new checksum. */
 export function withSum(header: Buffer): Buffer {
   header.write(" ".repeat(8), 148);
-  const sum = header.subarray(0, 512).reduce((total, byte) => total + byte, 0);
+  let sum = 0;
+  for (let at = 0; at < 512; at++) sum += header.readUInt8(at);
   header.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
   return header;
 }

@@ -38,7 +38,7 @@ export interface WarmCommands {
 const memoryLimit = 500e6;
 
 /** Number of processes that may wait for a command. */
-const idleLimit = 8;
+const idleLimit = 12;
 
 /**
  * @param launcher of relcat, bundled
