@@ -1,7 +1,9 @@
 // node warm-command.mjs LAUNCHER: runs one command line of relcat after another, as its parent asks for them.
 // Its standard output and error are files: emptied before a command, read after it.
 import { fstatSync, ftruncateSync, readFileSync, readSync } from "node:fs";
+import { setGlobalProxyFromEnv } from "node:http";
 import { Readable } from "node:stream";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const [node, , launcher] = process.argv;
@@ -16,6 +18,10 @@ globalThis.Date = new Proxy(Date, {
 });
 const { main } = await import(new URL("build/program/main.js", own).href);
 
+const ownCertificates = getCACertificates("default");
+const initial = process.env.NODE_EXTRA_CA_CERTS;
+let trusted = initial;
+let endProxy = () => {};
 let isRunning = false;
 let before;
 
@@ -32,12 +38,22 @@ function begin({ cwd, args, env, input = "", ahead: milliseconds = 0 }) {
     configurable: true,
     value: Readable.from([input], { objectMode: false }),
   });
+  useNetwork(env);
   // From here on only what the command still waits for keeps the process alive, as in a process of its own.
   process.channel.unref();
   main({ folder: fileURLToPath(own), version, bugs });
 }
 
+/** Node itself reads these variables only when it starts. */
+function useNetwork({ NODE_EXTRA_CA_CERTS: extra, NODE_USE_ENV_PROXY: usesProxy, ...env }) {
+  if (extra !== trusted)
+    setDefaultCACertificates(extra === initial ? ownCertificates : [readFileSync(extra, "utf8")]);
+  trusted = extra;
+  endProxy = usesProxy ? setGlobalProxyFromEnv(env) : () => {};
+}
+
 function end() {
+  endProxy();
   isRunning = false;
   ahead = 0;
   for (const event of ["uncaughtException", "SIGINT", "SIGTERM"]) process.removeAllListeners(event);

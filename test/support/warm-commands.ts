@@ -46,19 +46,20 @@ const idleLimit = 12;
  */
 export function warmCommands(launcher: string, folder: string): WarmCommands {
   const all = new Set<ChildProcess>();
-  const idle: { child: ChildProcess; key: string }[] = [];
+  const idle: { child: ChildProcess; options: string; network: string }[] = [];
 
   async function run(command: WarmCommand): Promise<TimedResult> {
-    const variables = variablesOfNode(command);
-    const key = JSON.stringify(variables);
-    const index = idle.findLastIndex((each) => each.key === key);
-    const [found] = index === -1 ? [] : idle.splice(index, 1);
-    const child = found?.child ?? (await start(launcher, folder, variables));
+    // Node reads these options only when it starts. A change of the network takes a process some milliseconds.
+    const { NODE_OPTIONS: options = "", NODE_EXTRA_CA_CERTS: network = "" } = command.env;
+    const fit = idle.filter((each) => each.options === options);
+    const found = fit.findLast((each) => each.network === network) ?? fit.at(-1);
+    if (found) idle.splice(idle.indexOf(found), 1);
+    const child = found?.child ?? (await start(launcher, folder, options));
     all.add(child);
     child.send(command);
     const { memory, ...result } = await answerOf(child);
     if (memory > memoryLimit || mayHoldSite(command, result)) await end(child);
-    else idle.push({ child, key });
+    else idle.push({ child, options, network });
     for (const { child } of idle.splice(0, idle.length - idleLimit)) await end(child);
     return result;
   }
@@ -97,25 +98,14 @@ const refusals =
 const mayHoldSite = ({ args }: WarmCommand, { exitCode, stderr }: WarmResult): boolean =>
   exitCode !== 0 && ["publish", "rollback"].includes(args[0] ?? "") && !refusals.test(stderr);
 
-/** Variables that Node reads only when it starts. */
-function variablesOfNode({ env }: WarmCommand): Record<string, string> {
-  const ofProxies = env.NODE_USE_ENV_PROXY ? ["HTTPS_PROXY", "https_proxy", "NO_PROXY"] : [];
-  const names = ["NODE_OPTIONS", "NODE_EXTRA_CA_CERTS", "NODE_USE_ENV_PROXY", ...ofProxies];
-  return Object.fromEntries(names.map((name) => [name, env[name] ?? ""]).filter(([, value]) => value));
-}
-
-async function start(
-  launcher: string,
-  folder: string,
-  variables: Record<string, string>,
-): Promise<ChildProcess> {
+async function start(launcher: string, folder: string, options: string): Promise<ChildProcess> {
   const output = mkdtempSync(join(folder, "output-"));
   const files = ["stdout", "stderr"].map((name) => openSync(join(output, name), "a+"));
   const script = join(import.meta.dirname, "warm-command.mjs");
   const child = fork(script, [launcher], {
     stdio: ["ignore", ...files, "ipc"],
     execArgv: [],
-    env: { ...process.env, ...variables },
+    env: { ...process.env, NODE_OPTIONS: options },
   });
   for (const file of files) closeSync(file);
   await once(child, "message");
