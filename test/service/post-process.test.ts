@@ -103,11 +103,10 @@ test("a server that is killed before any of its writes leaves a complete manifes
 }, async () => {
   const { out } = await threeRecords();
   const nodeArgs = ["--import", join(repository, "test/support/kill-at.mjs")];
-  const cold = { NODE_DISABLE_COMPILE_CACHE: "1" };
   const body = posted(rpm("a.rpm"), rpm("b.rpm"));
   const counted = async (work: (url: string) => Promise<unknown>) => {
     const counter = join(temporaryFolder(), "count");
-    const origin = await start(openCatalog(), out, { nodeArgs, env: { ...cold, KILL_COUNT: counter } });
+    const origin = await start(openCatalog(), out, { nodeArgs, env: { KILL_COUNT: counter } });
     await work(origin.url);
     await origin.stop();
     return readFileSync(counter, "utf8").split("\n").length;
@@ -118,7 +117,7 @@ test("a server that is killed before any of its writes leaves a complete manifes
   const left: number[] = [];
   for (let call = idle + 1; call <= all; call += often(1, 3)) {
     const catalog = openCatalog();
-    const origin = await start(catalog, out, { nodeArgs, env: { ...cold, KILL_AT: String(call) } });
+    const origin = await start(catalog, out, { nodeArgs, env: { KILL_AT: String(call) } });
     await expect(send(origin.url, body)).rejects.toThrow();
     expect((await origin.ended).signal).toBe("SIGKILL");
     running.delete(origin);

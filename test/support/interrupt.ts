@@ -10,7 +10,7 @@ export async function callsOf(folder: string, args: readonly string[]): Promise<
   const counter = join(temporaryFolder(), "count");
   const { exitCode, stderr } = await spawnRelcat(folder, args, {
     nodeArgs: preload,
-    env: { KILL_COUNT: counter, NODE_DISABLE_COMPILE_CACHE: "1" },
+    env: { KILL_COUNT: counter },
   });
   if (exitCode !== 0) throw new Error(stderr);
   return readFileSync(counter, "utf8").split("\n");
@@ -39,7 +39,7 @@ export function killPoints(calls: readonly string[], every: number): number[] {
 export async function killedAt(call: number, folder: string, args: readonly string[]): Promise<void> {
   const { signal, stderr } = await spawnRelcat(folder, args, {
     nodeArgs: preload,
-    env: { KILL_AT: String(call), NODE_DISABLE_COMPILE_CACHE: "1" },
+    env: { KILL_AT: String(call) },
   });
   if (signal !== "SIGKILL") throw new Error(`not killed at ${call}: ${stderr}`);
 }
