@@ -140,7 +140,7 @@ test("channels offer what the rules say, in every format, after any sequence of 
       }
       expect((texts.get("api/v1/latest.txt") ?? "").trim()).toBe(model.offers("stable").at(-1) ?? "");
     }),
-    { numRuns: often(300, 25), seed },
+    { numRuns: often(300, 15), seed },
   );
 });
 

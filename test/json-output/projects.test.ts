@@ -3,7 +3,15 @@ import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { pathOf } from "../support/artifacts.ts";
-import { artifact, cutCatalog, firstCut, project, release, smallCatalog } from "../support/project.ts";
+import {
+  artifact,
+  cutCatalog,
+  firstCut,
+  initAlone,
+  project,
+  release,
+  smallCatalog,
+} from "../support/project.ts";
 import { relcat, repository, temporaryFolder } from "../support/run.ts";
 import { groups } from "./groups.ts";
 import { Printed } from "./printed.ts";
@@ -18,8 +26,8 @@ async function shows(folder: string, name: Parameters<Printed["as"]>[0], ...args
 describe("authors", () => {
   test("init, new and notes", async () => {
     const folder = temporaryFolder();
-    expect((await shows(folder, "init", "init", "demo")).folder).toBe("demo");
-    expect(await shows(folder, "problems", "init", "demo")).toMatchObject({
+    expect((await shows(folder, "init", ...initAlone, "demo")).folder).toBe("demo");
+    expect(await shows(folder, "problems", ...initAlone, "demo")).toMatchObject({
       problems: [{ severity: "error" }],
     });
     const { folder: made } = project(smallCatalog);

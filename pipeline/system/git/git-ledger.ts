@@ -57,7 +57,7 @@ export async function findLedgers(folder: string, base: string): Promise<Committ
   if (isFirst && isShallow) return { ...noLedgers("shallow"), base: settled };
   if (isFirst) await requireNoParent(folder, head);
   for (const [index, commit] of (isFirst ? [head] : commits).entries())
-    if (!blobs[index]) await requireNoLedger(folder, commit);
+    if (!blobs[index] && commit !== tip) await requireNoLedger(folder, commit);
   const earlier = names.map((revision, index) => ({
     revision,
     blob: blobs[index],
