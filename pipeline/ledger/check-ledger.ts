@@ -1,6 +1,6 @@
 import { type Problem, RelcatError } from "../../shared/errors.ts";
 import { error } from "../records/report.ts";
-import { isUnderWay, unmergedFile } from "../system/git/git-merge.ts";
+import { isMergeUnderWay, unmergedFile } from "../system/git/git-merge.ts";
 import { showFile } from "../system/git/git-revision.ts";
 import type { Catalog } from "./catalog.ts";
 import { checkGrowth } from "./growth.ts";
@@ -21,9 +21,6 @@ export async function ledgerGrowthProblems(
   return checkGrowth(ledger, await showFile(folder, revision, "ledger.jsonl"), revision);
 }
 
-/** Names of what git keeps while a conflict may be unresolved. */
-const conflicting = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "rebase-merge", "rebase-apply"];
-
 /** Detects an unresolved merge: without conflict markers, the file holds one side and looks valid. */
 export async function unresolvedMergeProblems({
   folder,
@@ -31,8 +28,7 @@ export async function unresolvedMergeProblems({
   config,
   problems,
 }: Catalog): Promise<Problem[]> {
-  if (problems.some(({ code }) => code === "ledger-conflict-marker") || !isUnderWay(folder, ...conflicting))
-    return [];
+  if (problems.some(({ code }) => code === "ledger-conflict-marker") || !isMergeUnderWay(folder)) return [];
   if (!(await unmergedFile(folder, "ledger.jsonl")) || (await isJoined(folder, ledger, config.ledgerBase)))
     return [];
   const message =

@@ -47,7 +47,7 @@ function begin({ cwd, args, env, input = "", ahead: milliseconds = 0 }) {
 /** Node itself reads these variables only when it starts. */
 function useNetwork({ NODE_EXTRA_CA_CERTS: extra, NODE_USE_ENV_PROXY: usesProxy, ...env }) {
   if (extra !== trusted)
-    setDefaultCACertificates(extra === initial ? ownCertificates : [readFileSync(extra, "utf8")]);
+    setDefaultCACertificates(!extra || extra === initial ? ownCertificates : [readFileSync(extra, "utf8")]);
   trusted = extra;
   endProxy = usesProxy ? setGlobalProxyFromEnv(env) : () => {};
 }

@@ -1,6 +1,6 @@
 import { failure } from "../../../shared/errors.ts";
 import { git, isInRepository, pathsOf } from "./git.ts";
-import { isPicking, isUnderWay } from "./git-merge.ts";
+import { isMerging, isPicking } from "./git-merge.ts";
 
 /** @throws RelcatError git-missing; commit-refused in a merge, or if git does not know who commits */
 export async function requireRepository(folder: string): Promise<void> {
@@ -10,7 +10,7 @@ export async function requireRepository(folder: string): Promise<void> {
       "this folder is not in a git repository, so --commit has nowhere to go",
       "Nothing was written. Run git init first, or leave --commit out.",
     );
-  if (isUnderWay(folder, "MERGE_HEAD") || (await isPicking(folder)))
+  if (isMerging(folder) || (await isPicking(folder)))
     throw failure(
       "commit-refused",
       "a merge or a cherry-pick is in progress, which git commits only as a whole",

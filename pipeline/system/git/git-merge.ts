@@ -9,11 +9,14 @@ export interface Operation {
   head: string;
 }
 
-/**
- * True if git has one of these. Its folder is read directly, because starting a process takes longer than most checks.
- * @param names of files or folders that git writes in a merge, a rebase or a cherry-pick
- */
-export function isUnderWay(folder: string, ...names: readonly string[]): boolean {
+/** Reads git's files directly, because starting a git process takes longer than most checks. */
+export const isMergeUnderWay = (folder: string): boolean =>
+  isUnderWay(folder, "MERGE_HEAD", "CHERRY_PICK_HEAD", "rebase-merge", "rebase-apply");
+
+/** True in a merge, but not in a rebase or a cherry-pick. */
+export const isMerging = (folder: string): boolean => isUnderWay(folder, "MERGE_HEAD");
+
+function isUnderWay(folder: string, ...names: readonly string[]): boolean {
   const own = gitFolder(folder);
   return own !== undefined && hasAny(own, ...names);
 }
