@@ -8,7 +8,7 @@ declare module "@secvisogram/csaf-validator-lib/*Tests.js" {
   const tests: Record<string, CsafTest>;
   export = tests;
 }
-declare module "@secvisogram/csaf-validator-lib/validateStrict.js" {
+declare module "@secvisogram/csaf-validator-lib/validate.js" {
   const validate: (tests: readonly CsafTest[], document: unknown) => Promise<CsafResult>;
   export = validate;
 }

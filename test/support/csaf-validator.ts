@@ -1,7 +1,7 @@
 import * as mandatory from "@secvisogram/csaf-validator-lib/mandatoryTests.js";
 import * as optional from "@secvisogram/csaf-validator-lib/optionalTests.js";
 import * as schema from "@secvisogram/csaf-validator-lib/schemaTests.js";
-import validate from "@secvisogram/csaf-validator-lib/validateStrict.js";
+import validate from "@secvisogram/csaf-validator-lib/validate.js";
 
 /** A CVSS vector is optional. relcat does not know who may read a document, so it has no TLP label. */
 const unmet = new Set(["optionalTest_6_2_3", "optionalTest_6_2_10"]);
