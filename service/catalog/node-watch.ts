@@ -23,7 +23,7 @@ export async function watchSite(
   onChange: (change: { build: string } | { error: unknown }) => void,
 ) {
   let site = await openFolderSite(folder);
-  releaseMemory();
+  releaseMemoryOf(site);
   let refused = "";
   let running: Promise<void> | undefined;
   const check = async () => {
@@ -31,7 +31,7 @@ export async function watchSite(
     if (mark === undefined || mark === site.mark || mark === refused) return;
     try {
       site = await openFolderSite(folder);
-      releaseMemory();
+      releaseMemoryOf(site);
       onChange({ build: site.id });
     } catch (error) {
       // A build is in progress; the next check finds it finished.
@@ -49,6 +49,13 @@ export async function watchSite(
   const timer = setInterval(() => void refresh(), interval);
   timer.unref();
   return { current: () => site, refresh, stop: () => clearInterval(timer) };
+}
+
+/** Bytes of build.json: about 2,000 files. A smaller site leaves little garbage when it is read. */
+const largeBuild = 256 * 1024;
+
+function releaseMemoryOf({ files }: FolderSite): void {
+  if ((files["build.json"]?.size ?? 0) > largeBuild) releaseMemory();
 }
 
 function tryMark(folder: string): string | undefined {
