@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { templates } from "./cli/bundle.ts";
 import { LongestFirst } from "./test/support/longest-first.ts";
 
 const isSlow = process.env.RELCAT_SLOW !== undefined;
@@ -19,6 +20,7 @@ const patience = isNightly ? 7_200_000 : 600_000;
  * controller once more, against PostgreSQL. .ci/nightly (RELCAT_NIGHTLY) has long sweeps.
  */
 export default defineConfig({
+  plugins: [templates],
   test: {
     include: isSlow ? ["test/slow/**/*.test.ts", onPostgres] : ["test/**/*.test.ts"],
     exclude: isSlow ? [] : ["test/slow/**"],
