@@ -115,8 +115,8 @@ export async function relcat(
   args: readonly string[],
   { env: own = {}, input = "", ahead = 0 }: { env?: Env; input?: string; ahead?: number } = {},
 ): Promise<WarmResult> {
-  // "-" is read from the descriptor of the process, and Node reads its own variables only when it starts.
-  if (args.includes("-") || Object.keys(own).some((name) => name.startsWith("NODE_"))) {
+  // Node reads its own variables only when it starts.
+  if (Object.keys(own).some((name) => name.startsWith("NODE_"))) {
     const clock = ahead === 0 ? {} : movedClock(ahead);
     const { exitCode = -1, stdout, stderr } = await spawnRelcat(folder, args, { env: own, input, ...clock });
     return { exitCode, stdout, stderr };

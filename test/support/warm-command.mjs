@@ -1,12 +1,20 @@
-// node warm-command.mjs LAUNCHER: runs one command line of relcat after another, as its parent asks for them.
-// Its standard output and error are files: emptied before a command, read after it.
-import { fstatSync, ftruncateSync, readFileSync, readSync } from "node:fs";
+// node warm-command.mjs LAUNCHER INPUT: runs one command line of relcat after another, as its parent asks for them.
+// Its standard streams are files: written before a command, and read after it.
+import {
+  closeSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  readSync,
+  writeFileSync,
+} from "node:fs";
 import { setGlobalProxyFromEnv } from "node:http";
 import { Readable } from "node:stream";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-const [node, , launcher] = process.argv;
+const [node, , launcher, inputFile] = process.argv;
 const own = new URL("..", pathToFileURL(launcher));
 const { version, bugs } = JSON.parse(readFileSync(new URL("package.json", own), "utf8"));
 // Replaced before the program is loaded, which may keep the constructor.
@@ -34,6 +42,10 @@ function begin({ cwd, args, env, input = "", ahead: milliseconds = 0 }) {
   Object.assign(process.env, env);
   process.chdir(cwd);
   process.argv = [node, launcher, ...args];
+  // "-" is read from the descriptor. A file gets the lowest free one.
+  writeFileSync(inputFile, input);
+  closeSync(0);
+  openSync(inputFile);
   Object.defineProperty(process, "stdin", {
     configurable: true,
     value: Readable.from([input], { objectMode: false }),

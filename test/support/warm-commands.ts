@@ -102,7 +102,7 @@ async function start(launcher: string, folder: string, options: string): Promise
   const output = mkdtempSync(join(folder, "output-"));
   const files = ["stdout", "stderr"].map((name) => openSync(join(output, name), "a+"));
   const script = join(import.meta.dirname, "warm-command.mjs");
-  const child = fork(script, [launcher], {
+  const child = fork(script, [launcher, join(output, "stdin")], {
     stdio: ["ignore", ...files, "ipc"],
     execArgv: [],
     env: { ...process.env, NODE_OPTIONS: options },
