@@ -1,7 +1,8 @@
 // node warm-command.mjs LAUNCHER INPUT: runs one command line of relcat after another, as its parent asks for them.
-// Its standard streams are files: written before a command, and read after it.
+// Its standard streams are files. Input is written before a command; output is emptied before it, and read after it.
 import {
   closeSync,
+  createReadStream,
   fstatSync,
   ftruncateSync,
   openSync,
@@ -10,7 +11,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { setGlobalProxyFromEnv } from "node:http";
-import { Readable } from "node:stream";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
@@ -42,14 +42,12 @@ function begin({ cwd, args, env, input = "", ahead: milliseconds = 0 }) {
   Object.assign(process.env, env);
   process.chdir(cwd);
   process.argv = [node, launcher, ...args];
-  // "-" is read from the descriptor. A file gets the lowest free one.
+  // An opened file gets the lowest free descriptor, which is 0. Node makes process.stdin only once.
   writeFileSync(inputFile, input);
   closeSync(0);
   openSync(inputFile);
-  Object.defineProperty(process, "stdin", {
-    configurable: true,
-    value: Readable.from([input], { objectMode: false }),
-  });
+  const stdin = createReadStream("", { fd: 0, autoClose: false });
+  Object.defineProperty(process, "stdin", { configurable: true, value: stdin });
   useNetwork(env);
   // From here on only what the command still waits for keeps the process alive, as in a process of its own.
   process.channel.unref();
