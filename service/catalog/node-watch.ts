@@ -23,7 +23,7 @@ export async function watchSite(
   onChange: (change: { build: string } | { error: unknown }) => void,
 ) {
   let site = await openFolderSite(folder);
-  releaseMemoryOf(site);
+  releaseMemoryAfter(site);
   let refused = "";
   let running: Promise<void> | undefined;
   const check = async () => {
@@ -31,7 +31,7 @@ export async function watchSite(
     if (mark === undefined || mark === site.mark || mark === refused) return;
     try {
       site = await openFolderSite(folder);
-      releaseMemoryOf(site);
+      releaseMemoryAfter(site);
       onChange({ build: site.id });
     } catch (error) {
       // A build is in progress; the next check finds it finished.
@@ -54,7 +54,7 @@ export async function watchSite(
 /** Bytes of build.json: about 2,000 files. A smaller site leaves little garbage when it is read. */
 const largeBuild = 256 * 1024;
 
-function releaseMemoryOf({ files }: FolderSite): void {
+function releaseMemoryAfter({ files }: FolderSite): void {
   if ((files["build.json"]?.size ?? 0) > largeBuild) releaseMemory();
 }
 
