@@ -69,7 +69,7 @@ function end() {
   for (const event of ["uncaughtException", "SIGINT", "SIGTERM"]) process.removeAllListeners(event);
   process.chdir("/");
   process.channel.ref();
-  const memory = process.resourceUsage().maxRSS * 1024;
+  const memory = process.memoryUsage.rss();
   const { user, system } = process.cpuUsage(before);
   const seconds = (user + system) / 1e6;
   process.send({ exitCode: process.exitCode ?? 0, stdout: written(1), stderr: written(2), memory, seconds });
