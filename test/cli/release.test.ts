@@ -73,7 +73,7 @@ test("a release stops at each refusal with its status, and continues when it is 
 test("the site is verified at its own address", async () => {
   const made = await releasing("simple");
   made.upload();
-  const web = await localWeb(temporaryFolder(), {
+  const web = await localWeb({
     "downloads.example.com": (path) => {
       const file = join(made.site, "current", path === "" ? "index.html" : path);
       if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return undefined;

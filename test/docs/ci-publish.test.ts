@@ -51,7 +51,7 @@ async function publishingForge(
 ): Promise<Published & { key: string }> {
   const bucket = given ?? (await startBucket());
   const home = temporaryFolder();
-  const web = await localWeb(home, { "downloads.example.com": (path) => objectOf(bucket, path) });
+  const web = await localWeb({ "downloads.example.com": (path) => objectOf(bucket, path) });
   const at = await forge(
     {
       "releases/catalog.yaml": {

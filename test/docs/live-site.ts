@@ -99,7 +99,7 @@ export async function world(kind: Kind, template?: string, others: Hosts = {}): 
     "staging.example.com": (path: string) => fileOf(join(srv, "staging/current"), path),
   };
   const env: Record<string, string | undefined> = {
-    ...(await localWeb(base, { ...pages, ...others })),
+    ...(await localWeb({ ...pages, ...others })),
     ...(kind === "bucket" ? bucket.environment : {}),
     PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`,
     HOME: home,

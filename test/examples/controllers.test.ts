@@ -19,7 +19,7 @@ beforeAll(async () => {
   writeFileSync(join(bin, "relcat"), await launcher(base));
   chmodSync(join(bin, "relcat"), 0o755);
   env = {
-    ...(await localWeb(base, { "controller.example.com": served.url })),
+    ...(await localWeb({ "controller.example.com": served.url })),
     PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`,
     HOME: home,
     XDG_STATE_HOME: "",

@@ -26,7 +26,7 @@ test("verify distinguishes a server that was not reloaded from wrong bytes, and 
   });
   const keys = join(home, "keys");
   await made.succeed("trust", "init", keys);
-  const web = await localWeb(home, { "downloads.example.com": `http://127.0.0.1:${port}` });
+  const web = await localWeb({ "downloads.example.com": `http://127.0.0.1:${port}` });
   const env = { ...web, RELCAT_ONLINE_KEY: readFileSync(join(keys, "online.pem"), "utf8") };
   const at = (...args: string[]) => spawnRelcat(made.folder, args, { env });
   cpSync(pathOf("helm/acme-1.2.3.tgz"), join(made.folder, "acme-1.2.3.tgz"));
