@@ -1,4 +1,6 @@
-import { cut, retract, type Surroundings } from "../../pipeline/index.ts";
+import type { Surroundings } from "../../pipeline/index.ts";
+import { retract } from "../../pipeline/ledger/retract.ts";
+import { cut } from "../../pipeline/plan/cut.ts";
 
 /** A process of its own that changes one ledger: `writer.ts FOLDER cut VERSION` or `… retract ID`. */
 const [, , folder = "", verb = "", what = ""] = process.argv;

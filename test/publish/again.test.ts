@@ -59,7 +59,7 @@ describe("a second rollback", () => {
     await publishText(project, "First.");
     await publishText(project, "Bad.");
     Object.assign(process.env, project.secrets);
-    for (let call = 250; project.state().state === "done"; call += 25)
+    for (let call = 400; project.state().state === "done"; call += 25)
       await killedAt(call, project.folder, ["rollback", "prod", "--reason", "odd page", "--yes"]);
     expect(project.state()).toMatchObject({ state: "publishing", action: "rollback" });
     expect(page(project)).toContain("Bad.");
