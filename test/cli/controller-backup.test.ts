@@ -9,7 +9,6 @@ import {
   type ServedController,
   servedController,
 } from "../support/controller.ts";
-import { countCalls, killedAt } from "../support/interrupt.ts";
 import { refusing, spawnRelcat } from "../support/run.ts";
 
 const on = (database: string) => ["--database", database];
@@ -219,30 +218,6 @@ describe("on an idle controller", () => {
       2,
     ]);
   });
-});
-
-test("a backup that is killed before any of its writes is missing or complete, and the next one removes its remains", {
-  tags: ["long"],
-}, async () => {
-  const { folder, succeed } = await madeController();
-  const args = (name: string) => ["controller", "backup", name, ...on("controller.db"), "--with-pepper"];
-  const named = () => readdirSync(folder).filter((name) => name.startsWith("killed.db"));
-  const calls = await countCalls(folder, args("counted.db"));
-  const seen = new Set<string>();
-  for (let call = 1; call <= calls && !existsSync(join(folder, "killed.db")); call++) {
-    await killedAt(call, folder, args("killed.db"));
-    for (const name of named()) seen.add(name.replace(/\d+/, "N"));
-  }
-  expect([...seen].sort()).toEqual([
-    "killed.db",
-    "killed.db.N.part",
-    "killed.db.pepper",
-    "killed.db.pepper.N.part",
-  ]);
-  await succeed(["controller", "audit", "verify", ...on("killed.db")]);
-  rmSync(join(folder, "killed.db"));
-  await succeed(args("killed.db"));
-  expect(named().filter((name) => !/-(wal|shm)$/.test(name))).toEqual(["killed.db", "killed.db.pepper"]);
 });
 
 test("backup refuses the pepper of another database", async () => {

@@ -1,6 +1,5 @@
 /** @module-tag long */
 import { describe, expect, test } from "vitest";
-import { callsOf, killedAt, killPoints } from "../support/interrupt.ts";
 import { artifact, initAlone, note, project, release, smallCatalog } from "../support/project.ts";
 import { relcat } from "../support/run.ts";
 
@@ -177,31 +176,4 @@ describe("--notes", () => {
     const { succeed } = project(release("26.09.001", [artifact("a.msi", "msi")]));
     expect((await succeed("new", "26.08")).stdout).toMatch(opened("26.08.001"));
   });
-});
-
-test("new, killed between any two effects, leaves every note in exactly one place and shows unfinished work", {
-  tags: ["long"],
-}, async () => {
-  const names = ["a.yaml", "b.yaml", "c.yaml"];
-  const files = Object.fromEntries(
-    names.map((name) => [`releases/next/notes/${name}`, note(`Change ${name}.`)]),
-  );
-  const calls = await callsOf(project(files).folder, ["new", "26.09"]);
-  const [first = 0, ...later] = killPoints(calls, 4);
-  for (const call of [first, ...later]) {
-    const { folder, list, read, run } = project(files);
-    await killedAt(call, folder, ["new", "26.09"]);
-    const places = [...list("releases/next/notes"), ...list("releases/26.09.001/notes")].filter(
-      (name) => name !== ".gitkeep",
-    );
-    expect(places.sort(), `killed at ${call}`).toEqual(names);
-    const moved = list("releases/26.09.001/notes").length;
-    const isWhole = list("releases/26.09.001").includes("release.yaml");
-    if (isWhole) expect(read("releases/26.09.001/release.yaml")).toMatch(/\nopened: .+Z\n# summary: .+\n$/);
-    if (call === first) expect(moved).toBe(0);
-    if (moved === 0 || isWhole) continue;
-    const { exitCode, stdout } = await run("check");
-    expect(stdout, `killed at ${call}`).toContain("error[release-missing] the release has no release.yaml");
-    expect(exitCode).toBe(1);
-  }
 });

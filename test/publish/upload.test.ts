@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { callsOf, killedAt, killPoints } from "../support/interrupt.ts";
+import { callsOf, killedAt } from "../support/interrupt.ts";
 import { type Project, project } from "../support/project.ts";
 import { failing, refusing, relcat, spawnRelcat } from "../support/run.ts";
 import { large, sparseFile } from "./store-conformance.ts";
@@ -268,27 +268,6 @@ describe("upload to a folder", () => {
     expect(readdirSync(join(files, "25.01.001"))).toEqual([]);
     expect(statSync(join(files, "26.08.001/tool.deb")).nlink).toBe(1);
   });
-});
-
-test("is safe to kill at any time: each file is complete or missing, and the next run succeeds", {
-  tags: ["long"],
-}, async () => {
-  const files = { ...manifest(deb()), "out/tool.deb": "package" };
-  const args = ["upload", "out/tool.deb", "--site", "folder", "--manifest", "m.json"];
-  const calls = await callsOf(build({}, files).folder, args);
-  expect(calls.length).toBeGreaterThan(8);
-  const before = build({}, files).read("m.json");
-  for (const call of killPoints(calls, 6)) {
-    const made = build({}, files);
-    await killedAt(call, made.folder, args);
-    const target = join(made.folder, "site/files/26.08.001/tool.deb");
-    expect([undefined, "package"]).toContain(readText(target));
-    if (made.read("m.json") !== before) expect(readText(target)).toBe("package");
-    await made.succeed(...args);
-    expect(readText(target)).toBe("package");
-    expect(JSON.parse(made.read("m.json")).artifacts[0].size).toBe(7);
-    expect(readdirSync(join(target, ".."))).toEqual(["tool.deb"]);
-  }
 });
 
 test.each([

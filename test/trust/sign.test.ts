@@ -149,32 +149,6 @@ test("has the same bytes for the same keys, input and time", async () => {
   expect([...readTree(project.dist)]).toEqual([...before]);
 });
 
-test("a year without a release, renewed each day, is valid on every day of it, for old clients and new ones", {
-  tags: ["long"],
-}, async () => {
-  const project = await signedProject();
-  const root = join(project.folder, "releases/trust/1.root.json");
-  await project.sign();
-  const url = await serveFiles(project.dist);
-  let state: string | undefined;
-  for (const days of [1, 3, 4, 7, 8, 14, 15, 29, 30, 60, 89, 90, 120, 180, 240, 300, 360]) {
-    const now = start + days * day;
-    await project.sign("--now", new Date(now).toISOString());
-    await inTime(now, async () => {
-      const old = tufClient(url, root, state);
-      state = old.state;
-      expect(await old.client.getTargetInfo("catalog/index.json"), `day ${days}`).toBeDefined();
-      expect(
-        await tufClient(url, root).client.getTargetInfo("releases/26.05.001/release.json"),
-      ).toBeDefined();
-    });
-  }
-  // Metadata expires without renewal.
-  await inTime(start + 380 * day, async () => {
-    await expect(tufClient(url, root).client.refresh()).rejects.toThrow(/expired/i);
-  });
-});
-
 test("on another machine, versions continue from the live site, at an address or in a folder", async () => {
   const project = await signedProject();
   await project.sign();

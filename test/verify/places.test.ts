@@ -3,8 +3,6 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writ
 import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
-import { verifySite } from "../../pipeline/verify/verify.ts";
-import { callsOf, killedAt, killPoints } from "../support/interrupt.ts";
 import { temporaryFolder } from "../support/run.ts";
 import { type SignedProject, signedProject } from "../trust/support.ts";
 import { copyOf, daysFromNow, hash, host, rootOf, verify } from "./support.ts";
@@ -112,28 +110,6 @@ describe("--trust-first-use", () => {
 });
 
 describe("the remembered state", () => {
-  test("is usable after a kill at any time", { tags: ["long"] }, async () => {
-    const place = join(temporaryFolder(), "site");
-    const at = (from: string) => {
-      rmSync(place, { recursive: true, force: true });
-      cpSync(from, place, { recursive: true });
-    };
-    const args = (state: string) => ["verify", place, "--root", rootOf(project), "--trust-dir", state];
-    const seen = temporaryFolder();
-    at(whole);
-    expect((await project.relcat(args(seen))).exitCode).toBe(0);
-    at(project.dist);
-    const calls = await callsOf(project.folder, args(copyOf(seen)));
-    expect(calls.length).toBeGreaterThan(4);
-    for (const call of killPoints(calls, 4)) {
-      const state = copyOf(seen);
-      await killedAt(call, project.folder, args(state));
-      const [folder = ""] = readdirSync(state);
-      const request = { place, root: readFileSync(rootOf(project)), state: join(state, folder) };
-      expect([call, (await verifySite(request)).verdict]).toEqual([call, "ok"]);
-    }
-  });
-
   test("in a folder that is a file is an error about that folder, not about the site", async () => {
     const file = join(temporaryFolder(), "state");
     writeFileSync(file, "");

@@ -1,4 +1,3 @@
-/** @module-tag long */
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +9,7 @@ import { isNightly, often } from "../support/effort.ts";
 import { note, project, release } from "../support/project.ts";
 import { relcat, temporaryFolder } from "../support/run.ts";
 import { differences, readTree } from "../support/tree.ts";
-import { inTime } from "../trust/support.ts";
+import { inTime, serveFiles, start as signedAt, signedProject, tufClient } from "../trust/support.ts";
 
 const day = 86_400_000;
 const year = 365 * day;
@@ -93,4 +92,28 @@ test("a site that is published once and refreshed for two years is valid all the
   }
   expect(ends.size).toBeGreaterThan(often(22, 10));
   expect(differences(before, content())).toEqual([]);
+});
+
+test("a year without a release, renewed each day, is valid on every day of it, for old clients and new ones", async () => {
+  const project = await signedProject();
+  const root = join(project.folder, "releases/trust/1.root.json");
+  await project.sign();
+  const url = await serveFiles(project.dist);
+  let state: string | undefined;
+  for (const days of [1, 3, 4, 7, 8, 14, 15, 29, 30, 60, 89, 90, 120, 180, 240, 300, 360]) {
+    const now = signedAt + days * day;
+    await project.sign("--now", new Date(now).toISOString());
+    await inTime(now, async () => {
+      const old = tufClient(url, root, state);
+      state = old.state;
+      expect(await old.client.getTargetInfo("catalog/index.json"), `day ${days}`).toBeDefined();
+      expect(
+        await tufClient(url, root).client.getTargetInfo("releases/26.05.001/release.json"),
+      ).toBeDefined();
+    });
+  }
+  // Metadata expires without renewal.
+  await inTime(signedAt + 380 * day, async () => {
+    await expect(tufClient(url, root).client.refresh()).rejects.toThrow(/expired/i);
+  });
 });

@@ -1,13 +1,12 @@
-/** @module-tag long */
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { often } from "../../support/effort.ts";
-import { countCalls, killedAt } from "../../support/interrupt.ts";
-import { type Live, liveRecord, rows } from "../../support/live-catalog.ts";
-import { relcat } from "../../support/run.ts";
-import { readTree, type Tree } from "../../support/tree.ts";
-import { liveProject } from "./importing.ts";
+import { liveProject } from "../intake/import/importing.ts";
+import { often } from "../support/effort.ts";
+import { countCalls, killedAt } from "../support/interrupt.ts";
+import { type Live, liveRecord, rows } from "../support/live-catalog.ts";
+import { relcat } from "../support/run.ts";
+import { readTree, type Tree } from "../support/tree.ts";
 
 const row = (type: string) => rows.find((candidate) => candidate.type === type) as (typeof rows)[number];
 
@@ -30,9 +29,7 @@ const list = [
 ];
 const command = ["import", "live.json", "--accept-violations"];
 
-test("an import that is killed before any write leaves no ledger or a complete one, and finishes when it runs again", {
-  tags: ["long"],
-}, async () => {
+test("an import that is killed before any write leaves no ledger or a complete one, and finishes when it runs again", async () => {
   const { folder } = liveProject(list);
   const releases = join(folder, "releases");
   const calls = await countCalls(folder, command);
