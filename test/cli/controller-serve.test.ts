@@ -2,9 +2,9 @@ import { writeFileSync } from "node:fs";
 import { Agent, get } from "node:https";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { execa } from "execa";
 import { beforeAll, describe, expect, test } from "vitest";
 import { basic } from "../controller/support.ts";
+import { selfSigned } from "../support/certify.ts";
 import {
   addressOf,
   type MadeController,
@@ -18,27 +18,7 @@ let made: MadeController;
 beforeAll(async () => {
   made = await madeController();
   const { folder } = made;
-  await execa(
-    "openssl",
-    [
-      "req",
-      "-x509",
-      "-newkey",
-      "ec",
-      "-pkeyopt",
-      "ec_paramgen_curve:P-256",
-      "-nodes",
-      "-keyout",
-      "key.pem",
-      "-out",
-      "cert.pem",
-      "-subj",
-      "/CN=localhost",
-      "-days",
-      "2",
-    ],
-    { cwd: folder },
-  );
+  await selfSigned(folder, "localhost");
   writeFileSync(join(folder, "text.pem"), "no certificate\n");
 });
 

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { request as ask } from "node:https";
-import { join } from "node:path";
-import { execa } from "execa";
 import { describe, expect, test } from "vitest";
+import { selfSigned } from "../support/certify.ts";
 import { temporaryFolder } from "../support/run.ts";
 import { raw, request } from "./hostile-support.ts";
 import { testController } from "./support.ts";
@@ -49,12 +48,8 @@ describe("HTTPS is required", () => {
 
 describe("with a certificate", () => {
   async function certificate() {
-    const folder = temporaryFolder();
-    const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
-    const kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-    const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2"];
-    await execa("openssl", ["req", "-x509", ...kind, ...subject, "-keyout", key, "-out", cert]);
-    return { cert: readFileSync(cert), key: readFileSync(key) };
+    const own = await selfSigned(temporaryFolder(), "localhost", "IP:127.0.0.1");
+    return { cert: readFileSync(own.certificate), key: readFileSync(own.key) };
   }
 
   test("the controller speaks HTTPS only", async () => {

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse, request as sen
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { join } from "node:path";
-import { execa } from "execa";
 import { afterFile } from "../support/after-file.ts";
+import { selfSigned } from "../support/certify.ts";
 import { madeOnce } from "../support/run.ts";
 
 /** Answer of an address; undefined: not found. */
@@ -27,8 +27,10 @@ export type Hosts = Readonly<Record<string, Answering | string>>;
  * @returns environment variables for processes
  */
 export async function localWeb(hosts: Hosts): Promise<Record<string, string>> {
-  const folder = await madeOnce("certificate of example.com", makeCertificate);
-  const [key, cert] = [join(folder, keyFile), join(folder, certificateFile)];
+  const folder = await madeOnce("certificate of example.com", async (made) => {
+    await selfSigned(made, "example.com", "DNS:*.example.com");
+  });
+  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
   const web = createTlsServer({ key: readFileSync(key), cert: readFileSync(cert) }, (request, response) => {
     const answering = hosts[request.headers.host ?? ""];
     if (typeof answering === "string") return forward(answering, request, response);
@@ -61,31 +63,6 @@ export async function localWeb(hosts: Hosts): Promise<Record<string, string>> {
     NODE_EXTRA_CA_CERTS: cert,
     CURL_CA_BUNDLE: cert,
   };
-}
-
-const keyFile = "key.pem";
-const certificateFile = "certificate.pem";
-
-async function makeCertificate(folder: string): Promise<void> {
-  const names = ["-subj", "/CN=example.com", "-addext", "subjectAltName=DNS:*.example.com"];
-  await execa(
-    "openssl",
-    [
-      ...[
-        "req",
-        "-x509",
-        "-newkey",
-        "ec",
-        "-pkeyopt",
-        "ec_paramgen_curve:prime256v1",
-        "-nodes",
-        "-days",
-        "2",
-      ],
-      ...[...names, "-keyout", keyFile, "-out", certificateFile],
-    ],
-    { cwd: folder },
-  );
 }
 
 /** As a reverse proxy does, which ends TLS; answers pass as they come, because some never end. */

@@ -14,7 +14,7 @@ import { callsOf, killedAt } from "../support/interrupt.ts";
 import { type Project, project } from "../support/project.ts";
 import { failing, refusing, relcat, spawnRelcat } from "../support/run.ts";
 import { large, sparseFile } from "./store-conformance.ts";
-import { baseUrl, buildJobs, deb, manifest, sha256 } from "./uploading.ts";
+import { baseUrl, buildJobs, deb, manifest, readText, sha256 } from "./uploading.ts";
 
 const { fake, build, upload, uploadJson } = buildJobs();
 
@@ -22,7 +22,6 @@ const sites = [
   ["folder", (made: Project, key: string) => readText(join(made.folder, "site", key))],
   ["bucket", (_: Project, key: string) => fake().bucket.objects.get(`pre/${key}`)?.bytes.toString()],
 ] as const;
-const readText = (path: string) => (existsSync(path) ? readFileSync(path, "utf8") : undefined);
 
 test("upload copies to a folder without hard links, and leaves no temporary file", async () => {
   const made = build();

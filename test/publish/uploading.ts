@@ -1,10 +1,15 @@
 import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { type Files, type Project, project } from "../support/project.ts";
 import { relcat } from "../support/run.ts";
 import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
 
 export const sha256 = (text: string | Buffer) => createHash("sha256").update(text).digest("hex");
+/** Text of a file; undefined: it does not exist. */
+export const readText = (path: string): string | undefined =>
+  existsSync(path) ? readFileSync(path, "utf8") : undefined;
+
 export const baseUrl = "https://downloads.example.com";
 
 /** A manifest's artifact with the bytes of out/tool.deb. */

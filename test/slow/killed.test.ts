@@ -2,7 +2,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { verifySite } from "../../pipeline/verify/verify.ts";
-import { buildJobs, deb, manifest } from "../publish/uploading.ts";
+import { buildJobs, deb, manifest, readText } from "../publish/uploading.ts";
 import { madeController } from "../support/controller.ts";
 import { callsOf, countCalls, killedAt, killPoints } from "../support/interrupt.ts";
 import { note, project } from "../support/project.ts";
@@ -11,8 +11,6 @@ import { signedProject } from "../trust/support.ts";
 import { copyOf, daysFromNow, rootOf } from "../verify/support.ts";
 
 const { build } = buildJobs();
-
-const readText = (path: string) => (existsSync(path) ? readFileSync(path, "utf8") : undefined);
 
 test("new, killed between any two effects, leaves every note in exactly one place and shows unfinished work", async () => {
   const names = ["a.yaml", "b.yaml", "c.yaml"];
