@@ -9,7 +9,7 @@ const isNightly = process.env.RELCAT_NIGHTLY !== undefined;
 /** The suites of the store, of concurrency and of events; .ci/nightly runs all of the controller's. */
 const onPostgres = isNightly
   ? "test/controller/*.test.ts"
-  : "test/controller/{store-*,state-*,audit-chain,same-serial,events-stream,limits-rates,durability-kill}.test.ts";
+  : "test/controller/{store-*,state-*,audit-chain,same-serial,events-stream,limits-rates}.test.ts";
 
 /** Milliseconds. */
 const patience = isNightly ? 7_200_000 : 600_000;

@@ -13,18 +13,20 @@ import type { ListenOptions } from "../../service/http/node-server.ts";
 import { afterFile } from "../support/after-file.ts";
 import { temporaryFolder } from "../support/run.ts";
 
+export type DatabaseKind = "sqlite" | "postgres";
+
 /** Database of this run: SQLite in `npm test`, PostgreSQL in the slow run. */
-export const databaseKind = process.env.RELCAT_TEST_POSTGRES ? "postgres" : "sqlite";
+export const databaseKind: DatabaseKind = process.env.RELCAT_TEST_POSTGRES ? "postgres" : "sqlite";
 
 export const pepper = "ab".repeat(32);
 export const password = "correct horse battery staple";
 /** Hashed once, because hashing is slow by design. */
 const hashed = hashPassword(password);
 
-/** A new, empty database of this run's kind: a path or an address. */
-export async function newDatabase(): Promise<string> {
+/** A new, empty database: a path or an address. PostgreSQL is only there in the slow run. */
+export async function newDatabase(kind = databaseKind): Promise<string> {
   const server = process.env.RELCAT_TEST_POSTGRES;
-  if (server === undefined) return join(temporaryFolder(), "controller.db");
+  if (kind === "sqlite") return join(temporaryFolder(), "controller.db");
   const name = `t${randomUUID().replaceAll("-", "")}`;
   const client = new pg.Client({ connectionString: `${server}/postgres` });
   await client.connect();

@@ -1,24 +1,17 @@
 /** @module-tag long */
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readSignature } from "openpgp";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { RelcatError, type SignDelivery, verifySite } from "../../pipeline/index.ts";
-import { openSettings } from "../../pipeline/project/settings.ts";
-import { sha256 } from "../../pipeline/trust/metadata.ts";
-import { signProved } from "../../pipeline/trust/sign-site.ts";
 import { afterFile } from "../support/after-file.ts";
-import { often } from "../support/effort.ts";
 import { feedKey } from "../support/feed-keys.ts";
 import { copying } from "../support/project.ts";
 import { lastingFolder, relcat, temporaryFolder } from "../support/run.ts";
 import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
 import { signedFeeds } from "../support/signed-feeds.ts";
-import { inTime, serveFiles, tufClient } from "../trust/support.ts";
+import { clientsAccept } from "./clients-accept.ts";
 import { inDays } from "./support.ts";
 
-const hour = 3_600_000;
-const day = 24 * hour;
+const day = 86_400_000;
 
 let fake: S3Fake;
 let template: string;
@@ -61,25 +54,7 @@ async function succeed(...args: string[]): Promise<string> {
   return stdout;
 }
 
-/** Fails unless clients with a right clock accept the site. */
-async function clientsAccept(
-  now = Date.now(),
-  state = temporaryFolder(),
-  place = join(folder, "www/current"),
-): Promise<void> {
-  const read = (path: string) => readFileSync(join(place, path), "utf8");
-  const root = readFileSync(join(folder, "releases/trust/1.root.json"));
-  const { verdict, findings } = await inTime(now, () => verifySite({ place, root, state, now }));
-  const what = new Date(now).toISOString();
-  expect([what, verdict, findings]).toEqual([what, "ok", []]);
-  // apt refuses a date that is more than ten seconds ahead.
-  const text = read("dists/jammy/InRelease");
-  const dateOf = (field: string) => Date.parse(new RegExp(`^${field}: (.*)$`, "m").exec(text)?.[1] ?? "");
-  expect([what, dateOf("Date") <= now, dateOf("Valid-Until") > now]).toEqual([what, true, true]);
-  const armoredSignature = read("yum/stable/repodata/repomd.xml.asc");
-  const { packets } = await readSignature({ armoredSignature });
-  for (const { created } of packets) expect(Number(created)).toBeLessThanOrEqual(now);
-}
+const clientsAcceptLive = (now?: number) => clientsAccept(join(folder, "www/current"), folder, now);
 
 describe("a clock that was ahead by 40 days", () => {
   test("during publish --refresh, is corrected by the next refresh", async () => {
@@ -93,7 +68,7 @@ describe("a clock that was ahead by 40 days", () => {
       stderr: expect.stringContaining("error[site-newer] dist was signed before the live build at prod"),
     });
     expect(await succeed("publish", "prod", "--refresh")).toContain("Published build");
-    await clientsAccept();
+    await clientsAcceptLive();
     expect(await succeed("publish", "prod", "--refresh")).toContain("nothing to do");
   });
 
@@ -110,7 +85,7 @@ describe("a clock that was ahead by 40 days", () => {
     expect(await run("publish", "prod")).toMatchObject(refused);
     expect(await succeed("sign", "--site", "prod")).not.toContain(" 0 files written");
     await succeed("publish", "prod");
-    await clientsAccept();
+    await clientsAcceptLive();
   });
 
   test("during retract, keeps back neither the next retract nor a publish", async () => {
@@ -124,7 +99,7 @@ describe("a clock that was ahead by 40 days", () => {
     await succeed("build", "--released", "--site", "prod");
     await succeed("sign", "--site", "prod");
     await succeed("publish", "prod");
-    await clientsAccept();
+    await clientsAcceptLive();
   });
 
   test("during a publish that was killed, does not keep the site for 40 days", async () => {
@@ -136,7 +111,7 @@ describe("a clock that was ahead by 40 days", () => {
     expect(await run("publish", "prod")).toMatchObject({ exitCode: 3 });
     writeFileSync(file, JSON.stringify({ ...killed, lease_until: lease(40) }));
     await succeed("publish", "prod");
-    await clientsAccept();
+    await clientsAcceptLive();
   });
 });
 
@@ -162,7 +137,7 @@ describe("a clock that is behind by 20 days", () => {
       stderr: expect.stringContaining("error[clock] dist was signed on "),
     });
     expect(live("metadata/timestamp.json")).toBe(before);
-    await clientsAccept();
+    await clientsAcceptLive();
   });
 
   test("signs if someone states that it is right", async () => {
@@ -172,7 +147,7 @@ describe("a clock that is behind by 20 days", () => {
       exitCode: 0,
     });
     expect(await runAhead(-20, "publish", "prod")).toMatchObject({ exitCode: 0 });
-    await clientsAccept(Date.now() - 20 * day);
+    await clientsAcceptLive(Date.now() - 20 * day);
   });
 });
 
@@ -207,63 +182,3 @@ test.each([[40], [-20]])(
     await succeed("sign", "--site", "bucket");
   },
 );
-
-/** Days by which the clock is wrong, one after the other in a year, or by day in half of it: ahead and behind. */
-const wrong = often(
-  [40, -20, 1, -1, 0.1, -0.1, 80, -45, 400, -400, 7, -3, 14, -60, -200, 200],
-  [40, -20, 0.1, 80, -45, 400, -3, -200],
-);
-
-/** Signs as each command does. */
-async function signAt(now: number): Promise<SignDelivery> {
-  const [releases, dist] = [join(folder, "releases"), join(folder, "dist")];
-  const build = sha256(readFileSync(join(dist, "build.json")));
-  const signing = { environment: env, now };
-  return inTime(now, async () =>
-    signProved(await openSettings(releases), dist, build, signing, { pid: process.pid, onWait: () => {} }),
-  );
-}
-
-const hasSigned = ({ written }: SignDelivery) => written > 0;
-const isRefused = (error: unknown) => {
-  if (error instanceof RelcatError && error.code === "clock") return false;
-  throw error;
-};
-
-/** Days from one wrong clock to the next. */
-const period = 22.5;
-/**
- * Days after a wrong clock on which a right one signs. Between two of them, at most 6.5 of the 7 days of a timestamp
- * pass. Other signatures have longer lives, so some are kept and others are renewed.
- */
-const renewals = [0, 1, 4, 10, 16];
-
-test("in months of renewals with a clock that is often wrong, clients accept the site on the days that matter", {
-  tags: ["long"],
-}, async () => {
-  const dist = join(folder, "dist");
-  const url = await serveFiles(dist);
-  const root = join(folder, "releases/trust/1.root.json");
-  const [relcatState, tufState] = [temporaryFolder(), temporaryFolder()];
-  const accept = async (now: number) => {
-    await clientsAccept(now, relcatState, dist);
-    await inTime(now, () => tufClient(url, root, tufState).client.refresh());
-  };
-  const start = Date.now();
-  await signAt(start);
-  const signed = new Set<number>();
-  for (const [index, by] of wrong.entries()) {
-    const moved = start + (index + 0.25) * period * day;
-    // The signatures are at their oldest.
-    await accept(moved - hour);
-    if (await signAt(moved + by * day - hour).then(hasSigned, isRefused)) signed.add(by);
-    // A clock that is behind leaves a site that clients accept.
-    if (by < 0) await accept(moved);
-    for (const days of renewals) {
-      await signAt(moved + days * day);
-      if (days <= 1) await accept(moved + days * day);
-    }
-  }
-  expect([...signed].filter((by) => by < -30 || by > 90)).toEqual([]);
-  expect([...signed]).toEqual(expect.arrayContaining([40, 80]));
-});

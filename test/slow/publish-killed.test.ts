@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { execa } from "execa";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bucketProject, prefix, publicTree, serveBucket } from "../publish/bucket-support.ts";
-import { type PublishingProject, publishingProject } from "../publish/support.ts";
+import { type PublishingProject, page, publishingProject, publishText } from "../publish/support.ts";
 import { often } from "../support/effort.ts";
 import { countCalls, killedAt } from "../support/interrupt.ts";
 import { program, temporaryFolder } from "../support/run.ts";
@@ -64,6 +64,21 @@ test(
   },
   20 * minutes,
 );
+
+test("a rollback that was killed is finished by the next one", async () => {
+  const project = await publishingProject();
+  await publishText(project, "First.");
+  await publishText(project, "Bad.");
+  Object.assign(process.env, project.secrets);
+  const rollback = ["rollback", "prod", "--reason", "odd page", "--yes"];
+  for (let call = 400; project.state().state === "done"; call += 25)
+    await killedAt(call, project.folder, rollback);
+  expect(project.state()).toMatchObject({ state: "publishing", action: "rollback" });
+  expect(page(project)).toContain("Bad.");
+  await project.succeed(...rollback);
+  expect(page(project)).toContain("First.");
+  await project.succeed("verify", join(project.www, "current"), "--root", root, "--trust-dir", "state");
+});
 
 describe("a publish to a bucket", () => {
   let fake: S3Fake;

@@ -2,16 +2,22 @@ import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { verifySite } from "../../pipeline/index.ts";
+import { RelcatError, type SignDelivery, verifySite } from "../../pipeline/index.ts";
 import { openSettings } from "../../pipeline/project/settings.ts";
 import { refreshSite } from "../../pipeline/publish/refresh.ts";
+import { sha256 } from "../../pipeline/trust/metadata.ts";
+import { signProved } from "../../pipeline/trust/sign-site.ts";
+import { clientsAccept } from "../publish/clients-accept.ts";
 import { isNightly, often } from "../support/effort.ts";
+import { feedKey } from "../support/feed-keys.ts";
 import { note, project, release } from "../support/project.ts";
 import { relcat, temporaryFolder } from "../support/run.ts";
+import { signedFeeds } from "../support/signed-feeds.ts";
 import { differences, readTree } from "../support/tree.ts";
 import { inTime, serveFiles, start as signedAt, signedProject, tufClient } from "../trust/support.ts";
 
-const day = 86_400_000;
+const hour = 3_600_000;
+const day = 24 * hour;
 const year = 365 * day;
 const security = { id: "ACME-2026-001", cve: ["CVE-2026-12345"], severity: "high" };
 
@@ -116,4 +122,66 @@ test("a year without a release, renewed each day, is valid on every day of it, f
   await inTime(signedAt + 380 * day, async () => {
     await expect(tufClient(url, root).client.refresh()).rejects.toThrow(/expired/i);
   });
+});
+
+/** Days by which the clock is wrong, one after the other in a year, or by day in half of it: ahead and behind. */
+const wrong = often(
+  [40, -20, 1, -1, 0.1, -0.1, 80, -45, 400, -400, 7, -3, 14, -60, -200, 200],
+  [40, -20, 0.1, 80, -45, 400, -3, -200],
+);
+
+const hasSigned = ({ written }: SignDelivery) => written > 0;
+const isRefused = (error: unknown) => {
+  if (error instanceof RelcatError && error.code === "clock") return false;
+  throw error;
+};
+
+/** Days from one wrong clock to the next. */
+const period = 22.5;
+/**
+ * Days after a wrong clock on which a right one signs. Between two of them, at most 6.5 of the 7 days of a timestamp
+ * pass. Other signatures have longer lives, so some are kept and others are renewed.
+ */
+const renewals = [0, 1, 4, 10, 16];
+
+test("in months of renewals with a clock that is often wrong, clients accept the site on the days that matter", async () => {
+  const key = await feedKey({ date: new Date("2026-09-01T00:00:00Z") });
+  const { folder, env, succeed } = await signedFeeds([{ key, state: "signing" }], {
+    trust: { profile: "simple", valid_days: 7 },
+    sites: { prod: { url: "dir:www" } },
+  });
+  await succeed("build", "--released", "--site", "prod");
+  const dist = join(folder, "dist");
+  const url = await serveFiles(dist);
+  const root = join(folder, "releases/trust/1.root.json");
+  const build = sha256(readFileSync(join(dist, "build.json")));
+  /** Signs as each command does. */
+  const signAt = (now: number): Promise<SignDelivery> =>
+    inTime(now, async () => {
+      const settings = await openSettings(join(folder, "releases"));
+      const surroundings = { pid: process.pid, onWait: () => {} };
+      return signProved(settings, dist, build, { environment: env, now }, surroundings);
+    });
+  const [relcatState, tufState] = [temporaryFolder(), temporaryFolder()];
+  const accept = async (now: number) => {
+    await clientsAccept(dist, folder, now, relcatState);
+    await inTime(now, () => tufClient(url, root, tufState).client.refresh());
+  };
+  const start = Date.now();
+  await signAt(start);
+  const signed = new Set<number>();
+  for (const [index, by] of wrong.entries()) {
+    const moved = start + (index + 0.25) * period * day;
+    // The signatures are at their oldest.
+    await accept(moved - hour);
+    if (await signAt(moved + by * day - hour).then(hasSigned, isRefused)) signed.add(by);
+    // A clock that is behind leaves a site that clients accept.
+    if (by < 0) await accept(moved);
+    for (const days of renewals) {
+      await signAt(moved + days * day);
+      if (days <= 1) await accept(moved + days * day);
+    }
+  }
+  expect([...signed].filter((by) => by < -30 || by > 90)).toEqual([]);
+  expect([...signed]).toEqual(expect.arrayContaining([40, 80]));
 });

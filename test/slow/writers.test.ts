@@ -1,10 +1,78 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
+import type { Readable } from "node:stream";
 import { execa } from "execa";
 import { expect, test } from "vitest";
 import { readLedgerNow } from "../../pipeline/index.ts";
+import { eventsOf, files } from "../ledger/history.ts";
+import { plainRelease, type Releases, releases } from "../support/catalog.ts";
+import { often } from "../support/effort.ts";
 import { copyProject, program, relcat, spawnRelcat } from "../support/run.ts";
+
+interface Writer {
+  /** The event that it should write, as eventsOf shows it, without the id of an added file. */
+  event: RegExp;
+  child: ChildProcessByStdio<null, Readable, Readable>;
+  said: string[];
+  errors: string[];
+}
+
+/** Starts a writer, which is killed when it prints a word with this beginning. */
+function start(catalog: Releases, verb: string, what: string, killAt?: string): Writer {
+  const child = spawn(
+    process.execPath,
+    [join(import.meta.dirname, "writer.ts"), catalog.folder, verb, what],
+    {
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
+  const event = verb === "cut" ? new RegExp(`^add \\d+ a-${what}\\.rpm$`) : new RegExp(`^retract ${what}$`);
+  const writer: Writer = { event, child, said: [], errors: [] };
+  createInterface(child.stdout).on("line", (word) => {
+    writer.said.push(word);
+    if (killAt !== undefined && word.startsWith(killAt)) child.kill("SIGKILL");
+  });
+  createInterface(child.stderr).on("line", (text) => writer.errors.push(text));
+  return writer;
+}
+
+const numbers = Array.from({ length: often(10, 5) }, (_, index) => index + 1);
+const version = (number: number) => `26.09.${String(number).padStart(3, "0")}`;
+
+test("many writers, some of them killed, write every other event exactly once", async () => {
+  const names = numbers.map((number) => `r${number}`);
+  const catalog = releases(plainRelease("26.08.001", files("26.08.001", ...names)));
+  await catalog.cut({}, "2026-08-19T10:00:00Z");
+  for (const number of numbers) catalog.write(plainRelease(version(number), files(version(number), "a")));
+
+  // Two each are killed before, while and after they hold the lock.
+  const fate = (number: number) => [undefined, "started", "waiting", undefined, "done"][number % 5];
+  const writers = numbers.flatMap((number) => [
+    start(catalog, "cut", version(number), fate(number)),
+    start(catalog, "retract", String(number), fate(number + 1)),
+  ]);
+  await Promise.all(writers.map(({ child }) => once(child, "close")));
+
+  const events = eventsOf(catalog);
+  for (const { event, child, said, errors } of writers) {
+    const count = events.filter((each) => event.test(each)).length;
+    expect(errors).toEqual([]);
+    if (child.signalCode === null || said.includes("done")) expect(count, `${event}`).toBe(1);
+    else expect(count, `${event}`).toBeLessThanOrEqual(1);
+  }
+  expect(writers.filter(({ child }) => child.signalCode === "SIGKILL").length).toBeGreaterThan(3);
+  // Releases with fewer artifacts than the one before are warned about.
+  expect((await catalog.problems()).filter((each) => !each.includes(" warning["))).toEqual([]);
+
+  // The next writer is not blocked by the killed ones.
+  await catalog.cut();
+  const ids = [...(await catalog.load()).ledger.byId.values()].map(({ add }) => add.id);
+  expect(ids).toEqual(Array.from({ length: 2 * numbers.length }, (_, index) => index + 1));
+});
 
 const writers = 20;
 

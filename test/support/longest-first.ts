@@ -26,8 +26,6 @@ const longest = [
   "test/docs/readme.test.ts",
   "test/cli/release-preflight.test.ts",
   "test/publish/bucket-again.test.ts",
-  "test/controller/contract-fuzz.test.ts",
-  "test/controller/durability-kill.test.ts",
 ];
 
 /** Begins with the longest files, then runs the others in vitest's own order. */

@@ -1,13 +1,19 @@
-/** @module-tag long */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { beforeAll, describe, expect, test } from "vitest";
 import { verifyLog } from "../../controller/server/audit/verify-log.ts";
+import { type Item, recordedDevices, setStates } from "../controller/state-support.ts";
+import {
+  caller,
+  type DatabaseKind,
+  newDatabase,
+  pepper,
+  type TestKey,
+  testController,
+} from "../controller/support.ts";
 import { often, seed } from "../support/effort.ts";
-import { type Item, recordedDevices, setStates } from "./state-support.ts";
-import { caller, databaseKind, pepper, type TestKey, testController } from "./support.ts";
 
 const rounds = often(10, 2);
 const singles = 900;
@@ -15,7 +21,7 @@ const bulks = 100;
 const perBulk = 10;
 
 async function serve(database: string): Promise<{ url: string; child: ChildProcess }> {
-  const script = join(import.meta.dirname, "durability-server.ts");
+  const script = join(import.meta.dirname, "controller-server.ts");
   const child = spawn(process.execPath, [script, database, pepper], { stdio: ["ignore", "pipe", "inherit"] });
   const [line] = await once(child.stdout, "data");
   return { url: String(line).trim(), child };
@@ -51,34 +57,26 @@ const roundList = Array.from({ length: rounds }, (_, index) => ({
   killAfter: 1 + Math.floor(random() * 600),
 }));
 
-let database: string;
-let key: TestKey;
-let groups: string[][];
-beforeAll(async () => {
-  const prepared = await testController();
-  database = prepared.database;
-  key = await prepared.makeKey(["devices:read", "devices:state"]);
-  groups = groupsOf(await recordedDevices(prepared, singles + bulks * perBulk));
-  await prepared.close();
-});
+interface Prepared {
+  database: string;
+  key: TestKey;
+  groups: string[][];
+}
 
 /**
  * Sends all writes at once to a server that is killed after a number of answers. @returns the answered ones
  */
 async function writeUntilKilled(
-  state: Item["state"],
-  reason: string,
+  { database, key, groups }: Prepared,
+  change: Required<Pick<Item, "state" | "reason">>,
   killAfter: number,
 ): Promise<Set<string[]>> {
   const { url, child } = await serve(database);
   const call = caller(`${url}/-net/api/v0`);
   const answered = new Set<string[]>();
   const write = async (group: string[]) => {
-    const answer = await setStates(
-      { call },
-      key,
-      group.map((id) => ({ id, state, reason })),
-    );
+    const items = group.map((id) => ({ id, ...change }));
+    const answer = await setStates({ call }, key, items);
     if (answer.status === 200) answered.add(group);
     if (answered.size === killAfter) child.kill("SIGKILL");
   };
@@ -89,13 +87,24 @@ async function writeUntilKilled(
   return answered;
 }
 
-describe("1,000 concurrent writes, and kill -9", () => {
+describe.each<DatabaseKind>(["sqlite", "postgres"])("1,000 concurrent writes to %s, and kill -9", (kind) => {
+  let prepared: Prepared;
+  beforeAll(async () => {
+    const database = await newDatabase(kind);
+    const controller = await testController({ database });
+    const key = await controller.makeKey(["devices:read", "devices:state"]);
+    const ids = await recordedDevices(controller, singles + bulks * perBulk);
+    prepared = { database, key, groups: groupsOf(ids) };
+    await controller.close();
+  });
+
   test.each(roundList)(
     "after $killAfter answers, round $round: answered writes remain, and none is half done",
     async ({ round, killAfter }) => {
       const state = round % 2 ? "accepted" : "rejected";
       const reason = `round ${round}`;
-      const answered = await writeUntilKilled(state, reason, killAfter);
+      const { database, key, groups } = prepared;
+      const answered = await writeUntilKilled(prepared, { state, reason }, killAfter);
       expect(answered.size).toBeGreaterThanOrEqual(killAfter);
 
       const { call, controller, close } = await testController({ database });
@@ -120,7 +129,7 @@ describe("1,000 concurrent writes, and kill -9", () => {
       );
       expect(await verifyLog(controller.database, controller.pepper)).toMatchObject({ verdict: "whole" });
       await close();
-      if (databaseKind === "sqlite") expect(integrityOf(database)).toBe("ok");
+      if (kind === "sqlite") expect(integrityOf(database)).toBe("ok");
     },
   );
 });
@@ -134,48 +143,45 @@ function integrityOf(file: string): unknown {
 
 const changes = often(10_000, 2000);
 
-test.runIf(databaseKind === "postgres")(
-  `${changes} changes by two processes, and kill -9 of one: every answered change is there, once`,
-  async () => {
-    const prepared = await testController();
-    const owner = await prepared.makeKey(["devices:read", "devices:state"]);
-    const devices = await recordedDevices(prepared, 500);
-    const servers = await Promise.all([serve(prepared.database), serve(prepared.database)]);
-    const calls = servers.map(({ url }) => caller(`${url}/-net/api/v0`));
-    const answered = new Set<string>();
-    let next = 0;
-    const client = async (index: number) => {
-      while (next < changes) {
-        const number = next++;
-        const state = Math.floor(number / devices.length) % 2 ? "rejected" : "accepted";
-        const item = {
-          id: devices[number % devices.length] ?? "",
-          state,
-          reason: `change ${number}`,
-        } as const;
-        const call = calls[index % 2];
-        const answer = call && (await setStates({ call }, owner, [item]).catch(() => undefined));
-        if (answer?.json?.changed === 1) answered.add(item.reason);
-        if (answered.size === changes / 4) servers[0]?.child.kill("SIGKILL");
-        if (!answer) return;
-      }
-    };
-    await Promise.all(Array.from({ length: 64 }, (_, index) => client(index)));
-    servers[1]?.child.kill("SIGKILL");
-    await Promise.all(servers.map(({ child }) => gone(child)));
-    const { read } = prepared.controller.database;
-    const rows = await read
-      .selectFrom("audit_log")
-      .select("after")
-      .where("code", "=", "device.state")
-      .execute();
-    const logged = rows.map(({ after }) => JSON.parse(after ?? "{}").reason as string);
-    expect(answered.size).toBeGreaterThan(changes / 2);
-    const found = new Set(logged);
-    expect(found.size).toBe(logged.length);
-    expect([...answered].filter((reason) => !found.has(reason))).toEqual([]);
-    expect(await verifyLog(prepared.controller.database, prepared.controller.pepper)).toMatchObject({
-      verdict: "whole",
-    });
-  },
-);
+test(`${changes} changes by two processes, and kill -9 of one: every answered change is there, once`, async () => {
+  const prepared = await testController({ database: await newDatabase("postgres") });
+  const owner = await prepared.makeKey(["devices:read", "devices:state"]);
+  const devices = await recordedDevices(prepared, 500);
+  const servers = await Promise.all([serve(prepared.database), serve(prepared.database)]);
+  const calls = servers.map(({ url }) => caller(`${url}/-net/api/v0`));
+  const answered = new Set<string>();
+  let next = 0;
+  const client = async (index: number) => {
+    while (next < changes) {
+      const number = next++;
+      const state = Math.floor(number / devices.length) % 2 ? "rejected" : "accepted";
+      const item = {
+        id: devices[number % devices.length] ?? "",
+        state,
+        reason: `change ${number}`,
+      } as const;
+      const call = calls[index % 2];
+      const answer = call && (await setStates({ call }, owner, [item]).catch(() => undefined));
+      if (answer?.json?.changed === 1) answered.add(item.reason);
+      if (answered.size === changes / 4) servers[0]?.child.kill("SIGKILL");
+      if (!answer) return;
+    }
+  };
+  await Promise.all(Array.from({ length: 64 }, (_, index) => client(index)));
+  servers[1]?.child.kill("SIGKILL");
+  await Promise.all(servers.map(({ child }) => gone(child)));
+  const { read } = prepared.controller.database;
+  const rows = await read
+    .selectFrom("audit_log")
+    .select("after")
+    .where("code", "=", "device.state")
+    .execute();
+  const logged = rows.map(({ after }) => JSON.parse(after ?? "{}").reason as string);
+  expect(answered.size).toBeGreaterThan(changes / 2);
+  const found = new Set(logged);
+  expect(found.size).toBe(logged.length);
+  expect([...answered].filter((reason) => !found.has(reason))).toEqual([]);
+  expect(await verifyLog(prepared.controller.database, prepared.controller.pepper)).toMatchObject({
+    verdict: "whole",
+  });
+});

@@ -1,13 +1,19 @@
-/** @module-tag long */
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { scopes } from "../../controller/server/access.ts";
+import { asker } from "../controller/contract-ask.ts";
+import { readDocument } from "../controller/contract-document.ts";
+import {
+  basic,
+  type DatabaseKind,
+  newDatabase,
+  password,
+  type TestController,
+  testController,
+} from "../controller/support.ts";
 import { often, seed } from "../support/effort.ts";
-import { asker } from "./contract-ask.ts";
-import { readDocument } from "./contract-document.ts";
-import { type MadeUp, requestsTo } from "./contract-requests.ts";
-import { basic, password, type TestController, testController } from "./support.ts";
+import { type MadeUp, requestsTo } from "./controller-requests.ts";
 
 const runs = often(1000, 60);
 const requests = 50;
@@ -71,10 +77,10 @@ async function furnish(controller: TestController): Promise<string[]> {
   return [...devices, ...[...keys, ...users].map(({ id }) => id)];
 }
 
-test("any request has an answer of the description, and never a 500", {
-  tags: ["long"],
-}, async () => {
-  const controller = await testController();
+const databases: DatabaseKind[] = often(["sqlite", "postgres"], ["sqlite"]);
+
+test.each(databases)("any request has an answer of the description, and never a 500 (%s)", async (kind) => {
+  const controller = await testController({ database: await newDatabase(kind) });
   const ids = await furnish(controller);
   const wallet = new Wallet(controller, (await controller.makeUser("Owner")).email);
   const document = await readDocument(asker(controller.controller));

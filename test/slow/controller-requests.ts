@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { ApiDocument, Operation, Schema } from "./contract-document.ts";
+import type { ApiDocument, Operation, Schema } from "../controller/contract-document.ts";
 
 /** A generated request, valid or invalid according to its operation's description. */
 export interface MadeUp {
