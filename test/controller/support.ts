@@ -1,9 +1,8 @@
-import { generateKeyPairSync, type KeyObject, randomUUID, sign } from "node:crypto";
+import { argon2Sync, generateKeyPairSync, type KeyObject, randomUUID, sign } from "node:crypto";
 import { join } from "node:path";
 import pg from "pg";
 import type { Role, Scope } from "../../controller/server/access.ts";
 import { sessionCookie } from "../../controller/server/auth/credentials.ts";
-import { hashPassword } from "../../controller/server/auth/passwords.ts";
 import { at, writeAs } from "../../controller/server/call.ts";
 import { type Controller, type Settings, settings as usual } from "../../controller/server/controller.ts";
 import { openController, serveController } from "../../controller/server/node.ts";
@@ -20,8 +19,15 @@ export const databaseKind: DatabaseKind = process.env.RELCAT_TEST_POSTGRES ? "po
 
 export const pepper = "ab".repeat(32);
 export const password = "correct horse battery staple";
-/** Hashed once, because hashing is slow by design. */
-const hashed = hashPassword(password);
+
+/** A hash of the password at the lowest cost: hundreds of tests sign in. */
+const hashed = `$argon2id$v=19$m=8,t=1,p=1$${"A".repeat(22)}$${argon2Sync("argon2id", {
+  message: password,
+  nonce: Buffer.alloc(16),
+  ...{ memory: 8, passes: 1, parallelism: 1, tagLength: 32 },
+})
+  .toString("base64")
+  .replace("=", "")}`;
 
 /** A new, empty database: a path or an address. PostgreSQL is only there in the slow run. */
 export async function newDatabase(kind = databaseKind): Promise<string> {
@@ -193,7 +199,7 @@ const nobody = { kind: "host", id: null, name: "test", ip: null, request: null }
 function userMaker(controller: Controller): TestController["makeUser"] {
   return async (role, flags = {}) => {
     const email = `${role}-${randomUUID()}@example.com`.toLowerCase();
-    const user = { ...blank(email, controller.clock()), role, ...flags, password: await hashed };
+    const user = { ...blank(email, controller.clock()), role, ...flags, password: hashed };
     await writeAs(controller, nobody, controller.clock(), (writing) => insertUser(writing, user));
     const cookie = await openSession(controller, user.id, email);
     return { id: user.id, email, headers: { cookie } };
