@@ -46,3 +46,16 @@ const statusesOf = (text: string) =>
 /** The lines of a request, and its body. */
 export const request = (lines: readonly string[], body = ""): string =>
   `${lines.join("\r\n")}\r\n\r\n${body}`;
+
+/** Writes until the server stops reading. */
+export async function pour(
+  socket: { write(data: Uint8Array): boolean; once(event: "drain", then: () => void): unknown },
+  head: string,
+  pieces: number,
+) {
+  const piece = new Uint8Array(64 * 1024).fill(0x20);
+  socket.write(Buffer.from(head));
+  for (let index = 0; index < pieces; index++) {
+    if (!socket.write(piece)) await new Promise<void>((resolve) => void socket.once("drain", resolve));
+  }
+}

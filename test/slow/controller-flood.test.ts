@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
+import { localCounters, RateLimits } from "../../controller/server/limits/rate-limits.ts";
+import { pour, request, talk } from "../controller/hostile-support.ts";
 import { basic, type DatabaseKind, newDatabase, testController } from "../controller/support.ts";
 import { webApp } from "../controller/web.ts";
 import { often } from "../support/effort.ts";
@@ -19,10 +21,12 @@ const megabyte = 1024 * 1024;
 
 setFlagsFromString("--expose-gc");
 const collectGarbage: () => void = runInNewContext("gc");
-function heapUsed(): number {
+
+function memoryInUse(): NodeJS.MemoryUsage {
   collectGarbage();
-  return process.memoryUsage().heapUsed;
+  return process.memoryUsage();
 }
+const heapInUse = () => memoryInUse().heapUsed;
 
 test.each(floods)(
   "a flood of random keys from many addresses keeps memory flat, and locks no user out (%s)",
@@ -49,9 +53,9 @@ test.each(floods)(
         await Promise.all(Array.from({ length: together }, (_, index) => guess(first + index)));
     };
     await flood(0, attempts / 2);
-    const before = heapUsed();
+    const before = heapInUse();
     await flood(attempts / 2, attempts);
-    expect(heapUsed() - before).toBeLessThan(4 * megabyte);
+    expect(heapInUse() - before).toBeLessThan(4 * megabyte);
 
     expect([...statuses.keys()].toSorted()).toEqual([401, 429]);
     expect([...statuses.values()].reduce((sum, count) => sum + count, 0)).toBe(attempts);
@@ -63,3 +67,33 @@ test.each(floods)(
     expect(audit_log).toHaveLength(60);
   },
 );
+
+test("large bodies without credentials leak no memory after a hundred requests", async () => {
+  const { url } = await testController();
+  const lines = ["POST /-net/api/v0/device/state HTTP/1.1", "Host: x", "Content-Type: application/json"];
+  const large = request([...lines, `Content-Length: ${10 * megabyte}`]);
+  const flood = () =>
+    Promise.all(Array.from({ length: 50 }, () => talk(url, (socket) => pour(socket, large, 160))));
+  /** Bodies are outside the heap. */
+  const inUse = () => {
+    const { heapUsed, external } = memoryInUse();
+    return heapUsed + external;
+  };
+  await flood();
+  const before = inUse();
+  const answers = await flood();
+  // Unused buffers are freed after a while.
+  await expect.poll(() => inUse() - before).toBeLessThan(20 * megabyte);
+  expect(answers.flatMap(({ statuses }) => statuses)).toEqual(Array.from({ length: 50 }, () => 401));
+});
+
+test("rate counters need no more memory for 200,000 random addresses than for a few", async () => {
+  const rates = new RateLimits(localCounters());
+  const flood = async (from: number) => {
+    for (let index = from; index < from + 100_000; index++)
+      await rates.spend(`address 2001:db8::${index.toString(16)}`, 1000, 0);
+    return heapInUse();
+  };
+  const [some, more] = [await flood(0), await flood(100_000)];
+  expect(more - some).toBeLessThan(2_000_000);
+});

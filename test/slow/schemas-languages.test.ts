@@ -1,8 +1,9 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { execa } from "execa";
 import { expect, test } from "vitest";
-import { repository, temporaryFolder } from "../support/run.ts";
+import { relcat, repository, temporaryFolder } from "../support/run.ts";
 
 const folder = join(repository, "schemas");
 const files = readdirSync(folder).map((name) => join(folder, name));
@@ -20,6 +21,16 @@ test("Go's regexp compiles every pattern", async () => {
   const environment = { HOME: home, GOCACHE: join(home, "cache"), GOFLAGS: "-mod=mod", GO111MODULE: "off" };
   const { stdout } = await execa("go", ["run", script, ...files], { env: environment });
   expect(stdout.split("\n")).toEqual(all);
+});
+
+test("Ajv compiles the schema of each output alone", async () => {
+  const { schemas } = JSON.parse((await relcat("/", ["schema", "--list", "--json"])).stdout);
+  const outputs = schemas.filter((name: string) => name.startsWith("output-"));
+  expect(outputs).toContain("output-devices-list");
+  for (const name of outputs) {
+    const { schema } = JSON.parse((await relcat("/", ["schema", name, "--json"])).stdout);
+    expect(() => new Ajv2020({ strict: true, validateFormats: false }).compile(schema), name).not.toThrow();
+  }
 });
 
 test("Python validates documents as relcat does", async () => {
