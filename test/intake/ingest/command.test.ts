@@ -283,14 +283,14 @@ test("an image must have the release's revision", async () => {
   expect(manifests(folder)).toEqual([]);
 });
 
-test("ten concurrent jobs write a file each", async () => {
+test("twenty concurrent jobs write a file each", async () => {
   const folder = openRelease();
-  const jobs = Array.from({ length: 10 }, (_, index) => `job-${index}`);
+  const jobs = Array.from({ length: 20 }, (_, index) => `job-${index}`);
   const results = await Promise.all(
     jobs.map((job) => relcat(folder, ["ingest", ...release, "--job", job, "dist"])),
   );
   expect(results.filter(({ exitCode }) => exitCode !== 0).map(({ stderr }) => stderr)).toEqual([]);
-  expect(manifests(folder)).toHaveLength(10);
+  expect(manifests(folder)).toHaveLength(20);
   expect((await relcat(folder, ["check"])).exitCode).toBe(0);
 });
 
