@@ -7,7 +7,7 @@ import type { SiteState } from "../../pipeline/documents/site-state.ts";
 import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
 import { differences, readTree } from "../support/tree.ts";
 import { ageObjects, bucketProject, etagOf, prefix, publicTree, serveBucket } from "./bucket-support.ts";
-import type { PublishingProject } from "./support.ts";
+import { changeText, type PublishingProject } from "./support.ts";
 
 let fake: S3Fake;
 let project: PublishingProject;
@@ -20,8 +20,7 @@ beforeEach(async () => {
 afterAll(() => Promise.all(fakes.map((each) => each.stop())));
 
 async function build(text: string): Promise<void> {
-  const release = join(project.folder, "releases/26.08.001/release.yaml");
-  writeFileSync(release, readFileSync(release, "utf8").replace(/in bulk\*\*\..*/, `in bulk**. ${text}`));
+  changeText(project, text);
   await project.succeed("build", "--released");
   await project.succeed("sign", "--site", "prod");
 }

@@ -1,8 +1,8 @@
 /** @module-tag long */
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { commitAll, gitIn, type PublishingProject, publishingProject } from "./support.ts";
+import { changeText, commitAll, gitIn, type PublishingProject, publishingProject } from "./support.ts";
 
 let project: PublishingProject;
 const git = (...args: string[]) => gitIn(project.folder, ...args);
@@ -15,14 +15,8 @@ beforeEach(async () => {
   await project.succeed("publish", "prod");
 });
 
-/** Changes the text of a page, and not the ledger. */
-function change(text: string): void {
-  const release = join(project.folder, "releases/26.08.001/release.yaml");
-  writeFileSync(release, readFileSync(release, "utf8").replace(/in bulk\*\*\..*/, `in bulk**. ${text}`));
-}
-
 async function publishCommit(text: string): Promise<void> {
-  change(text);
+  changeText(project, text);
   await commitAll(project.folder);
   await project.make();
   await project.succeed("publish", "prod");
@@ -61,14 +55,14 @@ describe("with two commits under one ledger", () => {
 
 test("the history names a commit only for its own content", async () => {
   expect(project.state().commit).toBe(await headCommit());
-  change("Not committed.");
+  changeText(project, "Not committed.");
   await project.make();
   await project.succeed("publish", "prod", "--allow-uncommitted", "The forge is down.");
   expect(project.state()).toMatchObject({ commit: null, history: [{ commit: null }, {}] });
 
   await commitAll(project.folder);
   writeFileSync(join(project.folder, "notes.txt"), "not below releases/");
-  change("Again.");
+  changeText(project, "Again.");
   await commitAll(project.folder);
   await project.make();
   await project.succeed("publish", "prod");

@@ -15,7 +15,7 @@ import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { some } from "../support/effort.ts";
 import { temporaryFolder } from "../support/run.ts";
 import { folderStorage, sha256, stateOf } from "./forged-site.ts";
-import { inDays, type PublishingProject, publishingProject } from "./support.ts";
+import { changeText, inDays, type PublishingProject, publishingProject } from "./support.ts";
 
 const refresh = ["publish", "prod", "--refresh"];
 const back = ["rollback", "prod", "--reason", "x", "--yes"];
@@ -30,8 +30,7 @@ async function publishThrice(trust: "simple" | "none"): Promise<PublishingProjec
   const project = await publishingProject({ trust });
   await project.succeed("publish", "prod");
   for (const note of ["Second.", "Third."]) {
-    const file = join(project.folder, "releases/26.08.001/release.yaml");
-    writeFileSync(file, readFileSync(file, "utf8").replace(/in bulk\*\*\..*/, `in bulk**. ${note}`));
+    changeText(project, note);
     await project.succeed("build", "--released");
     if (trust === "simple") await project.succeed("sign", "--site", "prod", "--now", inDays(-5));
     await project.succeed("publish", "prod");

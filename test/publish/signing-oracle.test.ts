@@ -6,7 +6,14 @@ import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
 import { differences, readTree } from "../support/tree.ts";
 import { bucketProject } from "./bucket-support.ts";
 import { folderStorage, forgeBucket, forgeFolder, sha256, stateOf } from "./forged-site.ts";
-import { commitAll, gitIn, inDays, type PublishingProject, publishingProject } from "./support.ts";
+import {
+  changeText,
+  commitAll,
+  gitIn,
+  inDays,
+  type PublishingProject,
+  publishingProject,
+} from "./support.ts";
 
 const evil = "e".repeat(64);
 
@@ -16,9 +23,7 @@ const rewrite = (file: string, change: (text: string) => string) =>
 /** Publishes the first build, then one with another note. */
 async function publishTwice(project: PublishingProject): Promise<void> {
   await project.succeed("publish", "prod");
-  rewrite(join(project.folder, "releases/26.08.001/release.yaml"), (text) =>
-    text.replace(/in bulk\*\*\..*/, "in bulk**. Second."),
-  );
+  changeText(project, "Second.");
   await project.succeed("build", "--released");
   await project.succeed("sign", "--site", "prod", "--now", inDays(-5));
   await project.succeed("publish", "prod");

@@ -206,18 +206,23 @@ export async function commitAll(folder: string): Promise<void> {
   await gitIn(folder, "commit", "-qm", "Releases");
 }
 
+/** Changes the text of a page, and not the ledger. */
+export function changeText({ folder }: PublishingProject, text: string): void {
+  const release = join(folder, "releases/26.08.001/release.yaml");
+  writeFileSync(release, readFileSync(release, "utf8").replace(/in bulk\*\*\..*/, `in bulk**. ${text}`));
+}
+
 /** Publishes the site with another text on a page. */
 export async function publishText(
   project: PublishingProject,
   text: string,
   ...args: string[]
 ): Promise<void> {
-  const release = join(project.folder, "releases/26.08.001/release.yaml");
-  writeFileSync(release, readFileSync(release, "utf8").replace(/in bulk\*\*\..*/, `in bulk**. ${text}`));
+  changeText(project, text);
   await project.make();
   await project.succeed("publish", "prod", ...args);
 }
 
-/** The page that publishText changes, as it is live in a folder. */
+/** The page that changeText changes, as it is live in a folder. */
 export const page = ({ www }: PublishingProject): string =>
   readFileSync(join(www, "current/releases/26.08.001/index.html"), "utf8");
